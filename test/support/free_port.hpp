@@ -1,0 +1,10 @@
+#pragma once
+
+#include <cstdint>
+
+namespace holdfast::test {
+
+/// A port on 127.0.0.1 that nobody had a moment ago. Whoever uses it must expect to find it taken.
+std::uint16_t free_tcp_port();
+
+}  // namespace holdfast::test

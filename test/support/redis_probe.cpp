@@ -1,0 +1,281 @@
+#include "redis_probe.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <sstream>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+namespace holdfast::test {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+[[noreturn]] void throw_errno(std::string const& what) {
+    throw std::system_error{errno, std::generic_category(), what};
+}
+
+int connect_to(sockaddr const* address, socklen_t size, std::string const& name) {
+    int const fd = ::socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) {
+        throw_errno("socket");
+    }
+    if (::connect(fd, address, size) != 0) {
+        int const error = errno;
+        ::close(fd);
+        throw std::system_error{error, std::generic_category(), "connecting to " + name};
+    }
+    return fd;
+}
+
+std::vector<std::string> sorted_strings(redis_value const& list) {
+    std::vector<std::string> strings;
+    for (auto const& element : list.as_array()) {
+        strings.push_back(element.as_string());
+    }
+    std::sort(strings.begin(), strings.end());
+    return strings;
+}
+
+// "a=1 b=2" with the given separators.
+std::map<std::string, std::string> fields(std::string const& text, char between, char inside) {
+    std::map<std::string, std::string> result;
+    std::istringstream in{text};
+    for (std::string field; std::getline(in, field, between);) {
+        if (!field.empty() && field.back() == '\r') {
+            field.pop_back();
+        }
+        if (auto const at = field.find(inside); at != std::string::npos) {
+            result[field.substr(0, at)] = field.substr(at + 1);
+        }
+    }
+    return result;
+}
+
+}  // namespace
+
+redis_probe::redis_probe(std::string const& unix_socket, redis_credentials const& who) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    if (unix_socket.size() >= sizeof address.sun_path) {
+        throw std::invalid_argument{"the socket's path is too long: " + unix_socket};
+    }
+    std::memcpy(address.sun_path, unix_socket.c_str(), unix_socket.size() + 1);
+    socket_ = connect_to(reinterpret_cast<sockaddr*>(&address), sizeof address, unix_socket);
+    authenticate(who);
+}
+
+redis_probe::redis_probe(std::uint16_t tcp_port, redis_credentials const& who) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(tcp_port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socket_ = connect_to(reinterpret_cast<sockaddr*>(&address), sizeof address,
+                         "port " + std::to_string(tcp_port));
+    authenticate(who);
+}
+
+redis_probe::redis_probe(redis_probe&& other) noexcept
+    : socket_{std::exchange(other.socket_, -1)},
+      timeout_{other.timeout_},
+      unread_{std::move(other.unread_)} {}
+
+redis_probe& redis_probe::operator=(redis_probe&& other) noexcept {
+    if (this != &other) {
+        close();
+        socket_ = std::exchange(other.socket_, -1);
+        timeout_ = other.timeout_;
+        unread_ = std::move(other.unread_);
+    }
+    return *this;
+}
+
+redis_probe::~redis_probe() {
+    close();
+}
+
+void redis_probe::close() noexcept {
+    if (socket_ >= 0) {
+        ::close(socket_);
+    }
+    socket_ = -1;
+}
+
+void redis_probe::authenticate(redis_credentials const& who) {
+    if (who.password.empty()) {
+        return;
+    }
+    try {
+        checked({"AUTH", who.user.empty() ? "default" : who.user, who.password});
+    } catch (...) {
+        close();  // called from constructors: the destructor will not run
+        throw;
+    }
+}
+
+void redis_probe::send(std::string_view bytes) {
+    while (!bytes.empty()) {
+        auto const count = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+        if (count < 0 && errno != EINTR) {
+            throw_errno("sending to redis");
+        }
+        bytes.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    }
+}
+
+std::optional<redis_value> redis_probe::receive(milliseconds limit) {
+    auto const deadline = steady_clock::now() + limit;
+    for (;;) {
+        if (auto const size = message_size(unread_); size > 0) {
+            std::string_view rest{unread_};
+            auto value = parse_message(rest);
+            unread_.erase(0, size);
+            return value;
+        }
+        auto const left =
+            std::chrono::ceil<milliseconds>(deadline - steady_clock::now()).count();
+        pollfd look{.fd = socket_, .events = POLLIN, .revents = 0};
+        int const ready = ::poll(&look, 1, static_cast<int>(std::max<long>(left, 0)));
+        if (ready == 0) {
+            return std::nullopt;
+        }
+        char bytes[65536];
+        auto const count = ready < 0 ? -1 : ::recv(socket_, bytes, sizeof bytes, 0);
+        if (count == 0) {
+            throw std::runtime_error{"redis closed the probe's connection"};
+        }
+        if (count < 0 && errno != EINTR) {
+            throw_errno("receiving from redis");
+        }
+        unread_.append(bytes, static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    }
+}
+
+redis_value redis_probe::command(std::vector<std::string> const& words) {
+    send(serialize_command(words));
+    auto reply = receive(timeout_);
+    if (!reply) {
+        close();  // a late reply would be taken for that of the next command
+        throw std::runtime_error{"no reply to " + words.at(0) + " in time"};
+    }
+    return *std::move(reply);
+}
+
+redis_value redis_probe::checked(std::vector<std::string> const& words) {
+    auto reply = command(words);
+    if (reply.is_error()) {
+        throw std::runtime_error{words.at(0) + ": " + reply.text};
+    }
+    return reply;
+}
+
+std::vector<std::string> redis_probe::keys(std::string const& pattern) {
+    return sorted_strings(checked({"KEYS", pattern}));
+}
+
+bool redis_probe::exists(std::string const& key) {
+    return checked({"EXISTS", key}).as_integer() == 1;
+}
+
+std::int64_t redis_probe::pttl(std::string const& key) {
+    return checked({"PTTL", key}).as_integer();
+}
+
+std::optional<std::string> redis_probe::get(std::string const& key) {
+    auto const reply = checked({"GET", key});
+    return reply.is_nil() ? std::nullopt : std::optional{reply.as_string()};
+}
+
+std::map<std::string, std::string> redis_probe::hgetall(std::string const& key) {
+    auto const reply = checked({"HGETALL", key});
+    auto const& list = reply.as_array();
+    std::map<std::string, std::string> result;
+    for (std::size_t i = 0; i + 1 < list.size(); i += 2) {
+        result[list[i].as_string()] = list[i + 1].as_string();
+    }
+    return result;
+}
+
+std::int64_t redis_probe::del(std::string const& key) {
+    return checked({"DEL", key}).as_integer();
+}
+
+void redis_probe::set(std::string const& key, std::string const& value) {
+    checked({"SET", key, value});
+}
+
+void redis_probe::flushall() {
+    checked({"FLUSHALL"});
+}
+
+std::int64_t redis_probe::publish(std::string const& channel, std::string const& payload) {
+    return checked({"PUBLISH", channel, payload}).as_integer();
+}
+
+std::vector<std::string> redis_probe::pubsub_channels(std::string const& pattern) {
+    return sorted_strings(checked({"PUBSUB", "CHANNELS", pattern}));
+}
+
+std::int64_t redis_probe::pubsub_numsub(std::string const& channel) {
+    return checked({"PUBSUB", "NUMSUB", channel}).as_array().at(1).as_integer();
+}
+
+void redis_probe::subscribe(std::string const& channel) {
+    checked({"SUBSCRIBE", channel});
+}
+
+std::optional<redis_probe::message> redis_probe::next_message(milliseconds limit) {
+    auto const received = receive(limit);
+    if (!received) {
+        return std::nullopt;
+    }
+    auto const& parts = received->as_array();
+    return message{.channel = parts.at(1).as_string(), .payload = parts.at(2).as_string()};
+}
+
+std::vector<std::map<std::string, std::string>> redis_probe::client_list() {
+    std::vector<std::map<std::string, std::string>> clients;
+    std::istringstream lines{checked({"CLIENT", "LIST"}).as_string()};
+    for (std::string line; std::getline(lines, line);) {
+        clients.push_back(fields(line, ' ', '='));
+    }
+    return clients;
+}
+
+std::int64_t redis_probe::client_kill_type(std::string const& type) {
+    return checked({"CLIENT", "KILL", "TYPE", type, "SKIPME", "yes"}).as_integer();
+}
+
+void redis_probe::script_flush() {
+    checked({"SCRIPT", "FLUSH"});
+}
+
+std::map<std::string, std::string> redis_probe::info(std::string const& section) {
+    return fields(checked({"INFO", section}).as_string(), '\n', ':');
+}
+
+std::map<std::string, std::int64_t> redis_probe::commandstats() {
+    constexpr std::string_view prefix = "cmdstat_";
+    std::map<std::string, std::int64_t> calls;
+    for (auto const& [name, text] : info("commandstats")) {
+        calls[name.substr(prefix.size())] = std::stoll(fields(text, ',', '=').at("calls"));
+    }
+    return calls;
+}
+
+std::int64_t redis_probe::total_commands() {
+    return std::stoll(info("stats").at("total_commands_processed"));
+}
+
+}  // namespace holdfast::test

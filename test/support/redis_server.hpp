@@ -1,0 +1,90 @@
+#pragma once
+
+#include "certificates.hpp"
+#include "child_process.hpp"
+#include "redis_probe.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace holdfast::test {
+
+enum class server_kind { redis, valkey };
+
+struct server_options {
+    server_kind kind = server_kind::redis;
+    bool tcp = false;
+
+    // What the server's certificate says; no TLS port without it.
+    std::optional<certificate_options> tls{};
+
+    std::string password{};            // of the default user; empty: none
+    std::vector<std::string> users{};  // after USER in redis.conf: "alice on >secret ~* &* +@all"
+    bool appendonly = false;           // every write is on disk before its reply
+    std::vector<std::string> extra{};  // lines of redis.conf, last, so that they win
+};
+
+/// A private server, in a folder of its own, reachable on loopback only.
+///
+/// It dies with the test, however the test ends (see `child_process`). Not thread-safe.
+class redis_server {
+public:
+    static bool available(server_kind kind);
+
+    /// Returns once the server answers; throws `std::runtime_error` with the end of its log if it
+    /// does not.
+    explicit redis_server(server_options options = {});
+    redis_server(redis_server const&) = delete;
+    redis_server& operator=(redis_server const&) = delete;
+    ~redis_server();
+
+    std::string url() const { return "unix://" + unix_socket(); }
+    std::string tcp_url() const;
+    std::string tls_url() const;  // the host is "localhost"
+    std::uint16_t tcp_port() const { return tcp_port_; }
+    std::uint16_t tls_port() const { return tls_port_; }
+    std::string unix_socket() const { return (folder_ / "socket").string(); }
+    std::string ca_file() const;
+    std::filesystem::path const& folder() const { return folder_; }
+    pid_t pid() const;
+    std::string log() const;
+
+    /// A connection to the server, authenticated with `server_options::password`.
+    redis_probe probe() const;
+
+    /// Another certificate of the same authority; for one of another authority, make one with
+    /// `certificate_authority` in a folder below `folder()`.
+    certificate issue_certificate(certificate_options const& options);
+
+    /// From the next `restart` on.
+    void use_certificate(certificate const& chosen) { certificate_ = chosen; }
+
+    void pause();   // answers nothing, but the kernel still accepts connections for it
+    void resume();
+    void kill();    // as a crash
+    void stop();    // as an administrator would
+
+    /// Kills the server unless it is down, and starts it at the same addresses. Data survive with
+    /// `keep_data` and `server_options::appendonly`.
+    void restart(bool keep_data);
+
+private:
+    void remove_data() const;
+    void write_configuration() const;
+    void start();
+    bool wait_until_ready();
+    std::string program() const;
+
+    server_options options_;
+    std::filesystem::path folder_;
+    std::uint16_t tcp_port_ = 0;
+    std::uint16_t tls_port_ = 0;
+    std::optional<certificate_authority> authority_;
+    certificate certificate_;
+    std::optional<child_process> process_;
+};
+
+}  // namespace holdfast::test
