@@ -26,8 +26,20 @@ certificate_authority::certificate_authority(std::filesystem::path folder)
     : folder_{std::move(folder)} {
     std::filesystem::create_directories(folder_);
     make_key(folder_ / "ca.key");
-    run_program({"openssl", "req", "-x509", "-new", "-key", folder_ / "ca.key", "-subj",
-                 "/CN=holdfast test authority", "-days", "2", "-out", folder_ / "ca.crt"});
+    run_program(
+        {"openssl",
+         "req",
+         "-x509",
+         "-new",
+         "-key",
+         folder_ / "ca.key",
+         "-subj",
+         "/CN=holdfast test authority",
+         "-days",
+         "2",
+         "-out",
+         folder_ / "ca.crt"}
+    );
 }
 
 certificate certificate_authority::issue(certificate_options const& options) {
@@ -36,11 +48,35 @@ certificate certificate_authority::issue(certificate_options const& options) {
     };
     make_key(file(".key"));
     write_file(file(".ext"), "subjectAltName=" + options.subject_alternative_name + "\n");
-    run_program({"openssl", "req", "-new", "-key", file(".key"), "-subj",
-                 "/CN=" + options.common_name, "-out", file(".csr")});
-    run_program({"openssl", "x509", "-req", "-in", file(".csr"), "-CA", folder_ / "ca.crt",
-                 "-CAkey", folder_ / "ca.key", "-CAcreateserial", "-extfile", file(".ext"),
-                 "-days", options.expired ? "-1" : "2", "-out", file(".crt")});
+    run_program(
+        {"openssl",
+         "req",
+         "-new",
+         "-key",
+         file(".key"),
+         "-subj",
+         "/CN=" + options.common_name,
+         "-out",
+         file(".csr")}
+    );
+    run_program(
+        {"openssl",
+         "x509",
+         "-req",
+         "-in",
+         file(".csr"),
+         "-CA",
+         folder_ / "ca.crt",
+         "-CAkey",
+         folder_ / "ca.key",
+         "-CAcreateserial",
+         "-extfile",
+         file(".ext"),
+         "-days",
+         options.expired ? "-1" : "2",
+         "-out",
+         file(".crt")}
+    );
     return {.certificate_file = file(".crt"), .key_file = file(".key")};
 }
 

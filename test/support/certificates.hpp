@@ -1,4 +1,5 @@
-#pragma once
+#ifndef HOLDFAST_TEST_SUPPORT_CERTIFICATES_HPP
+#define HOLDFAST_TEST_SUPPORT_CERTIFICATES_HPP
 
 #include <filesystem>
 #include <string>
@@ -34,3 +35,5 @@ private:
 };
 
 }  // namespace holdfast::test
+
+#endif

@@ -1,4 +1,5 @@
-#pragma once
+#ifndef HOLDFAST_TEST_SUPPORT_CHILD_PROCESS_HPP
+#define HOLDFAST_TEST_SUPPORT_CHILD_PROCESS_HPP
 
 #include <sys/types.h>
 
@@ -43,7 +44,8 @@ public:
     /// The next line without its end; nothing at the end of the output.
     /// Throws `std::runtime_error` when the line does not come in time.
     std::optional<std::string> read_line(
-        std::chrono::milliseconds limit = std::chrono::seconds{10});
+        std::chrono::milliseconds limit = std::chrono::seconds{10}
+    );
 
     /// All that is left of the output.
     std::string read_all(std::chrono::milliseconds limit = std::chrono::seconds{10});
@@ -78,3 +80,5 @@ private:
 std::string run_program(std::vector<std::string> argv);
 
 }  // namespace holdfast::test
+
+#endif

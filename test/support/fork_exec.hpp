@@ -1,4 +1,5 @@
-#pragma once
+#ifndef HOLDFAST_TEST_SUPPORT_FORK_EXEC_HPP
+#define HOLDFAST_TEST_SUPPORT_FORK_EXEC_HPP
 
 #include <sys/types.h>
 
@@ -18,3 +19,5 @@ struct standard_streams {
 pid_t fork_exec(std::vector<std::string> const& argv, standard_streams streams, int& error);
 
 }  // namespace holdfast::test
+
+#endif

@@ -17,8 +17,8 @@ std::uint16_t free_tcp_port() {
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof address;
     auto* const generic = reinterpret_cast<sockaddr*>(&address);
-    bool const bound = fd >= 0 && ::bind(fd, generic, size) == 0 &&
-                       ::getsockname(fd, generic, &size) == 0;
+    bool const bound =
+        fd >= 0 && ::bind(fd, generic, size) == 0 && ::getsockname(fd, generic, &size) == 0;
     int const error = errno;
     if (fd >= 0) {
         ::close(fd);

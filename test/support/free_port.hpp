@@ -1,4 +1,5 @@
-#pragma once
+#ifndef HOLDFAST_TEST_SUPPORT_FREE_PORT_HPP
+#define HOLDFAST_TEST_SUPPORT_FREE_PORT_HPP
 
 #include <cstdint>
 
@@ -8,3 +9,5 @@ namespace holdfast::test {
 std::uint16_t free_tcp_port();
 
 }  // namespace holdfast::test
+
+#endif

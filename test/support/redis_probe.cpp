@@ -1,43 +1,13 @@
 #include "redis_probe.hpp"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <sstream>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
 namespace holdfast::test {
 
 namespace {
-
-using std::chrono::milliseconds;
-using std::chrono::steady_clock;
-
-[[noreturn]] void throw_errno(std::string const& what) {
-    throw std::system_error{errno, std::generic_category(), what};
-}
-
-int connect_to(sockaddr const* address, socklen_t size, std::string const& name) {
-    int const fd = ::socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0) {
-        throw_errno("socket");
-    }
-    if (::connect(fd, address, size) != 0) {
-        int const error = errno;
-        ::close(fd);
-        throw std::system_error{error, std::generic_category(), "connecting to " + name};
-    }
-    return fd;
-}
 
 std::vector<std::string> sorted_strings(redis_value const& list) {
     std::vector<std::string> strings;
@@ -65,108 +35,26 @@ std::map<std::string, std::string> fields(std::string const& text, char between,
 
 }  // namespace
 
-redis_probe::redis_probe(std::string const& unix_socket, redis_credentials const& who) {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    if (unix_socket.size() >= sizeof address.sun_path) {
-        throw std::invalid_argument{"the socket's path is too long: " + unix_socket};
-    }
-    std::memcpy(address.sun_path, unix_socket.c_str(), unix_socket.size() + 1);
-    socket_ = connect_to(reinterpret_cast<sockaddr*>(&address), sizeof address, unix_socket);
+redis_probe::redis_probe(std::string const& unix_socket, redis_credentials const& who)
+    : socket_{unix_socket} {
     authenticate(who);
 }
 
-redis_probe::redis_probe(std::uint16_t tcp_port, redis_credentials const& who) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(tcp_port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socket_ = connect_to(reinterpret_cast<sockaddr*>(&address), sizeof address,
-                         "port " + std::to_string(tcp_port));
+redis_probe::redis_probe(std::uint16_t tcp_port, redis_credentials const& who) : socket_{tcp_port} {
     authenticate(who);
-}
-
-redis_probe::redis_probe(redis_probe&& other) noexcept
-    : socket_{std::exchange(other.socket_, -1)},
-      timeout_{other.timeout_},
-      unread_{std::move(other.unread_)} {}
-
-redis_probe& redis_probe::operator=(redis_probe&& other) noexcept {
-    if (this != &other) {
-        close();
-        socket_ = std::exchange(other.socket_, -1);
-        timeout_ = other.timeout_;
-        unread_ = std::move(other.unread_);
-    }
-    return *this;
-}
-
-redis_probe::~redis_probe() {
-    close();
-}
-
-void redis_probe::close() noexcept {
-    if (socket_ >= 0) {
-        ::close(socket_);
-    }
-    socket_ = -1;
 }
 
 void redis_probe::authenticate(redis_credentials const& who) {
-    if (who.password.empty()) {
-        return;
-    }
-    try {
+    if (!who.password.empty()) {
         checked({"AUTH", who.user.empty() ? "default" : who.user, who.password});
-    } catch (...) {
-        close();  // called from constructors: the destructor will not run
-        throw;
-    }
-}
-
-void redis_probe::send(std::string_view bytes) {
-    while (!bytes.empty()) {
-        auto const count = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-        if (count < 0 && errno != EINTR) {
-            throw_errno("sending to redis");
-        }
-        bytes.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-    }
-}
-
-std::optional<redis_value> redis_probe::receive(milliseconds limit) {
-    auto const deadline = steady_clock::now() + limit;
-    for (;;) {
-        if (auto const size = message_size(unread_); size > 0) {
-            std::string_view rest{unread_};
-            auto value = parse_message(rest);
-            unread_.erase(0, size);
-            return value;
-        }
-        auto const left =
-            std::chrono::ceil<milliseconds>(deadline - steady_clock::now()).count();
-        pollfd look{.fd = socket_, .events = POLLIN, .revents = 0};
-        int const ready = ::poll(&look, 1, static_cast<int>(std::max<long>(left, 0)));
-        if (ready == 0) {
-            return std::nullopt;
-        }
-        char bytes[65536];
-        auto const count = ready < 0 ? -1 : ::recv(socket_, bytes, sizeof bytes, 0);
-        if (count == 0) {
-            throw std::runtime_error{"redis closed the probe's connection"};
-        }
-        if (count < 0 && errno != EINTR) {
-            throw_errno("receiving from redis");
-        }
-        unread_.append(bytes, static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
     }
 }
 
 redis_value redis_probe::command(std::vector<std::string> const& words) {
-    send(serialize_command(words));
-    auto reply = receive(timeout_);
+    socket_.send(serialize_command(words));
+    auto reply = socket_.receive(timeout_);
     if (!reply) {
-        close();  // a late reply would be taken for that of the next command
+        socket_.close();  // a late reply would be taken for that of the next command
         throw std::runtime_error{"no reply to " + words.at(0) + " in time"};
     }
     return *std::move(reply);
@@ -235,8 +123,8 @@ void redis_probe::subscribe(std::string const& channel) {
     checked({"SUBSCRIBE", channel});
 }
 
-std::optional<redis_probe::message> redis_probe::next_message(milliseconds limit) {
-    auto const received = receive(limit);
+std::optional<redis_probe::message> redis_probe::next_message(std::chrono::milliseconds limit) {
+    auto const received = socket_.receive(limit);
     if (!received) {
         return std::nullopt;
     }

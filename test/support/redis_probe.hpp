@@ -1,5 +1,7 @@
-#pragma once
+#ifndef HOLDFAST_TEST_SUPPORT_REDIS_PROBE_HPP
+#define HOLDFAST_TEST_SUPPORT_REDIS_PROBE_HPP
 
+#include "redis_socket.hpp"
 #include "resp.hpp"
 
 #include <chrono>
@@ -30,9 +32,6 @@ public:
 
     explicit redis_probe(std::string const& unix_socket, redis_credentials const& who = {});
     explicit redis_probe(std::uint16_t tcp_port, redis_credentials const& who = {});
-    redis_probe(redis_probe&& other) noexcept;
-    redis_probe& operator=(redis_probe&& other) noexcept;
-    ~redis_probe();
 
     /// How long a call waits for its reply, 5 s at first; then it throws `std::runtime_error`.
     void set_timeout(std::chrono::milliseconds limit) { timeout_ = limit; }
@@ -79,13 +78,11 @@ private:
 
     void authenticate(redis_credentials const& who);
     redis_value checked(std::vector<std::string> const& words);
-    void send(std::string_view bytes);
-    std::optional<redis_value> receive(std::chrono::milliseconds limit);
-    void close() noexcept;
 
-    int socket_ = -1;
+    redis_socket socket_;
     std::chrono::milliseconds timeout_{5000};
-    std::string unread_;
 };
 
 }  // namespace holdfast::test
+
+#endif

@@ -48,7 +48,8 @@ bool redis_server::available(server_kind kind) {
 }
 
 redis_server::redis_server(server_options options)
-    : options_{std::move(options)}, folder_{make_folder()} {
+    : options_{std::move(options)},
+      folder_{make_folder()} {
     try {
         if (options_.tls) {
             authority_.emplace(folder_ / "tls");
@@ -196,9 +197,10 @@ void redis_server::start() {
     std::filesystem::remove(folder_ / "log");
     std::filesystem::remove(unix_socket());  // a killed server leaves it behind
     write_configuration();
-    process_.emplace(std::vector<std::string>{program(), (folder_ / "configuration").string()},
-                     child_options{.standard_output = child_output::pipe,
-                                   .standard_error = child_output::pipe});
+    process_.emplace(
+        std::vector<std::string>{program(), (folder_ / "configuration").string()},
+        child_options{.standard_output = child_output::pipe, .standard_error = child_output::pipe}
+    );
     if (!wait_until_ready()) {
         process_->kill();
         auto const text = log() + process_->read_all();  // complaints about the configuration

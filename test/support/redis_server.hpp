@@ -1,4 +1,5 @@
-#pragma once
+#ifndef HOLDFAST_TEST_SUPPORT_REDIS_SERVER_HPP
+#define HOLDFAST_TEST_SUPPORT_REDIS_SERVER_HPP
 
 #include "certificates.hpp"
 #include "child_process.hpp"
@@ -62,10 +63,10 @@ public:
     /// From the next `restart` on.
     void use_certificate(certificate const& chosen) { certificate_ = chosen; }
 
-    void pause();   // answers nothing, but the kernel still accepts connections for it
+    void pause();  // answers nothing, but the kernel still accepts connections for it
     void resume();
-    void kill();    // as a crash
-    void stop();    // as an administrator would
+    void kill();  // as a crash
+    void stop();  // as an administrator would
 
     /// Kills the server unless it is down, and starts it at the same addresses. Data survive with
     /// `keep_data` and `server_options::appendonly`.
@@ -88,3 +89,5 @@ private:
 };
 
 }  // namespace holdfast::test
+
+#endif

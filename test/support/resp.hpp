@@ -1,4 +1,5 @@
-#pragma once
+#ifndef HOLDFAST_TEST_SUPPORT_RESP_HPP
+#define HOLDFAST_TEST_SUPPORT_RESP_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -42,3 +43,5 @@ redis_value parse_message(std::string_view& bytes);
 std::string serialize_command(std::vector<std::string> const& words);
 
 }  // namespace holdfast::test
+
+#endif

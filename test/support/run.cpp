@@ -31,7 +31,9 @@ constexpr milliseconds look_interval{5};
 class test_run {
 public:
     test_run(test_body const& body, milliseconds deadline, int threads)
-        : threads_{threads}, context_{threads}, limit_{steady_clock::now() + deadline} {
+        : threads_{threads},
+          context_{threads},
+          limit_{steady_clock::now() + deadline} {
         asio::any_io_executor executor = context_.get_executor();
         if (threads > 1) {
             executor = asio::make_strand(context_);
@@ -59,13 +61,15 @@ public:
             std::rethrow_exception(failure_);
         }
         if (!body_ended_) {
-            throw std::runtime_error{"the test body did not end within " +
-                                     std::to_string(deadline.count()) + " ms"};
+            throw std::runtime_error{
+                "the test body did not end within " + std::to_string(deadline.count()) + " ms"
+            };
         }
         if (!context_.stopped()) {
-            throw std::runtime_error{"the context did not become idle within " +
-                                     std::to_string(idle_limit.count()) +
-                                     " s of the end of the test body"};
+            throw std::runtime_error{
+                "the context did not become idle within " + std::to_string(idle_limit.count()) +
+                " s of the end of the test body"
+            };
         }
     }
 

@@ -1,4 +1,5 @@
-#pragma once
+#ifndef HOLDFAST_TEST_SUPPORT_RUN_HPP
+#define HOLDFAST_TEST_SUPPORT_RUN_HPP
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -20,9 +21,11 @@ inline constexpr std::chrono::seconds idle_limit{6};
 ///
 /// The first of the `threads` is the caller's. With more than one, the body runs on a strand,
 /// while the executor it is given is the context's.
-void run_with_deadline(test_body const& body,
-                       std::chrono::milliseconds deadline = std::chrono::seconds{30},
-                       int threads = 1);
+void run_with_deadline(
+    test_body const& body,
+    std::chrono::milliseconds deadline = std::chrono::seconds{30},
+    int threads = 1
+);
 
 /// Looks until `holds` returns true, at most for `limit`; false if it never did.
 bool eventually(std::chrono::milliseconds limit, std::function<bool()> const& holds);
@@ -31,9 +34,11 @@ bool eventually(std::chrono::milliseconds limit, std::function<bool()> const& ho
 ///
 /// GCC 12 destroys some temporaries of a `co_await` expression twice: let the lambda capture by
 /// reference, or give it a name first.
-boost::asio::awaitable<bool> co_eventually(std::chrono::milliseconds limit,
-                                           std::function<bool()> holds);
+boost::asio::awaitable<bool>
+co_eventually(std::chrono::milliseconds limit, std::function<bool()> holds);
 
 boost::asio::awaitable<void> sleep_for(std::chrono::nanoseconds duration);
 
 }  // namespace holdfast::test
+
+#endif

@@ -1,0 +1,173 @@
+#include "fault_plan.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace holdfast::test {
+
+namespace {
+
+template <class Orders, class Order>
+void give(Orders& orders, connection_selector which, Order order) {
+    if (!which.number && which.text.empty()) {
+        orders.clear();  // it applies to all: those before it can no longer count
+    }
+    orders.push_back({.which = std::move(which), .order = std::move(order)});
+}
+
+template <class Order, class Orders>
+Order last_match(Orders const& orders, connection_record const& connection) {
+    auto const found = std::find_if(orders.rbegin(), orders.rend(), [&](auto const& each) {
+        return each.which.matches(connection);
+    });
+    return found == orders.rend() ? Order{} : found->order;
+}
+
+template <class Order, class Orders>
+Order last_match(Orders const& orders, direction way, connection_record const& connection) {
+    auto const found = orders.find(way);
+    return found == orders.end() ? Order{} : last_match<Order>(found->second, connection);
+}
+
+}  // namespace
+
+std::uint64_t fault_plan::fault_on_count::left(connection_record const& connection) const {
+    auto const found = start.find(connection.number);
+    auto const due = (found == start.end() ? 0 : found->second) + count;
+    auto const reached = fault_plan::count(counted, connection);
+    return due > reached ? due - reached : 0;
+}
+
+fault_plan::unit fault_plan::bytes_of(direction way) {
+    return way == direction::to_server ? unit::bytes_to_server : unit::bytes_to_client;
+}
+
+std::uint64_t fault_plan::count(unit counted, connection_record const& connection) {
+    switch (counted) {
+        case unit::bytes_to_server:
+            return connection.bytes_to_server;
+        case unit::bytes_to_client:
+            return connection.bytes_to_client;
+        case unit::replies:
+            break;
+    }
+    return connection.replies;
+}
+
+void fault_plan::set_mode(direction way, proxy_mode mode, connection_selector which) {
+    give(modes_[way], std::move(which), mode);
+}
+
+void fault_plan::set_fragment(direction way, std::size_t size, connection_selector which) {
+    give(fragments_[way], std::move(which), size);
+}
+
+void fault_plan::set_editor(reply_editor editor, connection_selector which) {
+    give(editors_, std::move(which), std::move(editor));
+}
+
+void fault_plan::add_command_fault(
+    std::string text,
+    command_fault fault,
+    connection_selector which
+) {
+    on_command_.push_back({.which = std::move(which), .text = std::move(text), .fault = fault});
+}
+
+void fault_plan::add_byte_fault(
+    direction way,
+    std::uint64_t count,
+    stream_fault fault,
+    connection_selector which,
+    std::vector<connection_record const*> const& now
+) {
+    add({.which = std::move(which),
+         .counted = bytes_of(way),
+         .count = count,
+         .fault = fault,
+         .start = {}},
+        now);
+}
+
+void fault_plan::add_reply_fault(
+    std::uint64_t count,
+    stream_fault fault,
+    connection_selector which,
+    std::vector<connection_record const*> const& now
+) {
+    add({.which = std::move(which),
+         .counted = unit::replies,
+         .count = count,
+         .fault = fault,
+         .start = {}},
+        now);
+}
+
+void fault_plan::add(fault_on_count fault, std::vector<connection_record const*> const& now) {
+    for (auto const* connection : now) {
+        fault.start[connection->number] = count(fault.counted, *connection);
+    }
+    on_count_.push_back(std::move(fault));
+}
+
+proxy_mode fault_plan::mode(direction way, connection_record const& connection) const {
+    return last_match<proxy_mode>(modes_, way, connection);
+}
+
+std::size_t fault_plan::fragment(direction way, connection_record const& connection) const {
+    return last_match<std::size_t>(fragments_, way, connection);
+}
+
+std::string fault_plan::edit(std::string reply, connection_record const& connection) const {
+    auto const editor = last_match<reply_editor>(editors_, connection);
+    return editor ? editor(std::move(reply)) : reply;
+}
+
+std::optional<command_fault>
+fault_plan::take_command_fault(std::string const& command, connection_record const& connection) {
+    auto const found = std::find_if(on_command_.begin(), on_command_.end(), [&](auto const& each) {
+        return each.which.matches(connection) && command.find(each.text) != std::string::npos;
+    });
+    if (found == on_command_.end()) {
+        return std::nullopt;
+    }
+    auto const fault = found->fault;
+    on_command_.erase(found);
+    return fault;
+}
+
+std::optional<stream_fault> fault_plan::take(unit counted, connection_record const& connection) {
+    auto const found = std::find_if(on_count_.begin(), on_count_.end(), [&](auto const& each) {
+        return each.counted == counted && each.which.matches(connection) &&
+               each.left(connection) == 0;
+    });
+    if (found == on_count_.end()) {
+        return std::nullopt;
+    }
+    auto const fault = found->fault;
+    on_count_.erase(found);
+    return fault;
+}
+
+std::optional<stream_fault>
+fault_plan::take_byte_fault(direction way, connection_record const& connection) {
+    return take(bytes_of(way), connection);
+}
+
+std::optional<stream_fault> fault_plan::take_reply_fault(connection_record const& connection) {
+    return take(unit::replies, connection);
+}
+
+std::uint64_t fault_plan::bytes_until_fault(direction way, connection_record const& connection)
+    const {
+    auto least = std::numeric_limits<std::uint64_t>::max();
+    for (auto const& each : on_count_) {
+        if (each.counted == bytes_of(way) && each.which.matches(connection)) {
+            least = std::min(least, each.left(connection));
+        }
+    }
+    return least;
+}
+
+}  // namespace holdfast::test

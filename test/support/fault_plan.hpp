@@ -1,0 +1,96 @@
+#ifndef HOLDFAST_TEST_SUPPORT_FAULT_PLAN_HPP
+#define HOLDFAST_TEST_SUPPORT_FAULT_PLAN_HPP
+
+#include "proxy_faults.hpp"
+
+#include <functional>
+#include <map>
+
+namespace holdfast::test {
+
+using reply_editor = std::function<std::string(std::string)>;
+
+/// What a proxy has been told to do. Used on the proxy's thread only.
+///
+/// Of standing orders the last that matches a connection counts. Faults happen once and are then
+/// forgotten.
+class fault_plan {
+public:
+    void set_mode(direction way, proxy_mode mode, connection_selector which);
+    void set_fragment(direction way, std::size_t size, connection_selector which);
+    void set_editor(reply_editor editor, connection_selector which);
+    void add_command_fault(std::string text, command_fault fault, connection_selector which);
+
+    /// Counted for each connection from now on.
+    void add_byte_fault(
+        direction way,
+        std::uint64_t count,
+        stream_fault fault,
+        connection_selector which,
+        std::vector<connection_record const*> const& now
+    );
+    void add_reply_fault(
+        std::uint64_t count,
+        stream_fault fault,
+        connection_selector which,
+        std::vector<connection_record const*> const& now
+    );
+
+    proxy_mode mode(direction way, connection_record const& connection) const;
+    std::size_t fragment(direction way, connection_record const& connection) const;  // 0: whole
+    std::string edit(std::string reply, connection_record const& connection) const;
+
+    std::optional<command_fault>
+    take_command_fault(std::string const& command, connection_record const& connection);
+    std::optional<stream_fault> take_byte_fault(direction way, connection_record const& connection);
+    std::optional<stream_fault> take_reply_fault(connection_record const& connection);
+
+    /// How many bytes may pass before the next byte fault is due.
+    std::uint64_t bytes_until_fault(direction way, connection_record const& connection) const;
+
+    /// How many faults have not happened yet.
+    std::size_t pending() const { return on_command_.size() + on_count_.size(); }
+
+private:
+    template <class Order>
+    struct standing {
+        connection_selector which;
+        Order order;
+    };
+
+    struct fault_on_command {
+        connection_selector which;
+        std::string text;
+        command_fault fault;
+    };
+
+    enum class unit { bytes_to_server, bytes_to_client, replies };
+
+    struct fault_on_count {
+        connection_selector which;
+        unit counted;
+        std::uint64_t count;
+        stream_fault fault;
+        std::map<std::size_t, std::uint64_t> start;  // by connection; absent: 0
+
+        std::uint64_t left(connection_record const& connection) const;
+    };
+
+    template <class Order>
+    using orders = std::vector<standing<Order>>;
+
+    static unit bytes_of(direction way);
+    static std::uint64_t count(unit counted, connection_record const& connection);
+    void add(fault_on_count fault, std::vector<connection_record const*> const& now);
+    std::optional<stream_fault> take(unit counted, connection_record const& connection);
+
+    std::map<direction, orders<proxy_mode>> modes_;
+    std::map<direction, orders<std::size_t>> fragments_;
+    orders<reply_editor> editors_;
+    std::vector<fault_on_command> on_command_;
+    std::vector<fault_on_count> on_count_;
+};
+
+}  // namespace holdfast::test
+
+#endif

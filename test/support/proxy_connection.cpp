@@ -1,0 +1,305 @@
+#include "proxy_connection.hpp"
+
+#include "resp.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <utility>
+
+namespace holdfast::test {
+
+namespace asio = boost::asio;
+
+namespace {
+
+using boost::system::error_code;
+using std::chrono::steady_clock;
+
+constexpr auto as_tuple = asio::as_tuple(asio::use_awaitable);
+
+// Long enough for the peer to read one fragment before the next one comes.
+constexpr std::chrono::milliseconds fragment_pause{1};
+
+void prepare(proxy_connection::protocol::socket& socket) {
+    error_code ignored;  // a unix socket has no such option
+    socket.set_option(asio::ip::tcp::no_delay{true}, ignored);
+    socket.non_blocking(true, ignored);
+}
+
+std::string join(std::vector<std::string> const& words) {
+    std::string line;
+    for (auto const& word : words) {
+        line += (line.empty() ? "" : " ") + word;
+    }
+    return line;
+}
+
+}  // namespace
+
+proxy_connection::proxy_connection(protocol::socket client, std::size_t number, fault_plan& plan)
+    : plan_{plan},
+      record_{.number = number},
+      client_{std::move(client)},
+      server_{client_.get_executor()},
+      to_server_{
+          .way = direction::to_server,
+          .from = client_,
+          .to = server_,
+          .wake = asio::steady_timer{client_.get_executor()}
+      },
+      to_client_{
+          .way = direction::to_client,
+          .from = server_,
+          .to = client_,
+          .wake = asio::steady_timer{client_.get_executor()}
+      } {
+    prepare(client_);
+}
+
+void proxy_connection::start(protocol::endpoint const& server) {
+    asio::co_spawn(client_.get_executor(), connect(server), asio::detached);
+}
+
+asio::awaitable<void> proxy_connection::connect(protocol::endpoint server) {
+    auto const self = shared_from_this();
+    auto const [error] = co_await server_.async_connect(server, as_tuple);
+    if (closed_) {
+        co_return;
+    }
+    if (error) {
+        cut(cut_kind::rst);
+        co_return;
+    }
+    prepare(server_);
+    for (auto* p : {&to_server_, &to_client_}) {
+        asio::co_spawn(client_.get_executor(), read(*p), asio::detached);
+        asio::co_spawn(client_.get_executor(), write(*p), asio::detached);
+    }
+}
+
+asio::awaitable<void> proxy_connection::read(pipe& p) {
+    auto const self = shared_from_this();
+    std::array<char, 16384> bytes;
+    for (;;) {
+        auto const [error, count] = co_await p.from.async_read_some(asio::buffer(bytes), as_tuple);
+        if (closed_) {
+            co_return;
+        }
+        if (error) {
+            queue(p, piece::kind::bytes, std::exchange(p.unread, {}));
+            queue(p, error == asio::error::eof ? piece::kind::end : piece::kind::reset);
+            co_return;
+        }
+        p.unread.append(bytes.data(), count);
+        for (auto message = take_message(p); !message.empty(); message = take_message(p)) {
+            p.way == direction::to_server ? on_command(std::move(message))
+                                          : on_reply(std::move(message));
+            if (closed_) {
+                co_return;
+            }
+        }
+    }
+}
+
+std::string proxy_connection::take_message(pipe& p) {
+    auto size = p.unread.size();
+    try {
+        size = p.framed ? message_size(p.unread) : size;
+    } catch (std::runtime_error const&) {
+        p.framed = false;
+    }
+    auto message = p.unread.substr(0, size);
+    p.unread.erase(0, size);
+    return message;
+}
+
+void proxy_connection::on_command(std::string message) {
+    auto const words = words_of_command(message);
+    auto const line = join(words);
+    record_.sent.push_back(line);
+    if (plan_.mode(direction::to_server, record_).type == proxy_mode::kind::drop) {
+        return;
+    }
+    auto const fault = plan_.take_command_fault(line, record_);
+    if (!fault) {
+        expected_.command_sent(words, reply_fate::deliver);
+        return queue(to_server_, piece::kind::bytes, std::move(message));
+    }
+    switch (*fault) {
+        case command_fault::cut_before:
+            return cut(cut_kind::fin);
+        case command_fault::lose:
+            return;
+        case command_fault::lose_reply:
+            expected_.command_sent(words, reply_fate::lose);
+            break;
+        case command_fault::lose_reply_and_cut:
+            expected_.command_sent(words, reply_fate::lose_and_cut);
+            break;
+        case command_fault::drop_replies:
+            expected_.command_sent(words, reply_fate::drop_from_here);
+            break;
+        case command_fault::duplicate:
+            expected_.command_sent(words, reply_fate::deliver);
+            expected_.command_sent(words, reply_fate::lose);
+            queue(to_server_, piece::kind::bytes, message);
+            break;
+    }
+    queue(to_server_, piece::kind::bytes, std::move(message));
+}
+
+void proxy_connection::on_reply(std::string message) {
+    auto const what = expected_.message_came(message);
+    if (!is_push(message)) {
+        ++record_.replies;
+        if (auto const fault = plan_.take_reply_fault(record_)) {
+            apply(*fault, direction::to_client);
+        }
+    }
+    if (what == reply_fate::drop_from_here) {
+        apply(stream_fault::drop, direction::to_client);
+    }
+    if (what == reply_fate::lose_and_cut) {
+        cut(cut_kind::fin);
+    }
+    if (closed_ || what != reply_fate::deliver ||
+        plan_.mode(direction::to_client, record_).type == proxy_mode::kind::drop) {
+        return;
+    }
+    queue(to_client_, piece::kind::bytes, plan_.edit(std::move(message), record_));
+}
+
+void proxy_connection::apply(stream_fault fault, direction way) {
+    switch (fault) {
+        case stream_fault::cut:
+            return cut(cut_kind::fin);
+        case stream_fault::reset:
+            return cut(cut_kind::rst);
+        case stream_fault::drop:
+            plan_.set_mode(way, proxy_mode::drop(), connection_number(record_.number));
+            break;
+        case stream_fault::stall:
+            plan_.set_mode(way, proxy_mode::stall(), connection_number(record_.number));
+            break;
+    }
+    look_again();
+}
+
+void proxy_connection::queue(pipe& p, piece::kind type, std::string bytes) {
+    auto const mode = plan_.mode(p.way, record_);
+    if (mode.type == proxy_mode::kind::drop || (type == piece::kind::bytes && bytes.empty())) {
+        return;
+    }
+    p.queue.push_back(
+        {.type = type, .due = steady_clock::now() + mode.later_by, .bytes = std::move(bytes)}
+    );
+    p.wake.cancel();
+}
+
+asio::awaitable<bool> proxy_connection::wait_for_work(pipe& p) {
+    for (;;) {
+        if (closed_) {
+            co_return false;
+        }
+        auto const mode = plan_.mode(p.way, record_).type;
+        if (mode == proxy_mode::kind::drop) {
+            p.queue.clear();  // a piece behind a fault that made this way a black hole
+        }
+        bool const held = p.queue.empty() || mode == proxy_mode::kind::stall;
+        if (!held && p.queue.front().due <= steady_clock::now()) {
+            co_return true;
+        }
+        p.wake.expires_at(held ? steady_clock::time_point::max() : p.queue.front().due);
+        co_await p.wake.async_wait(as_tuple);
+    }
+}
+
+asio::awaitable<void> proxy_connection::write(pipe& p) {
+    auto const self = shared_from_this();
+    while (co_await wait_for_work(p)) {
+        if (p.queue.front().type != piece::kind::bytes) {
+            finish(p);
+            co_return;
+        }
+        if (auto const fault = plan_.take_byte_fault(p.way, record_)) {
+            apply(*fault, p.way);
+            continue;
+        }
+        auto const fragment = plan_.fragment(p.way, record_);
+        auto const& bytes = p.queue.front().bytes;
+        auto const size = std::min(
+            {static_cast<std::uint64_t>(bytes.size()),
+             fragment == 0 ? bytes.size() : fragment,
+             plan_.bytes_until_fault(p.way, record_)}
+        );
+        auto const part = bytes.substr(0, size);
+        auto const [error, count] = co_await asio::async_write(p.to, asio::buffer(part), as_tuple);
+        if (closed_) {
+            co_return;
+        }
+        if (error) {
+            cut(cut_kind::rst);
+            co_return;
+        }
+        (p.way == direction::to_server ? record_.bytes_to_server : record_.bytes_to_client) +=
+            count;
+        p.queue.front().bytes.erase(0, size);
+        if (p.queue.front().bytes.empty()) {
+            p.queue.pop_front();
+        }
+        if (auto const fault = plan_.take_byte_fault(p.way, record_)) {
+            apply(*fault, p.way);
+        } else if (fragment != 0) {
+            p.wake.expires_after(fragment_pause);
+            co_await p.wake.async_wait(as_tuple);
+        }
+    }
+}
+
+void proxy_connection::finish(pipe& p) {
+    if (p.queue.front().type == piece::kind::reset) {
+        return cut(cut_kind::rst);
+    }
+    error_code ignored;
+    p.to.shutdown(protocol::socket::shutdown_send, ignored);
+    p.ended = true;
+    if (to_server_.ended && to_client_.ended) {
+        cut(cut_kind::fin);
+    }
+}
+
+void proxy_connection::cut(cut_kind kind) {
+    if (closed_) {
+        return;
+    }
+    closed_ = true;
+    error_code ignored;
+    if (kind == cut_kind::rst) {
+        client_.set_option(asio::socket_base::linger{true, 0}, ignored);
+    } else {
+        // Closing a socket with unread bytes sends a reset, and this shall be an orderly end.
+        std::array<char, 4096> bytes;
+        client_.shutdown(protocol::socket::shutdown_send, ignored);
+        while (!ignored && client_.read_some(asio::buffer(bytes), ignored) > 0) {
+        }
+    }
+    client_.close(ignored);
+    server_.close(ignored);
+    look_again();
+}
+
+void proxy_connection::look_again() {
+    to_server_.wake.cancel();
+    to_client_.wake.cancel();
+}
+
+}  // namespace holdfast::test

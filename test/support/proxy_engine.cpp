@@ -1,0 +1,112 @@
+#include "proxy_engine.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <algorithm>
+
+namespace holdfast::test {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+
+proxy_engine::proxy_engine(proxy_connection::protocol::endpoint server)
+    : server_{std::move(server)},
+      work_{asio::make_work_guard(context_)} {
+    if (auto const error = listen()) {
+        throw boost::system::system_error{error, "a proxy cannot listen"};
+    }
+    thread_ = std::thread{[this] { context_.run(); }};
+}
+
+proxy_engine::~proxy_engine() {
+    call([this] {
+        stop_listening();
+        cut(cut_kind::fin, {});
+        work_.reset();  // the coroutines end, and the thread with them
+    });
+    thread_.join();
+}
+
+error_code proxy_engine::listen() {
+    stop_listening();
+    error_code error;
+    acceptor_.open(tcp::v4(), error);
+    if (!error) {
+        acceptor_.set_option(tcp::acceptor::reuse_address{true}, error);
+    }
+    if (!error) {
+        acceptor_.bind({asio::ip::address_v4::loopback(), port_}, error);
+    }
+    if (!error) {
+        acceptor_.listen(tcp::acceptor::max_listen_connections, error);
+    }
+    if (error) {
+        stop_listening();
+        return error;
+    }
+    if (port_ == 0) {
+        port_ = acceptor_.local_endpoint().port();
+    }
+    asio::co_spawn(context_, accept(listening_), asio::detached);
+    return error;
+}
+
+void proxy_engine::stop_listening() {
+    error_code ignored;
+    acceptor_.close(ignored);
+    ++listening_;
+}
+
+asio::awaitable<void> proxy_engine::accept(unsigned listening) {
+    while (listening == listening_) {
+        auto [error, socket] = co_await acceptor_.async_accept(asio::as_tuple(asio::use_awaitable));
+        if (error || listening != listening_) {
+            continue;
+        }
+        if (refuse_) {
+            ++refused_;
+            continue;
+        }
+        connections_.push_back(
+            std::make_shared<proxy_connection>(std::move(socket), connections_.size() + 1, plan_)
+        );
+        connections_.back()->start(server_);
+    }
+}
+
+void proxy_engine::cut(cut_kind kind, connection_selector const& which) {
+    for (auto const& connection : connections_) {
+        if (which.matches(connection->record())) {
+            connection->cut(kind);
+        }
+    }
+}
+
+void proxy_engine::look_again() {
+    for (auto const& connection : connections_) {
+        connection->look_again();
+    }
+}
+
+std::vector<connection_record const*> proxy_engine::records() const {
+    std::vector<connection_record const*> all;
+    for (auto const& connection : connections_) {
+        all.push_back(&connection->record());
+    }
+    return all;
+}
+
+std::size_t proxy_engine::active() const {
+    return static_cast<std::size_t>(std::count_if(
+        connections_.begin(),
+        connections_.end(),
+        [](auto const& connection) { return connection->active(); }
+    ));
+}
+
+}  // namespace holdfast::test
