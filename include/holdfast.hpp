@@ -1,0 +1,21 @@
+// holdfast: a distributed lock for Boost.Asio programs, on Redis and Valkey.
+//
+// Copyright (c) the holdfast authors
+// Distributed under the Boost Software License, Version 1.0 (see LICENSE)
+
+#ifndef HOLDFAST_HPP
+#define HOLDFAST_HPP
+
+#include <holdfast/client.hpp>
+#include <holdfast/config.hpp>
+#include <holdfast/error.hpp>
+#include <holdfast/fencing_token.hpp>
+#include <holdfast/lease.hpp>
+#include <holdfast/lease_clock.hpp>
+#include <holdfast/lock.hpp>
+#include <holdfast/logger.hpp>
+#include <holdfast/options.hpp>
+#include <holdfast/stats.hpp>
+#include <holdfast/with_lease.hpp>
+
+#endif

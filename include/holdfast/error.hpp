@@ -1,0 +1,68 @@
+#ifndef HOLDFAST_ERROR_HPP
+#define HOLDFAST_ERROR_HPP
+
+#include <holdfast/fwd.hpp>
+
+#include <boost/system/error_category.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <type_traits>
+
+namespace holdfast {
+
+/// What an operation may report, besides `asio::error::operation_aborted` for one that was cancelled.
+enum class errc {
+    /// The name is empty or longer than 512 bytes (the key prefix included).
+    invalid_name = 1,
+    /// The lease duration is outside 1 s … 24 h, or too short for the configured time-outs.
+    invalid_lease,
+    /// Another per-call option is out of range: `renew_at`, `max_hold`, or a negative time to wait.
+    invalid_options,
+    /// `config::max_waiters` operations of this client already wait for this lock.
+    too_many_waiters,
+    /// The lease was lost before it was released; `lease::loss()` says why.
+    lease_lost,
+    /// Nobody answered whether the release took place; the lock is free when the lease ends, at the latest.
+    release_unknown,
+    /// The lease is empty: never granted, moved from, or already released.
+    not_held,
+    /// Too few replicas confirmed the write.
+    not_replicated,
+    /// Fewer than a majority of the nodes granted the lock.
+    quorum_not_reached,
+    /// The key holds something that is not a lock. It is never waited for and never deleted.
+    corrupt_state,
+    /// The server refused the user name or the password.
+    auth_failed,
+    /// The server's access rules forbid a command, a key or a channel that the lock needs.
+    no_permission,
+    /// The TLS handshake failed: the certificate or its host name was not accepted.
+    tls_failed,
+    /// The server cannot serve locks: no RESP3, no scripts, or a cluster node.
+    unsupported_server,
+    /// The server refuses writes at the moment (loading, out of memory, read-only, busy, …).
+    server_refused,
+    /// The client was shut down or destroyed.
+    client_stopped,
+    /// No server could be reached in time.
+    unreachable,
+};
+
+/// The category of `errc`, named `holdfast`. Thread safe.
+[[nodiscard]] boost::system::error_category const& error_category() noexcept;
+
+/// Makes an `error_code` of the category `holdfast`.
+[[nodiscard]] inline error_code make_error_code(errc value) noexcept {
+    return {static_cast<int>(value), error_category()};
+}
+
+/// Whether the same call may well succeed later without anything else being changed: the server was unreachable or
+/// refused for the moment, or there were too many waiters. False for success, for cancellation, and for causes that somebody has to mend.
+[[nodiscard]] bool is_retryable(error_code ec) noexcept;
+
+}  // namespace holdfast
+
+template <>
+struct boost::system::is_error_code_enum<holdfast::errc> : std::true_type {};
+
+#endif

@@ -1,0 +1,24 @@
+#ifndef HOLDFAST_LEASE_CLOCK_HPP
+#define HOLDFAST_LEASE_CLOCK_HPP
+
+#include <chrono>
+
+namespace holdfast {
+
+/// The clock that leases are judged by. It is monotonic, unaffected by changes of the wall clock, and goes on while
+/// the machine is suspended (`CLOCK_BOOTTIME` on Linux), so that a lease does not look alive after a resume.
+///
+/// Its time points mean nothing to another process. Thread safe.
+struct lease_clock {
+    using duration = std::chrono::nanoseconds;
+    using rep = duration::rep;
+    using period = duration::period;
+    using time_point = std::chrono::time_point<lease_clock>;
+    static constexpr bool is_steady = true;
+
+    [[nodiscard]] static time_point now() noexcept;
+};
+
+}  // namespace holdfast
+
+#endif

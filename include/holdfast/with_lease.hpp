@@ -1,0 +1,152 @@
+#ifndef HOLDFAST_WITH_LEASE_HPP
+#define HOLDFAST_WITH_LEASE_HPP
+
+#include <holdfast/error.hpp>
+#include <holdfast/lease.hpp>
+#include <holdfast/lock.hpp>
+#include <holdfast/options.hpp>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/experimental/parallel_group.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <exception>
+#include <type_traits>
+#include <utility>
+
+namespace holdfast {
+
+namespace detail {
+
+template <class T>
+struct awaited_by;
+
+template <class T, class Executor>
+struct awaited_by<asio::awaitable<T, Executor>> {
+    using type = T;
+};
+
+template <class Body>
+using body_result = typename awaited_by<std::invoke_result_t<Body&, lease&>>::type;
+
+// The body's end always ends the race; the watch ends it only by a loss, not because the body itself released the lease.
+struct body_done_or_lost {
+    template <class... Result>
+    asio::cancellation_type operator()(std::exception_ptr const&, Result const&...) const noexcept {
+        return asio::cancellation_type::all;
+    }
+    asio::cancellation_type operator()(error_code ec, loss_reason) const noexcept {
+        return ec ? asio::cancellation_type::none : asio::cancellation_type::all;
+    }
+};
+
+inline bool is_cancellation(std::exception_ptr const& failure) noexcept {
+    try {
+        std::rethrow_exception(failure);
+    } catch (boost::system::system_error const& e) {
+        return e.code() == asio::error::operation_aborted;
+    } catch (...) {
+        return false;
+    }
+}
+
+// A body that was cancelled because of the loss reports the loss; its own exception, if it is another, goes first.
+inline void report_with_lease(bool lost, error_code released, std::exception_ptr const& failure) {
+    if (failure && !(lost && is_cancellation(failure))) {
+        std::rethrow_exception(failure);
+    }
+    if (lost || released == errc::lease_lost) {
+        throw boost::system::system_error(make_error_code(errc::lease_lost));
+    }
+}
+
+// Runs as a coroutine of its own: it switches its cancellation off to release, which must not show in the caller.
+template <class Executor, class Body>
+asio::awaitable<body_result<Body>, Executor> run_with_lease(holdfast::lock on, Body& body, acquire_options options) {
+    constexpr asio::use_awaitable_t<Executor> awaited;
+    co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
+    auto executor = co_await asio::this_coro::executor;
+    auto acquire = on.acquire(options, asio::deferred);
+    lease held = co_await std::move(acquire)(awaited);
+    co_await asio::this_coro::throw_if_cancelled(false);
+
+    std::exception_ptr failure;
+    bool lost = false;
+    error_code released;
+    auto release = held.release(asio::deferred);
+    auto const state = co_await asio::this_coro::cancellation_state;
+    if (state.cancelled() != asio::cancellation_type::none) {
+        failure = std::make_exception_ptr(boost::system::system_error(asio::error::operation_aborted));
+    }
+    if constexpr (std::is_void_v<body_result<Body>>) {
+        if (!failure) {
+            auto both = asio::experimental::make_parallel_group(
+                asio::co_spawn(executor, body(held), asio::deferred), held.wait_lost(asio::deferred));
+            auto race = std::move(both).async_wait(body_done_or_lost{}, asio::deferred);
+            auto [order, thrown, ec, reason] = co_await std::move(race)(awaited);
+            failure = thrown;
+            lost = held.state() == lease_state::lost;
+        }
+        co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+        co_await std::move(release)(asio::redirect_error(awaited, released));
+        report_with_lease(lost, released, failure);
+    } else {
+        body_result<Body> result{};
+        if (!failure) {
+            auto both = asio::experimental::make_parallel_group(
+                asio::co_spawn(executor, body(held), asio::deferred), held.wait_lost(asio::deferred));
+            auto race = std::move(both).async_wait(body_done_or_lost{}, asio::deferred);
+            auto [order, thrown, value, ec, reason] = co_await std::move(race)(awaited);
+            failure = thrown;
+            result = std::move(value);
+            lost = held.state() == lease_state::lost;
+        }
+        co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+        co_await std::move(release)(asio::redirect_error(awaited, released));
+        report_with_lease(lost, released, failure);
+        co_return result;
+    }
+}
+
+template <class Executor, class Body>
+asio::awaitable<body_result<Body>, Executor> spawn_with_lease(holdfast::lock on, Body& body, acquire_options options) {
+    auto executor = co_await asio::this_coro::executor;
+    auto run = asio::co_spawn(executor, run_with_lease<Executor>(std::move(on), body, options), asio::deferred);
+    co_return co_await std::move(run)(asio::use_awaitable_t<Executor>{});
+}
+
+}  // namespace detail
+
+/// Acquires the lock, runs `body(lease&)`, and releases on every path: return, exception, cancellation.
+///
+/// `body` is a function object that returns an `awaitable`. If the lease is lost while it runs, it is cancelled; what it
+/// awaits then ends with `operation_aborted`, and it should return soon: `lease::remaining()` tells how soon.
+///
+/// Returns what the body returned (a type that can be default-constructed). The caller's cancellation reaches whichever step is running.
+///
+/// @throws boost::system::system_error what `acquire` reports; `errc::lease_lost` if the lease was lost before it was released (the
+/// body may have finished all the same). What the body throws is passed on. `errc::release_unknown` is not an error here: the work was done in time.
+/// @par Lifetimes       `body` must live until the result is there; with GCC 12 it must be a named object, or have a trivial destructor.
+template <class Body>
+    requires std::is_invocable_v<std::remove_reference_t<Body>&, lease&>
+[[nodiscard]] auto with_lease(lock const& on, Body&& body, acquire_options options = {})
+    -> std::invoke_result_t<std::remove_reference_t<Body>&, lease&> {
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
+    static_assert(std::is_lvalue_reference_v<Body> || std::is_trivially_destructible_v<Body>,
+                  "name it: GCC 12 destroys the captures of a temporary function object twice when it is part of "
+                  "a co_await expression; write `auto body = ...; co_await with_lease(lock, body);`");
+#endif
+    using executor_type = typename std::invoke_result_t<std::remove_reference_t<Body>&, lease&>::executor_type;
+    return detail::spawn_with_lease<executor_type>(on, body, options);
+}
+
+}  // namespace holdfast
+
+#endif

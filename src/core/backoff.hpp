@@ -1,0 +1,34 @@
+#ifndef HOLDFAST_CORE_BACKOFF_HPP
+#define HOLDFAST_CORE_BACKOFF_HPP
+
+#include <algorithm>
+#include <chrono>
+
+namespace holdfast::detail {
+
+/// Exponential back-off with full jitter (M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015):
+/// the wait is drawn evenly from zero to a bound that doubles.
+class backoff {
+public:
+    using duration = std::chrono::nanoseconds;
+
+    backoff(duration first, duration max) noexcept : first_{first}, max_{max}, bound_{first} {}
+
+    /// `part` in [0, 1) is drawn by the caller.
+    duration next(double part) noexcept {
+        auto const wait = duration{static_cast<duration::rep>(static_cast<double>(bound_.count()) * part)};
+        bound_ = std::min(bound_ * 2, max_);
+        return wait;
+    }
+
+    void reset() noexcept { bound_ = first_; }
+
+private:
+    duration first_;
+    duration max_;
+    duration bound_;
+};
+
+}  // namespace holdfast::detail
+
+#endif

@@ -1,0 +1,113 @@
+#include "core/lease_fsm.hpp"
+
+#include <algorithm>
+
+namespace holdfast::detail {
+
+lease_fsm::lease_fsm(lease_terms const& terms, time_point sent_at, time_point granted_at) noexcept
+    : terms_{terms},
+      deadline_{sent_at + terms.lease - terms.drift},
+      renew_at_{sent_at + terms.renew_after},
+      hold_until_{terms.max_hold > nanos{0} ? saturating_add(granted_at, terms.max_hold) : time_point::max()} {}
+
+time_point lease_fsm::stop_time() const noexcept {
+    return std::min(deadline_ - terms_.notice, hold_until_);
+}
+
+void lease_fsm::lose(loss_reason reason) noexcept {
+    state_ = lease_state::lost;
+    loss_ = reason;
+}
+
+lease_state lease_fsm::look(time_point now) noexcept {
+    bool const alive = state_ == lease_state::held || state_ == lease_state::in_doubt;
+    if (alive && now >= stop_time()) {
+        if (now >= hold_until_) {
+            lose(loss_reason::max_hold);
+        } else if (state_ == lease_state::in_doubt || tried_) {
+            lose(loss_reason::unreachable);
+        } else {
+            lose(loss_reason::expired);
+        }
+    }
+    return state_;
+}
+
+lease_fsm::step lease_fsm::next(time_point now) noexcept {
+    auto const state = look(now);
+    if (state != lease_state::held && state != lease_state::in_doubt) {
+        return {step_kind::finish};
+    }
+    if (!terms_.renew) {
+        return {step_kind::sleep, stop_time()};
+    }
+    if (now >= renew_at_) {
+        return in_flight_ ? step{step_kind::sleep, stop_time()} : step{step_kind::renew};
+    }
+    return {step_kind::sleep, std::min(renew_at_, stop_time())};
+}
+
+void lease_fsm::on_renewal_sent(time_point now) noexcept {
+    in_flight_ = true;
+    tried_ = true;
+    renew_at_ = now + terms_.renew_after;
+}
+
+bool lease_fsm::on_renewed(time_point sent_at, time_point now) noexcept {
+    in_flight_ = false;
+    auto const state = look(now);
+    if (state != lease_state::held && state != lease_state::in_doubt) {
+        return false;
+    }
+    tried_ = false;
+    state_ = lease_state::held;
+    deadline_ = std::max(deadline_, sent_at + terms_.lease - terms_.drift);
+    renew_at_ = std::max(renew_at_, sent_at + terms_.renew_after);
+    return now >= renew_at_;
+}
+
+void lease_fsm::on_not_ours(loss_reason reason, time_point now) noexcept {
+    in_flight_ = false;
+    auto const state = look(now);
+    if (state == lease_state::held || state == lease_state::in_doubt) {
+        lose(reason);
+    }
+}
+
+void lease_fsm::on_renewal_failed(nanos retry_after, time_point now) noexcept {
+    in_flight_ = false;
+    renew_at_ = now + retry_after;
+    if (look(now) == lease_state::held) {
+        state_ = lease_state::in_doubt;
+    }
+}
+
+void lease_fsm::on_disconnected(time_point now) noexcept {
+    if (look(now) == lease_state::held) {
+        state_ = lease_state::in_doubt;
+    }
+}
+
+void lease_fsm::on_connected(nanos delay, time_point now) noexcept {
+    if (look(now) == lease_state::in_doubt) {
+        renew_at_ = std::min(renew_at_, now + delay);
+        // Nothing would end the doubt of a lease that is not renewed; the connection was its only cause.
+        if (!terms_.renew) {
+            state_ = lease_state::held;
+        }
+    }
+}
+
+void lease_fsm::on_client_stopped(time_point now) noexcept {
+    on_not_ours(loss_reason::client_stopped, now);
+}
+
+bool lease_fsm::on_release(time_point now) noexcept {
+    if (look(now) == lease_state::empty) {
+        return false;
+    }
+    state_ = lease_state::empty;
+    return true;
+}
+
+}  // namespace holdfast::detail

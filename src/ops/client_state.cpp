@@ -1,0 +1,512 @@
+#include "ops/client_state.hpp"
+
+#include "ops/acquire_op.hpp"
+#include "ops/context_service.hpp"
+#include "ops/waiting_room.hpp"
+#include "redis/scripts.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/uuid/uuid.hpp>
+#include <boost/uuid/uuid_io.hpp>
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <vector>
+
+namespace holdfast::detail {
+
+namespace {
+
+// A room that nobody waits in keeps its subscription this long: the next waiter of a busy lock is a moment away.
+constexpr millis room_linger{500};
+
+std::string make_client_id() {
+    boost::uuids::uuid id;
+    std::array<std::uint64_t, 2> const bits{random_from_system(), random_from_system()};
+    std::memcpy(id.begin(), bits.data(), sizeof bits);
+    // Version 4, RFC 9562.
+    *(id.begin() + 6) = static_cast<std::uint8_t>((*(id.begin() + 6) & 0x0fU) | 0x40U);
+    *(id.begin() + 8) = static_cast<std::uint8_t>((*(id.begin() + 8) & 0x3fU) | 0x80U);
+    return boost::uuids::to_string(id);
+}
+
+// A number as the text of an argument.
+class decimal {
+public:
+    explicit decimal(std::int64_t value) noexcept
+        : size_{static_cast<std::size_t>(std::to_chars(text_.data(), text_.data() + text_.size(), value).ptr - text_.data())} {}
+    [[nodiscard]] std::string_view view() const noexcept { return {text_.data(), size_}; }
+
+private:
+    std::array<char, 20> text_{};
+    std::size_t size_;
+};
+
+}  // namespace
+
+client_state::client_state(asio::any_io_executor executor, config settings)
+    : executor_{std::move(executor)},
+      strand_{asio::make_strand(executor_)},
+      settings_{std::make_shared<config const>(std::move(settings))},
+      count_{std::make_shared<counters>()},
+      client_id_{make_client_id()},
+      jitter_{static_cast<std::minstd_rand::result_type>(random_from_system())} {}
+
+std::shared_ptr<client_state> client_state::make(asio::any_io_executor executor, config settings,
+                                                 port_factory const& make_port) {
+    check_config(settings);
+    std::shared_ptr<client_state> self{new client_state{std::move(executor), std::move(settings)}};
+    self->start(make_port);
+    return self;
+}
+
+client_state::~client_state() {
+    if (!gone()) {
+        service_->remove(*this);
+    }
+}
+
+void client_state::start(port_factory const& make_port) {
+    service_ = &asio::use_service<context_service>(executor_.context());
+    service_->add(*this);
+    releaser_ = std::make_unique<releaser>(*this);
+    port_ = make_port(strand_, settings_, count_);
+    on_strand([self = shared_from_this()] {
+        if (!self->stopped_) {
+            self->port_->start(*self);
+        }
+    });
+}
+
+void client_state::on_context_gone() noexcept {
+    gone_.store(true, std::memory_order_release);
+    service_ = nullptr;
+    // Handlers may own the last reference to anything, this client included.
+    auto const self = shared_from_this();
+    auto const singles = std::exchange(singles_, {});
+    auto const rooms = std::exchange(rooms_, {});
+    auto const connecting = std::exchange(connection_waiters_, {});
+    rooms_by_channel_.clear();
+    auto const ready = std::exchange(ready_waiters_, {});
+    auto const shutdown = std::exchange(shutdown_waiters_, {});
+    for (auto& held : grants_) {
+        held.on_context_gone();
+    }
+    grants_.clear();
+    releaser_->stop();
+    sweep_timer_.reset();
+    shutdown_timer_.reset();
+    port_.reset();
+    strand_ = {};
+}
+
+void client_state::log(log_level level, std::string_view message) const {
+    if (settings_->log) {
+        settings_->log(level, message);
+    }
+}
+
+// Acquisitions
+
+void client_state::enter(std::shared_ptr<acquire_op> op) {
+    if (!op->waits()) {
+        op->place = singles_.insert(singles_.end(), op);
+        op->listed = true;
+        if (commands_up()) {
+            op->attempt();
+        }
+        return;
+    }
+    auto& room = rooms_[op->key()->lock];
+    if (!room) {
+        room = std::make_shared<waiting_room>(*this, op->key());
+    }
+    if (room->size() >= settings_->max_waiters) {
+        op->end(errc::too_many_waiters);
+        return;
+    }
+    auto const keep = room;
+    keep->join(std::move(op));
+}
+
+void client_state::leave(acquire_op& op) {
+    if (op.room) {
+        op.room->leave(op);
+    } else if (std::exchange(op.listed, false)) {
+        singles_.erase(op.place);
+    }
+}
+
+void client_state::exec_acquire(acquire_op& op, exec_handler handler) {
+    auto const& key = *op.key();
+    decimal const lease{op.terms().lease.count()};
+    decimal const keep{settings_->fence_ttl.count()};
+    std::array<std::string_view, 2> const keys{key.lock, key.counter};
+    std::array<std::string_view, 4> const args{lease.view(), op.id().view(), keep.view(), rehearsed_ ? "0" : "1"};
+    count_->attempts.add();
+    exec(scripts::acquire, keys, args, op.terms().request_timeout, std::move(handler));
+}
+
+lease client_state::make_lease(acquire_op& op, fencing_token token) {
+    rehearsed_ = true;
+    count_->grants.add();
+    count_->leases_now.add();
+    auto const held = std::make_shared<grant>(shared_from_this(), op.key(), op.id(), token,
+                                              lease_fsm{op.terms(), op.sent_at(), lease_clock::now()}, op.holder());
+    grants_.push_back(*held);
+    held->start_keep_alive();
+    return held->make_lease();
+}
+
+void client_state::withdraw(acquire_op const& op) {
+    count_->withdrawals.add();
+    release({.key = op.key(),
+             .id = op.id(),
+             .until = lease_clock::now() + op.terms().lease,
+             .timeout = op.terms().request_timeout,
+             .withdrawal = true,
+             .handler = {}});
+}
+
+std::size_t client_state::waiters_of(std::string const& lock) const {
+    auto const at = rooms_.find(lock);
+    return at == rooms_.end() ? 0 : at->second->size();
+}
+
+// Rooms
+
+void client_state::subscribe(waiting_room& room) {
+    rooms_by_channel_.emplace(room.key()->channel, &room);
+    port_->subscribe(room.key()->channel);
+}
+
+void client_state::on_room_empty(waiting_room& room) {
+    if (room.subscribed()) {
+        arm_sweep();
+    } else {
+        close_room(room);
+    }
+}
+
+void client_state::close_room(waiting_room& room) {
+    if (room.subscribed() && port_) {
+        rooms_by_channel_.erase(room.key()->channel);
+        port_->unsubscribe(room.key()->channel);
+    }
+    rooms_.erase(room.key()->lock);
+}
+
+void client_state::arm_sweep() {
+    if (std::exchange(sweeping_, true)) {
+        return;
+    }
+    if (!sweep_timer_) {
+        sweep_timer_.emplace(strand_);
+    }
+    sleep_until(*sweep_timer_, lease_clock::now() + room_linger);
+    sweep_timer_->async_wait([self = shared_from_this()](error_code ec) {
+        self->sweeping_ = false;
+        if (!ec) {
+            self->sweep();
+        }
+    });
+}
+
+void client_state::sweep() {
+    auto const old = lease_clock::now() - room_linger;
+    bool left = false;
+    std::vector<std::shared_ptr<waiting_room>> ended;
+    for (auto const& [channel, room] : rooms_by_channel_) {
+        if (!room->empty()) {
+            continue;
+        }
+        if (room->empty_since() <= old) {
+            ended.push_back(room->shared_from_this());
+        } else {
+            left = true;
+        }
+    }
+    for (auto const& room : ended) {
+        close_room(*room);
+    }
+    if (left) {
+        arm_sweep();
+    }
+}
+
+std::shared_ptr<waiting_room> client_state::room_of_channel(std::string_view channel) const {
+    auto const at = rooms_by_channel_.find(channel);
+    return at == rooms_by_channel_.end() ? nullptr : at->second->shared_from_this();
+}
+
+template <class F>
+void client_state::for_each_room(F f) {
+    std::vector<std::shared_ptr<waiting_room>> all;
+    all.reserve(rooms_.size());
+    for (auto const& [name, room] : rooms_) {
+        all.push_back(room);
+    }
+    for (auto const& room : all) {
+        f(*room);
+    }
+}
+
+// Grants
+
+void client_state::exec_renew(grant& held, exec_handler handler) {
+    auto const terms = held.terms();
+    decimal const lease{terms.lease.count()};
+    std::array<std::string_view, 1> const keys{held.key()->lock};
+    std::array<std::string_view, 2> const args{lease.view(), held.id().view()};
+    exec(scripts::renew, keys, args, terms.request_timeout, std::move(handler));
+}
+
+void client_state::release(release_task task) {
+    if (stopped_ || gone()) {
+        if (task.handler) {
+            task.handler->complete(task.was_lost ? errc::lease_lost : errc::release_unknown);
+        }
+        return;
+    }
+    releaser_->add(std::move(task));
+}
+
+void client_state::forget(grant& held) {
+    if (held.is_linked()) {
+        grants_.erase(grants_.iterator_to(held));
+        count_->leases_now.subtract();
+    }
+}
+
+void client_state::on_released(key_names const& key, bool told) {
+    if (!told) {
+        count_->refused_notices.add();
+    }
+    auto const at = rooms_.find(key.lock);
+    if (at != rooms_.end() && (!told || !at->second->confirmed())) {
+        auto const room = at->second;
+        room->on_news();
+    }
+}
+
+void client_state::on_release_settled() {
+    if (stopping_ && !stopped_ && releaser_->idle()) {
+        finish_shutdown(true);
+    }
+}
+
+void client_state::exec(script const& what, boost::span<std::string_view const> keys,
+                        boost::span<std::string_view const> args, nanos timeout, exec_handler handler) {
+    if (!port_ || stopped_) {
+        on_strand([handler = std::move(handler)]() mutable {
+            std::move(handler)(exec_result{exec_status::not_sent, errc::client_stopped, {}});
+        });
+        return;
+    }
+    port_->exec(what, keys, args, timeout, std::move(handler));
+}
+
+void client_state::when_connected(std::function<void(error_code)> f) {
+    on_strand([self = shared_from_this(), f = std::move(f)]() mutable {
+        if (self->stopping_) {
+            f(errc::client_stopped);
+            return;
+        }
+        if (self->commands_up() || self->failure()) {
+            f(self->commands_up() ? error_code{} : self->failure());
+            return;
+        }
+        auto const waiting = std::make_shared<connection_waiter>(connection_waiter{std::move(f), timer{self->strand_}});
+        self->connection_waiters_.push_back(waiting);
+        sleep_until(waiting->limit, lease_clock::now() + request_timeout_for(*self->settings_, self->settings_->lease));
+        waiting->limit.async_wait([self, waiting](error_code ec) {
+            if (!ec && waiting->f) {
+                self->connection_waiters_.remove(waiting);
+                std::exchange(waiting->f, {})(errc::unreachable);
+            }
+        });
+    });
+}
+
+void client_state::tell_connected(error_code ec) {
+    for (auto const& waiting : std::exchange(connection_waiters_, {})) {
+        waiting->limit.cancel();
+        std::exchange(waiting->f, {})(ec);
+    }
+}
+
+// What the port says
+
+void client_state::on_commands_up() {
+    rehearsed_ = false;
+    if (port_->notices_up()) {
+        tell(&client_state::ready_waiters_, {});
+    }
+    releaser_->on_connected();
+    tell_connected({});
+    for (auto& held : grants_) {
+        // Spread over a part of the time that is left, so that thousands of renewals do not come at once.
+        auto const delay = held.terms().renew_after / 16;
+        held.on_connected(scaled(delay, random_part()));
+    }
+    auto const singles = singles_;
+    for (auto const& op : singles) {
+        if (op->listed && !op->in_flight()) {
+            op->attempt();
+        }
+    }
+    for_each_room([](waiting_room& room) { room.on_commands_up(); });
+}
+
+void client_state::on_commands_down() {
+    for (auto& held : grants_) {
+        held.on_disconnected();
+    }
+    for_each_room([](waiting_room& room) { room.on_commands_down(); });
+}
+
+void client_state::on_failure(error_code cause) {
+    tell(&client_state::ready_waiters_, cause);
+    end_all(cause);
+}
+
+void client_state::end_all(error_code cause) {
+    tell_connected(cause);
+    auto const singles = singles_;
+    for (auto const& op : singles) {
+        op->end(cause);
+    }
+    for_each_room([cause](waiting_room& room) { room.end_all(cause); });
+}
+
+void client_state::on_notices_up() {
+    if (port_->commands_up()) {
+        tell(&client_state::ready_waiters_, {});
+    }
+}
+
+void client_state::on_notices_down() {
+    for_each_room([](waiting_room& room) { room.on_notices_down(); });
+}
+
+void client_state::on_subscribed(std::string_view channel, bool again) {
+    if (auto const room = room_of_channel(channel)) {
+        room->on_subscribed(again);
+    }
+}
+
+void client_state::on_subscribe_refused(std::string_view channel, error_code cause) {
+    if (auto const room = room_of_channel(channel)) {
+        room->on_subscribe_refused(cause);
+        close_room(*room);
+    }
+}
+
+void client_state::on_notice(std::string_view channel) {
+    if (auto const room = room_of_channel(channel)) {
+        room->on_news();
+    }
+}
+
+// Coming and going
+
+void client_state::wait_in(plain_waiters client_state::*where, plain_handler handler, void (client_state::*then)()) {
+    auto const waiting = std::make_shared<pending_handler<error_code>>(std::move(handler), executor_);
+    if (gone()) {
+        return;
+    }
+    waiting->on_cancel([self = weak_from_this(), waiting](asio::cancellation_type type) {
+        auto const client = self.lock();
+        if (client && type != asio::cancellation_type::none) {
+            client->on_strand([client, waiting] { waiting->complete(asio::error::operation_aborted); });
+        }
+    });
+    on_strand([self = shared_from_this(), where, waiting, then] {
+        ((*self).*where).push_back(waiting);
+        ((*self).*then)();
+    });
+}
+
+void client_state::tell(plain_waiters client_state::*where, error_code ec) {
+    for (auto const& waiting : std::exchange(this->*where, {})) {
+        waiting->complete(ec);
+    }
+}
+
+void client_state::ready(plain_handler handler) {
+    wait_in(&client_state::ready_waiters_, std::move(handler), &client_state::on_ready_asked);
+}
+
+void client_state::on_ready_asked() {
+    if (stopping_) {
+        tell(&client_state::ready_waiters_, errc::client_stopped);
+    } else if (port_->commands_up() && port_->notices_up()) {
+        tell(&client_state::ready_waiters_, {});
+    } else if (port_->failure()) {
+        tell(&client_state::ready_waiters_, port_->failure());
+    }
+}
+
+void client_state::shutdown(plain_handler handler) {
+    wait_in(&client_state::shutdown_waiters_, std::move(handler), &client_state::begin_shutdown);
+}
+
+void client_state::abandon() noexcept {
+    try {
+        on_strand([self = shared_from_this()] { self->begin_shutdown(); });
+    } catch (...) {
+        // Out of memory: the connections stay until the context ends.
+    }
+}
+
+void client_state::begin_shutdown() {
+    if (stopped_) {
+        tell(&client_state::shutdown_waiters_, shutdown_result_);
+        return;
+    }
+    if (std::exchange(stopping_, true)) {
+        return;
+    }
+    tell(&client_state::ready_waiters_, errc::client_stopped);
+    end_all(errc::client_stopped);
+    while (!grants_.empty()) {
+        auto const held = grants_.front().shared_from_this();
+        held->on_client_stopped();
+        forget(*held);
+        release({.key = held->key(),
+                 .id = held->id(),
+                 .until = held->deadline() + 2 * held->terms().drift,
+                 .timeout = held->terms().request_timeout,
+                 .withdrawal = true,
+                 .handler = {}});
+    }
+    if (releaser_->idle()) {
+        finish_shutdown(true);
+        return;
+    }
+    shutdown_timer_.emplace(strand_);
+    sleep_until(*shutdown_timer_, saturating_add(lease_clock::now(), settings_->shutdown_timeout));
+    shutdown_timer_->async_wait([self = shared_from_this()](error_code ec) {
+        if (!ec && !self->stopped_) {
+            self->finish_shutdown(false);
+        }
+    });
+}
+
+void client_state::finish_shutdown(bool all_released) {
+    stopped_ = true;
+    shutdown_result_ = all_released ? error_code{} : make_error_code(errc::release_unknown);
+    releaser_->stop();
+    shutdown_timer_.reset();
+    sweep_timer_.reset();
+    auto const rooms = std::exchange(rooms_, {});
+    rooms_by_channel_.clear();
+    port_->stop();
+    tell(&client_state::shutdown_waiters_, shutdown_result_);
+}
+
+}  // namespace holdfast::detail

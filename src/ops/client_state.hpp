@@ -1,0 +1,166 @@
+#ifndef HOLDFAST_OPS_CLIENT_STATE_HPP
+#define HOLDFAST_OPS_CLIENT_STATE_HPP
+
+#include "core/acquire_fsm.hpp"
+#include "core/holder_id.hpp"
+#include "core/key_names.hpp"
+#include "core/lease_terms.hpp"
+#include "ops/counters.hpp"
+#include "ops/grant.hpp"
+#include "ops/pending_handler.hpp"
+#include "ops/redis_port.hpp"
+#include "ops/releaser.hpp"
+#include "ops/runtime.hpp"
+
+#include <holdfast/client.hpp>
+#include <holdfast/config.hpp>
+
+#include <boost/intrusive/list.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace holdfast::detail {
+
+class acquire_op;
+class context_service;
+class waiting_room;
+
+/// Everything that the handles of one client share. Used on its strand, except where it says otherwise.
+class client_state final : public std::enable_shared_from_this<client_state>, private port_events {
+public:
+    using port_factory = std::function<std::unique_ptr<redis_port>(
+        asio::any_io_executor strand, std::shared_ptr<config const>, std::shared_ptr<counters>)>;
+
+    /// @throws std::invalid_argument for a wrong configuration.
+    static std::shared_ptr<client_state> make(asio::any_io_executor executor, config settings, port_factory const& make_port);
+    ~client_state();
+
+    // From any thread.
+    [[nodiscard]] asio::any_io_executor const& executor() const noexcept { return executor_; }
+    [[nodiscard]] asio::any_io_executor const& strand() const noexcept { return strand_; }
+    [[nodiscard]] config const& settings() const noexcept { return *settings_; }
+    [[nodiscard]] counters& count() noexcept { return *count_; }
+    [[nodiscard]] stats snapshot() const noexcept { return count_->snapshot(); }
+    [[nodiscard]] holder_id make_holder_id() const { return {client_id_, random_from_system()}; }
+    /// The executor's context was destroyed: there is nowhere to run anything.
+    [[nodiscard]] bool gone() const noexcept { return gone_.load(std::memory_order_acquire); }
+    void ready(plain_handler handler);
+    void shutdown(plain_handler handler);
+    /// From the destructor of the handle.
+    void abandon() noexcept;
+    /// Runs `f` on the strand, unless there is none any more.
+    template <class F>
+    void on_strand(F f) {
+        if (!gone()) {
+            asio::post(strand_, std::move(f));
+        }
+    }
+
+    // Acquisitions.
+    void enter(std::shared_ptr<acquire_op> op);
+    void leave(acquire_op& op);
+    void exec_acquire(acquire_op& op, exec_handler handler);
+    [[nodiscard]] lease make_lease(acquire_op& op, fencing_token token);
+    void withdraw(acquire_op const& op);
+
+    // Grants.
+    void exec_renew(grant& held, exec_handler handler);
+    void release(release_task task);
+    void forget(grant& held);
+    /// A release was answered; `told`: its message went out.
+    void on_released(key_names const& key, bool told);
+
+    void exec(script const& what, boost::span<std::string_view const> keys, boost::span<std::string_view const> args,
+              nanos timeout, exec_handler handler);
+    /// Calls `f(error_code)` on the strand when requests can be sent, or with the cause after a request time-out.
+    void when_connected(std::function<void(error_code)> f);
+    void on_release_settled();
+    void subscribe(waiting_room& room);
+    void on_room_empty(waiting_room& room);
+    [[nodiscard]] std::size_t waiters_of(std::string const& lock) const;
+
+    [[nodiscard]] bool stopping() const noexcept { return stopping_; }
+    [[nodiscard]] bool commands_up() const { return port_ && port_->commands_up(); }
+    [[nodiscard]] error_code failure() const { return port_ ? port_->failure() : error_code{}; }
+    [[nodiscard]] redis_port* port() noexcept { return port_.get(); }
+    [[nodiscard]] double random_part() { return std::generate_canonical<double, 32>(jitter_); }
+    void log(log_level level, std::string_view message) const;
+    void on_context_gone() noexcept;
+
+private:
+    friend class context_service;
+
+    client_state(asio::any_io_executor executor, config settings);
+
+    void on_commands_up() override;
+    void on_commands_down() override;
+    void on_failure(error_code cause) override;
+    void on_notices_up() override;
+    void on_notices_down() override;
+    void on_subscribed(std::string_view channel, bool again) override;
+    void on_subscribe_refused(std::string_view channel, error_code cause) override;
+    void on_notice(std::string_view channel) override;
+
+    using plain_waiters = std::vector<std::shared_ptr<pending_handler<error_code>>>;
+
+    struct connection_waiter {
+        std::function<void(error_code)> f;
+        timer limit;
+    };
+
+    void start(port_factory const& make_port);
+    void tell_connected(error_code ec);
+    void end_all(error_code cause);
+    void begin_shutdown();
+    void finish_shutdown(bool all_released);
+    void wait_in(plain_waiters client_state::*where, plain_handler handler, void (client_state::*then)());
+    void on_ready_asked();
+    void tell(plain_waiters client_state::*where, error_code ec);
+    template <class F>
+    void for_each_room(F f);
+    void arm_sweep();
+    void sweep();
+    [[nodiscard]] std::shared_ptr<waiting_room> room_of_channel(std::string_view channel) const;
+    void close_room(waiting_room& room);
+
+    asio::any_io_executor executor_;
+    asio::any_io_executor strand_;
+    std::shared_ptr<config const> settings_;
+    std::shared_ptr<counters> count_;
+    std::string client_id_;
+    std::minstd_rand jitter_;
+    std::unique_ptr<redis_port> port_;
+    std::optional<timer> sweep_timer_;
+    std::optional<timer> shutdown_timer_;
+    std::unique_ptr<releaser> releaser_;
+    std::unordered_map<std::string, std::shared_ptr<waiting_room>> rooms_;
+    std::map<std::string, waiting_room*, std::less<>> rooms_by_channel_;
+    std::list<std::shared_ptr<acquire_op>> singles_;
+    boost::intrusive::list<grant> grants_;
+    std::list<std::shared_ptr<connection_waiter>> connection_waiters_;
+    plain_waiters ready_waiters_;
+    plain_waiters shutdown_waiters_;
+    context_service* service_ = nullptr;
+    std::atomic<bool> gone_{false};
+    bool rehearsed_ = false;
+    bool sweeping_ = false;
+    bool stopping_ = false;
+    bool stopped_ = false;
+    error_code shutdown_result_;
+};
+
+}  // namespace holdfast::detail
+
+#endif

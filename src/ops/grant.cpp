@@ -1,0 +1,311 @@
+#include "ops/grant.hpp"
+
+#include "ops/client_state.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/system_executor.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+
+namespace holdfast::detail {
+
+namespace {
+
+std::string_view name_of(loss_reason reason) {
+    switch (reason) {
+        case loss_reason::none: return "none";
+        case loss_reason::expired: return "it expired";
+        case loss_reason::taken: return "another holder has it";
+        case loss_reason::deleted: return "its key is gone";
+        case loss_reason::unreachable: return "no renewal was confirmed";
+        case loss_reason::max_hold: return "max_hold is over";
+        case loss_reason::client_stopped: return "the client was stopped";
+    }
+    return "";
+}
+
+bool is_alive(lease_state state) {
+    return state == lease_state::held || state == lease_state::in_doubt;
+}
+
+}  // namespace
+
+grant::grant(std::shared_ptr<client_state> client, std::shared_ptr<key_names const> key, holder_id const& id,
+             fencing_token token, lease_fsm const& fsm, asio::any_io_executor const& holder)
+    : client_{std::move(client)},
+      key_{std::move(key)},
+      id_{id},
+      token_{token},
+      strand_{asio::make_strand(holder)},
+      fsm_{fsm} {}
+
+template <class Change>
+auto grant::apply(Change change) {
+    using result = decltype(change(fsm_, time_point{}));
+    std::unique_lock guard{mutex_};
+    auto const now = lease_clock::now();
+    auto finish = [&] {
+        auto const state = fsm_.look(now);
+        auto const reason = fsm_.loss();
+        bool const tell = state == lease_state::lost && !std::exchange(loss_told_, true);
+        std::list<watcher> watchers;
+        if (tell || state == lease_state::empty) {
+            watchers.swap(watchers_);
+        }
+        guard.unlock();
+        for (auto& w : watchers) {
+            w.handler.complete(tell ? error_code{} : make_error_code(errc::not_held), tell ? reason : loss_reason::none);
+        }
+        if (tell) {
+            after(reason);
+        }
+    };
+    if constexpr (std::is_void_v<result>) {
+        change(fsm_, now);
+        finish();
+    } else {
+        auto value = change(fsm_, now);
+        finish();
+        return value;
+    }
+}
+
+void grant::start_keep_alive() {
+    asio::co_spawn(strand_, keep_alive(shared_from_this()), asio::detached);
+}
+
+// A steady_timer coroutine on the holder's strand. A holder that blocks its strand blocks this too: its lease ends.
+asio::awaitable<void> grant::keep_alive(std::shared_ptr<grant> self) {
+    timer sleep{co_await asio::this_coro::executor};
+    struct registration {
+        grant& owner;
+        ~registration() { owner.sleeping_ = nullptr; }
+    } const registered{*self};
+    self->sleeping_ = &sleep;
+
+    for (;;) {
+        auto const step = self->apply([](lease_fsm& fsm, time_point now) { return fsm.next(now); });
+        if (step.kind == lease_fsm::step_kind::finish) {
+            co_return;
+        }
+        if (step.kind == lease_fsm::step_kind::renew) {
+            self->apply([](lease_fsm& fsm, time_point now) { fsm.on_renewal_sent(now); });
+            self->send_renewal({});
+            continue;
+        }
+        sleep_until(sleep, step.until);
+        auto wait = sleep.async_wait(asio::as_tuple(asio::deferred));
+        co_await std::move(wait);
+    }
+}
+
+void grant::after(loss_reason reason) {
+    client_->count().lost(reason);
+    client_->on_strand([self = shared_from_this(), reason] {
+        self->client_->log(log_level::warning, fmt::format("the lease of \"{}\" is lost: {}",
+                                                           escaped(self->key_->lock), name_of(reason)));
+    });
+    wake();
+}
+
+lease_state grant::state() const noexcept {
+    std::lock_guard const guard{mutex_};
+    return fsm_.look(lease_clock::now());
+}
+
+loss_reason grant::loss() const noexcept {
+    std::lock_guard const guard{mutex_};
+    return fsm_.look(lease_clock::now()) == lease_state::lost ? fsm_.loss() : loss_reason::none;
+}
+
+time_point grant::deadline() const noexcept {
+    std::lock_guard const guard{mutex_};
+    return fsm_.deadline();
+}
+
+void grant::wake() {
+    if (!client_->gone()) {
+        asio::post(strand_, [self = shared_from_this()] {
+            if (self->sleeping_) {
+                self->sleeping_->cancel();
+            }
+        });
+    }
+}
+
+// `caller` waits for the answer if it is not empty; otherwise this is the keep-alive.
+void grant::send_renewal(std::shared_ptr<pending_handler<error_code>> caller) {
+    client_->on_strand([self = shared_from_this(), caller] {
+        auto const sent_at = lease_clock::now();
+        self->client_->exec_renew(*self, [self, caller, sent_at](exec_result result) {
+            auto& count = self->client_->count();
+            error_code ec;
+            bool wake = true;
+            if (result.status == exec_status::replied && result.reply.integer(0) == 1) {
+                count.renewals.add();
+                wake = self->apply([&](lease_fsm& fsm, time_point now) { return fsm.on_renewed(sent_at, now); });
+            } else if (result.status == exec_status::replied || result.error == errc::corrupt_state) {
+                bool const gone = result.status == exec_status::replied && result.reply.integer(1) == 0;
+                ec = errc::lease_lost;
+                self->apply([&](lease_fsm& fsm, time_point now) {
+                    fsm.on_not_ours(gone ? loss_reason::deleted : loss_reason::taken, now);
+                });
+            } else {
+                count.failed_renewals.add();
+                ec = result.error ? result.error : make_error_code(errc::unreachable);
+                auto const pause = self->terms().request_timeout / 4;
+                self->apply([&](lease_fsm& fsm, time_point now) { fsm.on_renewal_failed(pause, now); });
+            }
+            if (caller) {
+                auto const state = self->state();
+                caller->complete(ec || is_alive(state) ? ec
+                                 : state == lease_state::lost ? make_error_code(errc::lease_lost)
+                                                              : make_error_code(errc::not_held));
+            }
+            if (wake) {
+                self->wake();
+            }
+        });
+    });
+}
+
+void grant::renew(plain_handler handler) {
+    auto caller = std::make_shared<pending_handler<error_code>>(std::move(handler), client_->executor());
+    auto const now = state();
+    if (!is_alive(now)) {
+        caller->complete(now == lease_state::lost ? errc::lease_lost : errc::not_held);
+        return;
+    }
+    caller->on_cancel([caller, client = client_](asio::cancellation_type type) {
+        if (type != asio::cancellation_type::none) {
+            client->on_strand([caller] { caller->complete(asio::error::operation_aborted); });
+        }
+    });
+    send_renewal(caller);
+}
+
+bool grant::begin_release(bool& was_lost) {
+    return apply([&](lease_fsm& fsm, time_point now) {
+        was_lost = fsm.look(now) == lease_state::lost;
+        return fsm.on_release(now);
+    });
+}
+
+void grant::release(plain_handler handler) {
+    auto caller = std::make_shared<pending_handler<error_code>>(std::move(handler), client_->executor());
+    bool was_lost = false;
+    if (!begin_release(was_lost)) {
+        caller->complete(errc::not_held);
+        return;
+    }
+    caller->on_cancel([caller, client = client_](asio::cancellation_type type) {
+        if (type != asio::cancellation_type::none) {
+            client->on_strand([caller] { caller->complete(asio::error::operation_aborted); });
+        }
+    });
+    hand_over(was_lost, caller);
+}
+
+void grant::abandon() noexcept {
+    try {
+        bool was_lost = false;
+        if (!client_->gone() && begin_release(was_lost)) {
+            hand_over(was_lost, {});
+        }
+    } catch (...) {
+        // Out of memory: the lease ends by itself, nobody renews it any more.
+    }
+}
+
+void grant::hand_over(bool was_lost, std::shared_ptr<pending_handler<error_code>> caller) {
+    wake();
+    client_->on_strand([self = shared_from_this(), was_lost, caller = std::move(caller)]() mutable {
+        auto const terms = self->terms();
+        self->client_->forget(*self);
+        self->client_->release({.key = self->key_,
+                                .id = self->id_,
+                                .until = self->deadline() + 2 * terms.drift,
+                                .timeout = terms.request_timeout,
+                                .was_lost = was_lost,
+                                .handler = std::move(caller)});
+    });
+}
+
+void grant::wait_lost(loss_handler handler) {
+    pending_handler<error_code, loss_reason> waiting{std::move(handler), client_->executor()};
+    std::unique_lock guard{mutex_};
+    auto const now = fsm_.look(lease_clock::now());
+    if (!is_alive(now)) {
+        auto const reason = fsm_.loss();
+        guard.unlock();
+        if (now == lease_state::lost) {
+            waiting.complete({}, reason);
+        } else {
+            waiting.complete(errc::not_held, loss_reason::none);
+        }
+        return;
+    }
+    auto const number = next_watcher_++;
+    waiting.on_cancel([self = weak_from_this(), number](asio::cancellation_type type) {
+        auto const held = self.lock();
+        if (held && type != asio::cancellation_type::none) {
+            held->cancel_watch(number);
+        }
+    });
+    watchers_.push_back({number, std::move(waiting)});
+}
+
+void grant::cancel_watch(std::uint64_t number) {
+    std::list<watcher> cancelled;
+    {
+        std::lock_guard const guard{mutex_};
+        auto const at = std::find_if(watchers_.begin(), watchers_.end(),
+                                     [number](watcher const& w) { return w.number == number; });
+        if (at != watchers_.end()) {
+            cancelled.splice(cancelled.end(), watchers_, at);
+        }
+    }
+    for (auto& w : cancelled) {
+        w.handler.complete(asio::error::operation_aborted, loss_reason::none);
+    }
+}
+
+void grant::on_disconnected() {
+    apply([](lease_fsm& fsm, time_point now) { fsm.on_disconnected(now); });
+}
+
+void grant::on_connected(nanos delay) {
+    apply([&](lease_fsm& fsm, time_point now) { fsm.on_connected(delay, now); });
+    wake();
+}
+
+void grant::on_client_stopped() {
+    apply([](lease_fsm& fsm, time_point now) { fsm.on_client_stopped(now); });
+}
+
+void grant::on_context_gone() noexcept {
+    std::list<watcher> dropped;
+    std::lock_guard const guard{mutex_};
+    dropped.swap(watchers_);
+    strand_ = {};
+}
+
+// The functions that the public headers declare.
+
+asio::any_io_executor executor_of(grant const* held) noexcept {
+    return held ? held->client().executor() : asio::any_io_executor{asio::system_executor{}};
+}
+
+}  // namespace holdfast::detail

@@ -1,0 +1,126 @@
+#include "redis/replies.hpp"
+
+#include <boost/redis/resp3/type.hpp>
+
+#include <array>
+#include <charconv>
+#include <utility>
+
+namespace holdfast::detail {
+
+namespace {
+
+using effect = server_error::effect;
+
+struct known_code {
+    std::string_view code;
+    effect what;
+    errc error;
+};
+
+constexpr std::array known_codes{
+    known_code{"NOSCRIPT", effect::no_script, errc::server_refused},
+    known_code{"BUSY", effect::transient, errc::server_refused},
+    known_code{"LOADING", effect::transient, errc::server_refused},
+    known_code{"MASTERDOWN", effect::transient, errc::server_refused},
+    known_code{"CLUSTERDOWN", effect::transient, errc::server_refused},
+    known_code{"TRYAGAIN", effect::transient, errc::server_refused},
+    known_code{"READONLY", effect::transient, errc::server_refused},
+    known_code{"NOREPLICAS", effect::transient, errc::server_refused},
+    known_code{"MISCONF", effect::transient, errc::server_refused},
+    known_code{"OOM", effect::transient, errc::server_refused},
+    known_code{"NOPERM", effect::permanent, errc::no_permission},
+    known_code{"NOAUTH", effect::permanent, errc::auth_failed},
+    known_code{"WRONGPASS", effect::permanent, errc::auth_failed},
+    known_code{"WRONGTYPE", effect::permanent, errc::corrupt_state},
+    known_code{"NOPROTO", effect::permanent, errc::unsupported_server},
+    known_code{"CROSSSLOT", effect::permanent, errc::unsupported_server},
+    known_code{"MOVED", effect::permanent, errc::unsupported_server},
+    known_code{"ASK", effect::permanent, errc::unsupported_server},
+};
+
+struct known_phrase {
+    std::string_view phrase;
+    effect what;
+    errc error;
+};
+
+// Errors whose code is the general ERR.
+constexpr std::array known_phrases{
+    known_phrase{"max number of clients", effect::transient, errc::server_refused},
+    known_phrase{"can't run this command or subcommand", effect::permanent, errc::no_permission},
+    known_phrase{"No permissions to access", effect::permanent, errc::no_permission},
+    known_phrase{"user can't", effect::permanent, errc::no_permission},
+    known_phrase{"without any password configured", effect::permanent, errc::auth_failed},
+    known_phrase{"no password is set", effect::permanent, errc::auth_failed},
+    known_phrase{"unknown command", effect::permanent, errc::unsupported_server},
+    known_phrase{"nknown Redis command", effect::permanent, errc::unsupported_server},
+    known_phrase{"DB index is out of range", effect::permanent, errc::unsupported_server},
+    known_phrase{"value is not an integer", effect::permanent, errc::corrupt_state},
+    known_phrase{"increment or decrement would overflow", effect::permanent, errc::corrupt_state},
+};
+
+// The code of an error reply; for Redis 6's "ERR Error running script (…): @user_script: 1: -OOM …" the inner one.
+bool has_code(std::string_view text, std::string_view code) {
+    if (text.starts_with(code) && (text.size() == code.size() || text[code.size()] == ' ')) {
+        return true;
+    }
+    if (!text.starts_with("ERR Error running script") && !text.starts_with("ERR Error compiling script")) {
+        return false;
+    }
+    for (auto at = text.find(code); at != std::string_view::npos; at = text.find(code, at + 1)) {
+        bool const starts = at > 0 && (text[at - 1] == ' ' || text[at - 1] == '-');
+        auto const after = at + code.size();
+        if (starts && after < text.size() && text[after] == ' ') {
+            return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace
+
+server_error classify(std::string_view text) {
+    for (auto const& known : known_codes) {
+        if (has_code(text, known.code)) {
+            return {known.what, known.error, known.code == "READONLY"};
+        }
+    }
+    for (auto const& known : known_phrases) {
+        if (text.find(known.phrase) != std::string_view::npos) {
+            return {known.what, known.error};
+        }
+    }
+    return {effect::uncertain, errc::server_refused};
+}
+
+bool reply_collector::on_event(event what, boost::redis::resp3::node_view const& node) {
+    using boost::redis::resp3::type;
+    switch (what) {
+        case event::init: current_ = raw_reply{}; return false;
+        case event::done: return true;
+        case event::node: break;
+    }
+    switch (node.data_type) {
+        case type::simple_error:
+        case type::blob_error:
+            current_.is_error = true;
+            current_.error.assign(node.value);
+            break;
+        case type::push: current_.is_push = true; break;
+        case type::array:
+        case type::map:
+        case type::set:
+        case type::attribute: break;
+        case type::number: {
+            std::int64_t value = 0;
+            std::from_chars(node.value.data(), node.value.data() + node.value.size(), value);
+            current_.content.values.emplace_back(value);
+            break;
+        }
+        default: current_.content.values.emplace_back(std::string{node.value}); break;
+    }
+    return false;
+}
+
+}  // namespace holdfast::detail

@@ -1,0 +1,59 @@
+#ifndef HOLDFAST_REDIS_REPLIES_HPP
+#define HOLDFAST_REDIS_REPLIES_HPP
+
+#include "core/server_reply.hpp"
+
+#include <boost/redis/adapter/any_adapter.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace holdfast::detail {
+
+/// What a server's error reply means for the request.
+struct server_error {
+    enum class effect {
+        /// Not executed; passes by itself.
+        transient,
+        /// Not executed: the script is not known there. The one error after which the same request is sent again blindly.
+        no_script,
+        /// Not executed, and will not be until somebody mends the cause.
+        permanent,
+        /// A script may have got half way.
+        uncertain,
+    };
+    effect what = effect::uncertain;
+    error_code error;
+    /// The connection is to the wrong server by now: a replica.
+    bool wrong_role = false;
+};
+
+/// Classifies the text of an error reply, in the form of Redis 7 (code first) and in that of Redis 6, which wraps what a
+/// script's command said.
+[[nodiscard]] server_error classify(std::string_view text);
+
+/// One whole reply: an error, or its values without any nesting.
+struct raw_reply {
+    bool is_error = false;
+    bool is_push = false;
+    std::string error;
+    script_reply content;
+};
+
+/// Puts replies together from the parser's events.
+class reply_collector {
+public:
+    using event = boost::redis::any_adapter::parse_event;
+
+    /// True when `current()` is complete.
+    bool on_event(event what, boost::redis::resp3::node_view const& node);
+    [[nodiscard]] raw_reply& current() noexcept { return current_; }
+
+private:
+    raw_reply current_;
+};
+
+}  // namespace holdfast::detail
+
+#endif

@@ -1,0 +1,16 @@
+-- Frees the lock whoever has it; something that is not a lock is left alone.
+-- KEYS: lock, channel   ARGV: nonce
+-- Returns nonce, 1 | nonce, 0: was free | nonce, 2: not a lock
+local fields = redis.call('HKEYS', KEYS[1])
+if #fields == 0 then
+    return {ARGV[1], 0}
+end
+for _, field in ipairs(fields) do
+    if not (string.find(field, '^.+:%-?%d+$')
+            or string.find(field, '^%x+%-%x+%-%x+%-%x+%-%x+:%-?%d+:.+$')) or string.find(field, ':write$') then
+        return {ARGV[1], 2}
+    end
+end
+redis.call('DEL', KEYS[1])
+redis.pcall('PUBLISH', KEYS[2], '0')
+return {ARGV[1], 1}
