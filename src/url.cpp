@@ -1,9 +1,12 @@
 #include <holdfast/config.hpp>
 
-#include <boost/url/parse.hpp>
-#include <boost/url/url_view.hpp>
+#include <openssl/crypto.h>
+#include <openssl/err.h>
+#include <openssl/http.h>
 
+#include <algorithm>
 #include <charconv>
+#include <memory>
 #include <stdexcept>
 #include <string>
 
@@ -16,76 +19,179 @@ namespace {
     throw std::invalid_argument(std::string("holdfast URL: ") + part + ": " + why);
 }
 
-template <class Number>
-Number read_number(std::string_view text, char const* part, long max) {
+long read_number(std::string_view text, char const* part, long max) {
     long value = 0;
     auto const [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (ec != std::errc{} || end != text.data() + text.size() || value < 0 || value > max) {
         refuse(part, "not a number in range");
     }
-    return static_cast<Number>(value);
+    return value;
 }
 
-void read_parameters(boost::urls::url_view const& url, config& settings) {
-    for (auto const& parameter : url.params()) {
-        if (parameter.key == "client_name") {
-            settings.client_name = parameter.value;
-        } else if (parameter.key == "ca_file" && settings.tls.enabled) {
-            settings.tls.ca_file = parameter.value;
+// RFC 3986, section 2.1.
+std::string percent_decoded(std::string_view text, char const* part) {
+    std::string decoded;
+    decoded.reserve(text.size());
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] != '%') {
+            decoded += text[i];
+            continue;
+        }
+        unsigned byte = 0;
+        auto const digits = text.substr(i + 1, 2);
+        auto const [end, ec] = std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
+        if (ec != std::errc{} || digits.size() != 2 || end != digits.data() + 2) {
+            refuse(part, "a percent sign must be followed by two hexadecimal digits");
+        }
+        decoded += static_cast<char>(byte);
+        i += 2;
+    }
+    if (decoded.find('\0') != std::string::npos) {
+        refuse(part, "must not contain a zero byte");
+    }
+    return decoded;
+}
+
+void read_parameters(std::string_view query, config& settings) {
+    while (!query.empty()) {
+        auto const one = query.substr(0, query.find('&'));
+        query.remove_prefix(std::min(query.size(), one.size() + 1));
+        auto const equals = one.find('=');
+        auto const key = one.substr(0, equals);
+        auto const value = equals == std::string_view::npos
+                               ? std::string{}
+                               : percent_decoded(one.substr(equals + 1), "query");
+        if (key == "client_name") {
+            settings.client_name = value;
+        } else if (key == "ca_file" && settings.tls.enabled) {
+            settings.tls.ca_file = value;
         } else {
             refuse("query", "unknown parameter");
         }
     }
 }
 
-void read_credentials(boost::urls::url_view const& url, config& settings) {
-    settings.username = url.user();
-    settings.password = url.password();
+void read_user(std::string_view user, config& settings) {
+    auto const colon = user.find(':');
+    settings.username = percent_decoded(user.substr(0, colon), "user");
+    if (colon != std::string_view::npos) {
+        settings.password = percent_decoded(user.substr(colon + 1), "password");
+    }
+    if (settings.password.empty() && !settings.username.empty()) {
+        refuse("password", "is missing for the user name");
+    }
+}
+
+struct openssl_free {
+    void operator()(char* text) const noexcept { OPENSSL_free(text); }
+};
+
+// What OpenSSL found in the text; a missing part is empty.
+class url_parts {
+public:
+    explicit url_parts(std::string const& text) {
+        char* found[6] = {};
+        int port_number = 0;
+        int const parsed = OSSL_parse_url(text.c_str(), &found[0], &found[1], &found[2], &found[3], &port_number,
+                                          &found[4], &found[5], nullptr);
+        ERR_clear_error();
+        for (int i = 0; i < 6; ++i) {
+            parts_[i].reset(found[i]);
+        }
+        if (parsed != 1) {
+            refuse("syntax", "not a URL; special characters in a password must be percent-encoded");
+        }
+    }
+    [[nodiscard]] std::string_view scheme() const { return at(0); }
+    [[nodiscard]] std::string_view user() const { return at(1); }
+    [[nodiscard]] std::string_view host() const { return at(2); }
+    [[nodiscard]] std::string_view port() const { return at(3); }
+    [[nodiscard]] std::string_view path() const { return at(4); }
+    [[nodiscard]] std::string_view query() const { return at(5); }
+
+private:
+    [[nodiscard]] std::string_view at(int i) const {
+        return parts_[i] ? std::string_view{parts_[i].get()} : std::string_view{};
+    }
+
+    std::unique_ptr<char, openssl_free> parts_[6];
+};
+
+// `unix://[user:password@]/path[?query]`: an authority without a host is not a URL to OpenSSL.
+config parse_unix(std::string_view rest) {
+    config settings;
+    auto const slash = rest.find('/');
+    if (slash == std::string_view::npos) {
+        refuse("path", "the path of the socket is missing: write unix:///path");
+    }
+    auto authority = rest.substr(0, slash);
+    if (auto const at = authority.rfind('@'); at != std::string_view::npos) {
+        read_user(authority.substr(0, at), settings);
+        authority.remove_prefix(at + 1);
+    }
+    if (!authority.empty()) {
+        refuse("host", "a UNIX socket has none: write unix:///path");
+    }
+    auto const question = rest.find('?', slash);
+    settings.unix_socket = percent_decoded(rest.substr(slash, question - slash), "path");
+    if (settings.unix_socket.size() < 2) {
+        refuse("path", "the path of the socket is missing");
+    }
+    if (question != std::string_view::npos) {
+        read_parameters(rest.substr(question + 1), settings);
+    }
+    return settings;
 }
 
 }  // namespace
 
 config parse_url(std::string_view text) {
-    auto const parsed = boost::urls::parse_uri(text);
-    if (!parsed) {
-        refuse("syntax", "not a URL; mind that special characters in a password must be percent-encoded");
-    }
-    auto const& url = *parsed;
-    config settings;
-    read_credentials(url, settings);
-    if (url.has_fragment()) {
-        refuse("fragment", "not allowed");
-    }
-    if (url.scheme() == "unix") {
-        if (!url.host().empty()) {
-            refuse("host", "a UNIX socket has none: write unix:///path");
-        }
-        settings.unix_socket = url.path();
-        if (settings.unix_socket.size() < 2) {
-            refuse("path", "the path of the socket is missing");
-        }
-        read_parameters(url, settings);
-        return settings;
-    }
-    if (url.scheme() != "redis" && url.scheme() != "rediss") {
+    constexpr std::string_view unix_scheme = "unix://";
+    auto const separator = text.find("://");
+    auto const scheme = text.substr(0, separator);
+    if (separator == std::string_view::npos || (scheme != "redis" && scheme != "rediss" && scheme != "unix")) {
         refuse("scheme", "must be redis, rediss or unix");
     }
-    settings.tls.enabled = url.scheme() == "rediss";
-    if (url.host_address().empty()) {
+    if (text.find('\0') != std::string_view::npos || text.find_first_of(" \t\r\n") != std::string_view::npos) {
+        refuse("syntax", "must not contain spaces or zero bytes");
+    }
+    if (text.find('#') != std::string_view::npos) {
+        refuse("fragment", "not allowed");
+    }
+    if (text.starts_with(unix_scheme)) {
+        return parse_unix(text.substr(unix_scheme.size()));
+    }
+
+    auto const authority = text.substr(separator + 3);
+    auto const host_part = authority.substr(0, authority.find_first_of("/?"));
+    auto const host_port = host_part.substr(host_part.rfind('@') == std::string_view::npos ? 0 : host_part.rfind('@') + 1);
+    if (host_port.empty() || host_port.front() == ':') {
         refuse("host", "is missing");
     }
-    settings.host = url.host_address();
-    if (url.has_port()) {
-        settings.port = read_number<std::uint16_t>(std::string_view{url.port()}, "port", 65535);
-        if (settings.port == 0) {
+    if (auto const colon = host_port.rfind(':');
+        colon != std::string_view::npos && host_port.find(']', colon) == std::string_view::npos) {
+        if (read_number(host_port.substr(colon + 1), "port", 65535) == 0) {
             refuse("port", "not a number in range");
         }
     }
-    std::string const path = url.path();
-    if (path.size() > 1) {
-        settings.database = read_number<int>(std::string_view{path}.substr(1), "database", 1'000'000);
+    url_parts const parts{std::string{text}};
+    config settings;
+    settings.tls.enabled = scheme == "rediss";
+    if (!parts.user().empty()) {
+        read_user(parts.user(), settings);
     }
-    read_parameters(url, settings);
+    auto host = parts.host();
+    if (host.starts_with('[') && host.ends_with(']')) {
+        host = host.substr(1, host.size() - 2);
+    }
+    settings.host = percent_decoded(host, "host");
+    if (auto const port = read_number(parts.port(), "port", 65535); port != 0) {
+        settings.port = static_cast<std::uint16_t>(port);
+    }
+    if (parts.path().size() > 1) {
+        settings.database = static_cast<int>(read_number(parts.path().substr(1), "database", 1'000'000));
+    }
+    read_parameters(parts.query(), settings);
     return settings;
 }
 
