@@ -65,7 +65,7 @@ std::shared_ptr<client_state> client_state::make(asio::any_io_executor executor,
 }
 
 client_state::~client_state() {
-    if (!gone()) {
+    if (service_ && !gone()) {
         service_->remove(*this);
     }
 }
@@ -419,12 +419,7 @@ void client_state::wait_in(plain_waiters client_state::*where, plain_handler han
     if (gone()) {
         return;
     }
-    waiting->on_cancel([self = weak_from_this(), waiting](asio::cancellation_type type) {
-        auto const client = self.lock();
-        if (client && type != asio::cancellation_type::none) {
-            client->on_strand([client, waiting] { waiting->complete(asio::error::operation_aborted); });
-        }
-    });
+    abort_on_cancel(waiting, shared_from_this());
     on_strand([self = shared_from_this(), where, waiting, then] {
         ((*self).*where).push_back(waiting);
         ((*self).*then)();

@@ -15,6 +15,8 @@
 #include <holdfast/client.hpp>
 #include <holdfast/config.hpp>
 
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/intrusive/list.hpp>
 
 #include <atomic>
@@ -160,6 +162,24 @@ private:
     bool stopped_ = false;
     error_code shutdown_result_;
 };
+
+/// Completes the operation at once with `operation_aborted` when it is cancelled, whatever the type; what was begun goes on.
+///
+/// The slot holds no reference to the handler: the handler owns the slot, and they would keep each other alive.
+template <class... Results>
+void abort_on_cancel(std::shared_ptr<pending_handler<error_code, Results...>> const& waiting,
+                     std::shared_ptr<client_state> const& client) {
+    waiting->on_cancel([weak = std::weak_ptr{waiting}, client](asio::cancellation_type type) {
+        if (type == asio::cancellation_type::none) {
+            return;
+        }
+        client->on_strand([weak] {
+            if (auto const pending = weak.lock()) {
+                pending->complete(asio::error::operation_aborted, Results{}...);
+            }
+        });
+    });
+}
 
 }  // namespace holdfast::detail
 

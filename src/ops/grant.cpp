@@ -188,11 +188,7 @@ void grant::renew(plain_handler handler) {
         caller->complete(now == lease_state::lost ? errc::lease_lost : errc::not_held);
         return;
     }
-    caller->on_cancel([caller, client = client_](asio::cancellation_type type) {
-        if (type != asio::cancellation_type::none) {
-            client->on_strand([caller] { caller->complete(asio::error::operation_aborted); });
-        }
-    });
+    abort_on_cancel(caller, client_);
     send_renewal(caller);
 }
 
@@ -210,11 +206,7 @@ void grant::release(plain_handler handler) {
         caller->complete(errc::not_held);
         return;
     }
-    caller->on_cancel([caller, client = client_](asio::cancellation_type type) {
-        if (type != asio::cancellation_type::none) {
-            client->on_strand([caller] { caller->complete(asio::error::operation_aborted); });
-        }
-    });
+    abort_on_cancel(caller, client_);
     hand_over(was_lost, caller);
 }
 

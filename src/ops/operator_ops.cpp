@@ -6,8 +6,6 @@
 
 #include <holdfast/lock.hpp>
 
-#include <boost/asio/error.hpp>
-
 #include <array>
 #include <charconv>
 #include <utility>
@@ -59,11 +57,7 @@ void ask(std::shared_ptr<client_state> client, std::shared_ptr<key_names const> 
         waiting->complete(errc::invalid_name, Result{});
         return;
     }
-    waiting->on_cancel([waiting, client](asio::cancellation_type type) {
-        if (type != asio::cancellation_type::none) {
-            client->on_strand([waiting] { waiting->complete(asio::error::operation_aborted, Result{}); });
-        }
-    });
+    abort_on_cancel(waiting, client);
     client->when_connected(
         [client, key, &what, second, waiting, read](error_code ec) {
             if (ec) {
