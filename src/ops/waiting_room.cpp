@@ -75,7 +75,8 @@ void waiting_room::update() {
 }
 
 void waiting_room::arm(time_point at) {
-    if (at == armed_for_) {
+    // A timer that rings early costs a look; setting it anew for each grant would cost more.
+    if (at >= armed_for_) {
         return;
     }
     if (!timer_) {
