@@ -1,0 +1,181 @@
+// The connection that carries scripts dies, or goes silent.
+
+#include "support/background.hpp"
+#include "support/redis_probe.hpp"
+#include "support/redis_server.hpp"
+#include "support/run.hpp"
+#include "support/tcp_proxy.hpp"
+
+#include <holdfast.hpp>
+
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/test/unit_test.hpp>
+
+using namespace holdfast::test;
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+using holdfast::errc;
+using holdfast::error_code;
+using holdfast::lease_clock;
+using holdfast::lease_state;
+using holdfast::loss_reason;
+
+namespace {
+
+constexpr auto channel_of_b = "redisson_lock__channel:{b}";
+
+// Only that connection asks the server for its time.
+connection_selector command_connections() {
+    return connections_that_sent("TIME");
+}
+
+asio::awaitable<error_code> release(holdfast::lease& held) {
+    error_code ec;
+    co_await held.release(asio::redirect_error(asio::use_awaitable, ec));
+    co_return ec;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(fault_4_idle_connections_are_reset) {
+    redis_server server;
+    tcp_proxy proxy{server.unix_socket()};
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        holdfast::client other{executor, server.url()};
+        holdfast::client client{executor, short_leases(proxy.url(), 3s)};
+        auto probe = server.probe();
+        auto mine = co_await client.lock("a").acquire();
+        auto const lost = watch(mine);
+        auto theirs = co_await other.lock("b").acquire();
+        auto const waiting = start_acquire(client.lock("b"));
+        auto const subscribed = [&] { return probe.pubsub_numsub(channel_of_b) == 1; };
+        BOOST_REQUIRE(co_await co_eventually(5s, subscribed));
+        auto const before = client.stats();
+
+        proxy.cut(cut_kind::rst);
+        auto const both_again = [&] { return client.stats().reconnects == before.reconnects + 2; };
+        BOOST_REQUIRE(co_await co_eventually(5s, both_again));
+        BOOST_TEST(co_await co_eventually(5s, subscribed));
+        BOOST_TEST(co_await co_eventually(5s, [&] { return mine.state() == lease_state::held; }));
+        // The waiter looked again, and sleeps.
+        auto const looked = [&] { return client.stats().refusals > before.refusals; };
+        BOOST_TEST(co_await co_eventually(2s, looked));
+        BOOST_TEST(!waiting->done);
+        BOOST_TEST(!lost->told);
+
+        BOOST_TEST(!co_await release(theirs));
+        BOOST_TEST(co_await co_eventually(2s, [&] { return waiting->done; }));
+        BOOST_TEST(waiting->held.valid());
+        BOOST_TEST(!co_await release(mine));
+        BOOST_TEST(!co_await release(waiting->held));
+    });
+}
+
+BOOST_AUTO_TEST_CASE(fault_9_both_connections_are_half_open) {
+    redis_server server;
+    tcp_proxy proxy{server.unix_socket()};
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        holdfast::client client{executor, short_leases(proxy.url(), 2s)};
+        holdfast::client other{executor, short_leases(server.url(), 2s)};
+        auto held = co_await client.lock("a").acquire();
+        auto const lost = watch(held);
+        auto theirs = co_await other.lock("b").acquire();
+        auto const waiting = start_acquire(client.lock("b"));
+        auto const next = start_acquire(other.lock("a"), {}, &held);
+        co_await sleep_for(300ms);
+
+        proxy.set_mode(proxy_mode::drop());
+        auto const doubted = [&] { return held.state() == lease_state::in_doubt; };
+        BOOST_TEST(co_await co_eventually(3s, doubted));
+        BOOST_TEST(held.valid());
+        BOOST_REQUIRE(co_await co_eventually(5s, [&] { return lost->told; }));
+        BOOST_TEST((lost->reason == loss_reason::unreachable));
+        BOOST_TEST((lost->at < held.deadline()));
+        BOOST_TEST(!held.valid());
+
+        BOOST_REQUIRE(co_await co_eventually(5s, [&] { return next->done; }));
+        BOOST_TEST(next->held.valid());
+        BOOST_TEST(!next->rival_was_valid);
+        BOOST_TEST((next->at > lost->at));
+        BOOST_TEST(next->held.token().value > held.token().value);
+
+        BOOST_TEST(!co_await release(theirs));
+        co_await sleep_for(200ms);
+        BOOST_TEST(!waiting->done);
+        proxy.set_mode(proxy_mode::forward());
+        BOOST_TEST(co_await co_eventually(8s, [&] { return waiting->done; }));
+        BOOST_TEST(waiting->held.valid());
+
+        BOOST_TEST((co_await release(held) == errc::lease_lost));
+        BOOST_TEST(next->held.valid());
+        BOOST_TEST(server.probe().exists("a"));
+    });
+}
+
+BOOST_AUTO_TEST_CASE(fault_21_only_the_command_connection_dies) {
+    redis_server server;
+    tcp_proxy proxy{server.unix_socket()};
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        holdfast::client other{executor, server.url()};
+        auto settings = short_leases(proxy.url(), 6s);
+        settings.reconnect_max = 200ms;
+        holdfast::client client{executor, settings};
+        auto probe = server.probe();
+        auto mine = co_await client.lock("a").acquire();
+        auto const lost = watch(mine);
+        auto theirs = co_await other.lock("b").acquire();
+        auto const waiting = start_acquire(client.lock("b"));
+        auto const subscribed = [&] { return probe.pubsub_numsub(channel_of_b) == 1; };
+        BOOST_REQUIRE(co_await co_eventually(5s, subscribed));
+
+        proxy.refuse_new(true);
+        proxy.cut(cut_kind::rst, command_connections());
+        BOOST_TEST(co_await co_eventually(2s, [&] { return mine.state() == lease_state::in_doubt; }));
+        BOOST_TEST(mine.valid());
+        BOOST_TEST(subscribed());
+        BOOST_TEST(proxy.active() == 1U);
+        auto const deadline = mine.deadline();
+        // The notice comes, and is kept until there is a connection to ask on.
+        BOOST_TEST(!co_await release(theirs));
+        co_await sleep_for(200ms);
+        BOOST_TEST(!waiting->done);
+
+        proxy.refuse_new(false);
+        BOOST_TEST(co_await co_eventually(3s, [&] { return waiting->done; }));
+        BOOST_TEST(waiting->held.valid());
+        BOOST_TEST(co_await co_eventually(3s, [&] { return mine.state() == lease_state::held; }));
+        BOOST_TEST((mine.deadline() > deadline));
+        BOOST_TEST(!lost->told);
+        BOOST_TEST(client.stats().reconnects == 1U);
+        BOOST_TEST(!co_await release(mine));
+        BOOST_TEST(!probe.exists("a"));
+    });
+}
+
+BOOST_AUTO_TEST_CASE(fault_59_the_server_kills_the_command_connection) {
+    redis_server server;
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        holdfast::client client{executor, short_leases(server.url(), 3s)};
+        auto probe = server.probe();
+        auto held = co_await client.lock("a").acquire();
+        auto const lost = watch(held);
+        for (int round = 0; round < 5; ++round) {
+            auto const before = client.stats();
+            auto const deadline = held.deadline();
+            BOOST_TEST(probe.client_kill_type("normal") >= 1);
+            // An attempt meets the dead connection.
+            auto lease = co_await client.lock("b").acquire();
+            BOOST_TEST(lease.valid());
+            BOOST_TEST(client.stats().reconnects > before.reconnects);
+            // The lock is renewed on the new one without waiting for its turn.
+            auto const renewed = [&] { return held.deadline() > deadline; };
+            BOOST_TEST(co_await co_eventually(2s, renewed));
+            BOOST_TEST((held.state() == lease_state::held));
+            BOOST_TEST(!co_await release(lease));
+        }
+        BOOST_TEST(!lost->told);
+        BOOST_TEST(!co_await release(held));
+        BOOST_TEST(probe.keys("[ab]").empty());
+    });
+}
