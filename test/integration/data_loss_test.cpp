@@ -1,0 +1,141 @@
+// The lock's key disappears under its holder.
+
+#include "support/background.hpp"
+#include "support/redis_probe.hpp"
+#include "support/redis_server.hpp"
+#include "support/run.hpp"
+
+#include <holdfast.hpp>
+
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/test/unit_test.hpp>
+
+using namespace holdfast::test;
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+using holdfast::errc;
+using holdfast::error_code;
+using holdfast::lease_clock;
+using holdfast::lease_state;
+using holdfast::loss_reason;
+
+namespace {
+
+constexpr auto lease = 3s;
+constexpr auto renewal_period = 1s;
+// For the round trip, on a machine with other things to do. Less than a second period.
+constexpr auto slack = 700ms;
+
+asio::awaitable<error_code> release(holdfast::lease& held) {
+    error_code ec;
+    co_await held.release(asio::redirect_error(asio::use_awaitable, ec));
+    co_return ec;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(fault_35_flushall) {
+    redis_server server;
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        holdfast::client client{executor, short_leases(server.url(), lease)};
+        holdfast::client other{executor, short_leases(server.url(), lease)};
+        auto probe = server.probe();
+        auto first = co_await client.lock("a").acquire();
+        auto second = co_await client.lock("b").acquire();
+        auto const lost_first = watch(first);
+        auto const lost_second = watch(second);
+        auto const waiting = start_acquire(other.lock("b"));
+        co_await sleep_for(100ms);
+
+        auto const start = lease_clock::now();
+        probe.flushall();
+        // The counter went too: tokens must grow all the same.
+        auto again = co_await other.lock("a").acquire();
+        BOOST_TEST(again.token().value > first.token().value);
+        auto const both = [&] { return lost_first->told && lost_second->told; };
+        BOOST_REQUIRE(co_await co_eventually(renewal_period + slack, both));
+        BOOST_TEST((lost_first->reason == loss_reason::taken));
+        BOOST_TEST((lost_second->reason == loss_reason::deleted));
+        BOOST_TEST(((lost_first->at - start) < renewal_period + slack));
+        BOOST_TEST(!first.valid());
+        BOOST_TEST(!second.valid());
+
+        // Nothing was published: the waiter looks when the lease that it knew of would have ended.
+        BOOST_REQUIRE(co_await co_eventually(lease + 1s, [&] { return waiting->done; }));
+        BOOST_TEST(waiting->held.valid());
+        BOOST_TEST(waiting->held.token().value > second.token().value);
+        BOOST_TEST((co_await release(first) == errc::lease_lost));
+        BOOST_TEST((co_await release(second) == errc::lease_lost));
+        BOOST_TEST(again.valid());
+        BOOST_TEST(waiting->held.valid());
+        BOOST_TEST(probe.exists("a"));
+        BOOST_TEST(probe.exists("b"));
+    });
+}
+
+BOOST_AUTO_TEST_CASE(fault_36_an_operator_deletes_the_key) {
+    redis_server server;
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        holdfast::client client{executor, short_leases(server.url(), lease)};
+        auto probe = server.probe();
+        auto held = co_await client.lock("a").acquire();
+        auto untouched = co_await client.lock("b").acquire();
+        auto const lost = watch(held);
+        co_await sleep_for(100ms);
+
+        BOOST_TEST(probe.del("a") == 1);
+        BOOST_TEST(held.valid());
+        BOOST_REQUIRE(co_await co_eventually(renewal_period + slack, [&] { return lost->told; }));
+        BOOST_TEST((lost->reason == loss_reason::deleted));
+        BOOST_TEST((held.state() == lease_state::lost));
+        BOOST_TEST((held.loss() == loss_reason::deleted));
+        BOOST_TEST(client.stats().losses.deleted == 1U);
+
+        // A renewal never makes a key.
+        co_await sleep_for(renewal_period + 300ms);
+        BOOST_TEST(!probe.exists("a"));
+        BOOST_TEST((untouched.state() == lease_state::held));
+        error_code ec;
+        co_await held.renew(asio::redirect_error(asio::use_awaitable, ec));
+        BOOST_TEST((ec == errc::lease_lost));
+        BOOST_TEST((co_await release(held) == errc::lease_lost));
+        BOOST_TEST(!probe.exists("a"));
+        BOOST_TEST(!co_await release(untouched));
+    });
+}
+
+BOOST_AUTO_TEST_CASE(fault_36_a_deleted_key_is_released_before_it_is_missed) {
+    redis_server server;
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        holdfast::client client{executor, short_leases(server.url(), lease)};
+        auto held = co_await client.lock("a").acquire();
+        BOOST_TEST(server.probe().del("a") == 1);
+        BOOST_TEST((co_await release(held) == errc::lease_lost));
+        BOOST_TEST((co_await release(held) == errc::not_held));
+    });
+}
+
+BOOST_AUTO_TEST_CASE(fault_36_the_next_holder_of_a_deleted_key_keeps_it) {
+    redis_server server;
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        holdfast::client client{executor, short_leases(server.url(), lease)};
+        holdfast::client other{executor, short_leases(server.url(), lease)};
+        auto probe = server.probe();
+        auto held = co_await client.lock("a").acquire();
+        auto const lost = watch(held);
+        BOOST_TEST(probe.del("a") == 1);
+        auto next = co_await other.lock("a").acquire();
+        auto const holder = probe.hgetall("a");
+        BOOST_TEST(next.token().value > held.token().value);
+
+        BOOST_REQUIRE(co_await co_eventually(renewal_period + slack, [&] { return lost->told; }));
+        BOOST_TEST((lost->reason == loss_reason::taken));
+        BOOST_TEST((co_await release(held) == errc::lease_lost));
+        BOOST_TEST((probe.hgetall("a") == holder));
+        co_await sleep_for(renewal_period);
+        BOOST_TEST((next.state() == lease_state::held));
+        BOOST_TEST(!co_await release(next));
+        BOOST_TEST(!probe.exists("a"));
+    });
+}

@@ -1,0 +1,289 @@
+// A request or its answer is lost: the server may have done it, or not.
+
+#include "support/background.hpp"
+#include "support/redis_probe.hpp"
+#include "support/redis_server.hpp"
+#include "support/run.hpp"
+#include "support/tcp_proxy.hpp"
+
+#include <holdfast.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/cancel_after.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <vector>
+
+using namespace holdfast::test;
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+using holdfast::errc;
+using holdfast::error_code;
+using holdfast::lease_clock;
+
+namespace {
+
+// What only that script's command has in it, for the lock "a".
+constexpr auto acquire_of_a = "redisson_lock_token:{a}";
+constexpr auto release_of_a = "redisson_lock__channel:{a}";
+
+connection_selector command_connections() {
+    return connections_that_sent("TIME");
+}
+
+// Replies are counted: the health check must not send any, and nothing is renewed.
+holdfast::config quiet(std::string const& url) {
+    auto settings = short_leases(url, 3s);
+    settings.health_check_interval = 60s;
+    settings.reconnect_max = 200ms;
+    return settings;
+}
+
+asio::awaitable<error_code> release(holdfast::lease& held) {
+    error_code ec;
+    co_await held.release(asio::redirect_error(asio::use_awaitable, ec));
+    co_return ec;
+}
+
+// One holder, once, with an end; and one release sets it free.
+asio::awaitable<void> check_granted_once(holdfast::lease& held, redis_probe& probe, std::string const& name) {
+    BOOST_TEST(held.valid());
+    auto const fields = probe.hgetall(name);
+    BOOST_TEST(fields.size() == 1U);
+    BOOST_TEST((fields.empty() || fields.begin()->second == "1"));
+    BOOST_TEST(probe.pttl(name) > 0);
+    BOOST_TEST(probe.pttl(name) <= 3000);
+    BOOST_TEST(std::to_string(held.token().value) == probe.get("redisson_lock_token:{" + name + "}").value_or(""));
+    BOOST_TEST(!co_await release(held));
+    BOOST_TEST(!probe.exists(name));
+}
+
+// The first command with this text in it, as it left the client; no word of it has a space.
+std::vector<std::string> words_sent(tcp_proxy const& proxy, std::string const& text) {
+    for (auto const& command : proxy.commands()) {
+        if (command.find(text) != std::string::npos) {
+            std::istringstream words{command};
+            return {std::istream_iterator<std::string>{words}, {}};
+        }
+    }
+    return {};
+}
+
+// A cancelled attempt that the server carried out must be gone long before its lease has ended.
+asio::awaitable<void> check_gone(redis_probe& probe) {
+    BOOST_TEST(co_await co_eventually(1500ms, [&] { return !probe.exists("a"); }));
+    co_await sleep_for(200ms);
+    BOOST_TEST(!probe.exists("a"));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(fault_5_a_reset_in_the_middle_of_the_acquire_reply) {
+    redis_server server;
+    tcp_proxy proxy{server.unix_socket()};
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        holdfast::client client{executor, quiet(proxy.url())};
+        auto probe = server.probe();
+        co_await warm_up(client);
+        for (std::uint64_t const bytes : {1U, 4U, 7U, 12U, 24U, 27U, 31U, 45U}) {
+            auto const name = "cut-after-" + std::to_string(bytes);
+            auto const before = client.stats();
+            proxy.after_bytes(direction::to_client, bytes, stream_fault::reset, command_connections());
+            auto held = co_await client.lock(name).acquire();
+            BOOST_TEST(proxy.pending_faults() == 0U);
+            BOOST_TEST(client.stats().reconnects == before.reconnects + 1);
+            BOOST_TEST(client.stats().attempts == before.attempts + 2);
+            BOOST_TEST(client.stats().grants == before.grants + 1);
+            co_await check_granted_once(held, probe, name);
+        }
+    });
+}
+
+BOOST_AUTO_TEST_CASE(fault_5_a_reset_in_the_middle_of_the_reply_to_a_single_attempt) {
+    redis_server server;
+    tcp_proxy proxy{server.unix_socket()};
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        holdfast::client client{executor, quiet(proxy.url())};
+        auto probe = server.probe();
+        co_await warm_up(client);
+        proxy.after_bytes(direction::to_client, 10, stream_fault::reset, command_connections());
+        auto [ec, held] = co_await client.lock("a").try_acquire(asio::as_tuple(asio::use_awaitable));
+        BOOST_TEST((ec == errc::unreachable));
+        BOOST_TEST(holdfast::is_retryable(ec));
+        BOOST_TEST(!held);
+        co_await check_gone(probe);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(fault_6_the_reply_to_an_acquire_is_lost) {
+    redis_server server;
+    tcp_proxy proxy{server.unix_socket()};
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        auto probe = server.probe();
+        for (auto const fault :
+             {command_fault::lose_reply_and_cut, command_fault::lose_reply, command_fault::drop_replies}) {
+            holdfast::client client{executor, quiet(proxy.url())};
+            co_await warm_up(client);
+            proxy.when_client_sends(acquire_of_a, fault);
+            auto held = co_await client.lock("a").acquire();
+            BOOST_TEST(proxy.pending_faults() == 0U);
+            BOOST_TEST(client.stats().attempts >= 3U);
+            co_await check_granted_once(held, probe, "a");
+        }
+    });
+}
+
+BOOST_AUTO_TEST_CASE(fault_6_the_reply_is_lost_and_the_caller_gives_up) {
+    redis_server server;
+    tcp_proxy proxy{server.unix_socket()};
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        auto probe = server.probe();
+        // In order: withdrawn on the same connection, and on the next one.
+        for (auto const fault : {command_fault::lose_reply, command_fault::drop_replies}) {
+            holdfast::client client{executor, quiet(proxy.url())};
+            co_await warm_up(client);
+            proxy.when_client_sends(acquire_of_a, fault);
+            auto const start = lease_clock::now();
+            auto [ec, held] = co_await client.lock("a").acquire(
+                asio::cancel_after(100ms, asio::as_tuple(asio::use_awaitable))
+            );
+            BOOST_TEST(((lease_clock::now() - start) < 450ms));  // before the request's time-out
+            BOOST_TEST((ec == asio::error::operation_aborted));
+            BOOST_TEST(!held);
+            BOOST_TEST(client.stats().withdrawals == 1U);
+            co_await check_gone(probe);
+            BOOST_TEST(client.stats().waiters_now == 0U);
+            BOOST_TEST(client.stats().leases_now == 0U);
+        }
+    });
+}
+
+BOOST_AUTO_TEST_CASE(fault_6_the_reply_is_lost_the_connection_closed_and_the_caller_gives_up) {
+    redis_server server;
+    tcp_proxy proxy{server.unix_socket()};
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        auto probe = server.probe();
+        holdfast::client client{executor, quiet(proxy.url())};
+        co_await warm_up(client);
+        proxy.when_client_sends(acquire_of_a, command_fault::lose_reply_and_cut);
+        proxy.refuse_new(true);
+        auto [ec, held] = co_await client.lock("a").acquire(
+            asio::cancel_after(200ms, asio::as_tuple(asio::use_awaitable))
+        );
+        BOOST_TEST((ec == asio::error::operation_aborted));
+        BOOST_TEST(!held);
+        BOOST_TEST(probe.exists("a"));
+        proxy.refuse_new(false);
+        co_await check_gone(probe);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(fault_6_the_reply_to_a_release_is_lost) {
+    redis_server server;
+    tcp_proxy proxy{server.unix_socket()};
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        auto probe = server.probe();
+        for (auto const fault :
+             {command_fault::lose_reply_and_cut, command_fault::lose_reply, command_fault::drop_replies}) {
+            holdfast::client client{executor, quiet(proxy.url())};
+            co_await warm_up(client);
+            auto held = co_await client.lock("a").acquire();
+            proxy.when_client_sends(release_of_a, fault);
+            auto const start = lease_clock::now();
+            auto const ec = co_await release(held);
+            // It was freed; whether that could be found out in two time-outs is another matter.
+            BOOST_TEST((!ec || ec == errc::release_unknown));
+            BOOST_TEST((!ec || fault != command_fault::lose_reply_and_cut));
+            BOOST_TEST(((lease_clock::now() - start) < 1600ms));
+            BOOST_TEST(proxy.pending_faults() == 0U);
+            BOOST_TEST(!probe.exists("a"));
+        }
+    });
+}
+
+BOOST_AUTO_TEST_CASE(fault_7_the_request_is_lost_before_the_server) {
+    redis_server server;
+    tcp_proxy proxy{server.unix_socket()};
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        auto probe = server.probe();
+        for (auto const fault : {command_fault::cut_before, command_fault::lose}) {
+            holdfast::client client{executor, quiet(proxy.url())};
+            co_await warm_up(client);
+            proxy.when_client_sends(acquire_of_a, fault);
+            auto held = co_await client.lock("a").acquire();
+            BOOST_TEST(proxy.pending_faults() == 0U);
+            BOOST_TEST(client.stats().attempts >= 3U);
+            co_await check_granted_once(held, probe, "a");
+
+            held = co_await client.lock("a").acquire();
+            proxy.when_client_sends(release_of_a, fault);
+            auto const ec = co_await release(held);
+            BOOST_TEST((!ec || ec == errc::release_unknown));
+            BOOST_TEST((!ec || fault == command_fault::lose));
+            co_await check_gone(probe);
+        }
+    });
+}
+
+BOOST_AUTO_TEST_CASE(fault_8_the_request_is_carried_out_after_the_client_gave_up) {
+    redis_server server;
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        auto probe = server.probe();
+        holdfast::client client{executor, quiet(server.url())};
+        holdfast::client other{executor, quiet(server.url())};
+        co_await warm_up(client);
+        co_await warm_up(other);
+        // In order: withdrawn on the connection that carried the attempt, and after that connection was given up.
+        for (auto const pause : {300ms, 2500ms}) {
+            server.pause();
+            auto [ec, held] = co_await client.lock("a").acquire(
+                asio::cancel_after(100ms, asio::as_tuple(asio::use_awaitable))
+            );
+            BOOST_TEST((ec == asio::error::operation_aborted));
+            BOOST_TEST(!held);
+            co_await sleep_for(pause);
+            auto const waiting = start_acquire(other.lock("a"));
+            server.resume();
+            BOOST_REQUIRE(co_await co_eventually(3s + 1s, [&] { return waiting->done; }));
+            BOOST_TEST(waiting->held.valid());
+            co_await check_granted_once(waiting->held, probe, "a");
+            co_await check_gone(probe);
+        }
+    });
+}
+
+BOOST_AUTO_TEST_CASE(fault_8_the_request_is_carried_out_after_its_withdrawal) {
+    redis_server server;
+    tcp_proxy proxy{server.unix_socket()};
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        auto probe = server.probe();
+        holdfast::client client{executor, quiet(proxy.url())};
+        co_await warm_up(client);
+        proxy.when_client_sends(acquire_of_a, command_fault::lose);
+        auto [ec, held] = co_await client.lock("a").acquire(
+            asio::cancel_after(100ms, asio::as_tuple(asio::use_awaitable))
+        );
+        BOOST_TEST((ec == asio::error::operation_aborted));
+        co_await client.shutdown();
+        BOOST_TEST(proxy.commands_with(release_of_a) >= 1U);
+        BOOST_TEST(!probe.exists("a"));
+
+        // The network delivers it now.
+        BOOST_TEST(probe.command(words_sent(proxy, acquire_of_a)).as_array().at(1).as_integer() == 1);
+        auto const late = lease_clock::now();
+        BOOST_TEST(probe.pttl("a") > 0);
+        BOOST_TEST(probe.pttl("a") <= 3000);
+        // Nobody renews it: the lock is free after one lease.
+        holdfast::client other{executor, quiet(server.url())};
+        auto busy = co_await other.lock("a").try_acquire();
+        BOOST_TEST(!busy);
+        auto next = co_await other.lock("a").acquire();
+        BOOST_TEST(((lease_clock::now() - late) < 3s + 1s));
+        co_await check_granted_once(next, probe, "a");
+    });
+}

@@ -1,0 +1,309 @@
+// How a lease is kept alive, and how it ends.
+
+#include "support/background.hpp"
+#include "support/redis_probe.hpp"
+#include "support/redis_server.hpp"
+#include "support/run.hpp"
+#include "support/tcp_proxy.hpp"
+
+#include <holdfast.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/cancel_after.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+using namespace holdfast::test;
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+using holdfast::acquire_options;
+using holdfast::errc;
+using holdfast::error_code;
+using holdfast::lease_clock;
+using holdfast::lease_state;
+using holdfast::loss_reason;
+
+namespace {
+
+asio::awaitable<error_code> release(holdfast::lease& held) {
+    error_code ec;
+    co_await held.release(asio::redirect_error(asio::use_awaitable, ec));
+    co_return ec;
+}
+
+asio::awaitable<error_code> renew(holdfast::lease& held) {
+    error_code ec;
+    co_await held.renew(asio::redirect_error(asio::use_awaitable, ec));
+    co_return ec;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_lease_is_never_near_its_end_while_it_is_renewed) {
+    redis_server server;
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        holdfast::client client{executor, server.url()};
+        acquire_options const options{.lease = 1500ms};
+        auto held = co_await client.lock("a").acquire(options);
+        auto probe = server.probe();
+        std::int64_t lowest = std::numeric_limits<std::int64_t>::max();
+        auto const end = lease_clock::now() + 10s;
+        while (lease_clock::now() < end) {
+            lowest = std::min(lowest, probe.pttl("a"));
+            BOOST_REQUIRE(held.valid());
+            co_await sleep_for(5ms);
+        }
+        BOOST_TEST(lowest >= 500);
+        // One each 500 ms, and not many more.
+        BOOST_TEST(client.stats().renewals >= 13U);
+        BOOST_TEST(client.stats().renewals <= 21U);
+
+        BOOST_TEST(!co_await release(held));
+        auto const scripts = client.stats().commands;
+        // Somebody else's key now: the old renewal must not touch it.
+        probe.cmd("HSET", "a", "00000000-0000-4000-8000-000000000000:1", "1");
+        probe.cmd("PEXPIRE", "a", 3000);
+        auto last = probe.pttl("a");
+        while (probe.exists("a")) {
+            auto const now = probe.pttl("a");
+            BOOST_REQUIRE(now <= last);
+            last = now;
+            co_await sleep_for(10ms);
+        }
+        BOOST_TEST(client.stats().commands == scripts);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_release_in_the_middle_of_a_renewal_ends_it) {
+    redis_server server;
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        holdfast::client client{executor, server.url()};
+        auto probe = server.probe();
+        for (int round = 0; round < 50; ++round) {
+            // Renewed all the time.
+            acquire_options const options{.lease = 1500ms, .renew_at = 0.001};
+            auto held = co_await client.lock("a").acquire(options);
+            co_await sleep_for(std::chrono::microseconds{1000 + 100 * round});
+            BOOST_TEST(!co_await release(held));
+            BOOST_TEST(!probe.exists("a"));
+        }
+        auto const commands = client.stats().commands;
+        co_await sleep_for(200ms);
+        BOOST_TEST(client.stats().commands == commands);
+        BOOST_TEST(client.stats().renewals >= 50U);
+        BOOST_TEST(!probe.exists("a"));
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_fixed_lease_expires_in_time) {
+    redis_server server;
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        holdfast::client client{executor, short_leases(server.url(), 1500ms)};
+        holdfast::client other{executor, short_leases(server.url(), 1500ms)};
+        auto const start = lease_clock::now();
+        acquire_options const fixed{.renew = false};
+        auto held = co_await client.lock("a").acquire(fixed);
+        auto const deadline = held.deadline();
+        BOOST_TEST((deadline <= lease_clock::now() + 1500ms));
+        auto const lost = watch(held);
+        auto const waiting = start_acquire(other.lock("a"), {}, &held);
+
+        BOOST_REQUIRE(co_await co_eventually(3s, [&] { return lost->told; }));
+        BOOST_TEST(!lost->error);
+        BOOST_TEST((lost->reason == loss_reason::expired));
+        BOOST_TEST((lost->at < deadline));
+        BOOST_TEST(((lost->at - start) > 900ms));
+        BOOST_TEST((held.deadline() == deadline));
+        BOOST_TEST(!held.valid());
+        BOOST_TEST(bool(held));
+        BOOST_TEST((held.remaining() > 0ms));
+        BOOST_TEST(client.stats().renewals == 0U);
+        BOOST_TEST(client.stats().losses.expired == 1U);
+
+        BOOST_REQUIRE(co_await co_eventually(3s, [&] { return waiting->done; }));
+        BOOST_TEST(!waiting->rival_was_valid);
+        BOOST_TEST(((waiting->at - start) >= 1500ms));
+        BOOST_TEST(((waiting->at - start) < 1500ms + 1s));
+        BOOST_TEST((held.remaining() == 0ms));
+        BOOST_TEST((co_await release(held) == errc::lease_lost));
+        BOOST_TEST(waiting->held.valid());
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_lost_lease_that_is_released_frees_its_key) {
+    redis_server server;
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        auto settings = short_leases(server.url(), 3s);
+        settings.notice = 0.5;
+        holdfast::client client{executor, settings};
+        acquire_options const fixed{.renew = false};
+        auto held = co_await client.lock("a").acquire(fixed);
+        auto const lost = watch(held);
+        BOOST_REQUIRE(co_await co_eventually(3s, [&] { return lost->told; }));
+        BOOST_TEST(server.probe().exists("a"));
+        BOOST_TEST((co_await release(held) == errc::lease_lost));
+        BOOST_TEST(!held);
+        BOOST_TEST(!server.probe().exists("a"));
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_fixed_lease_is_renewed_by_hand) {
+    redis_server server;
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        holdfast::client client{executor, short_leases(server.url(), 2s)};
+        acquire_options const fixed{.renew = false};
+        auto held = co_await client.lock("a").acquire(fixed);
+        auto const lost = watch(held);
+        auto probe = server.probe();
+        for (int round = 0; round < 5; ++round) {
+            co_await sleep_for(600ms);
+            auto const before = held.deadline();
+            auto const sent = lease_clock::now();
+            BOOST_TEST(!co_await renew(held));
+            BOOST_TEST((held.deadline() > before));
+            // Counted from the sending, less the drift.
+            BOOST_TEST((held.deadline() >= sent + 1900ms));
+            BOOST_TEST((held.deadline() <= lease_clock::now() + 2s));
+            BOOST_TEST(probe.pttl("a") > 1000);
+        }
+        BOOST_TEST(!lost->told);
+        BOOST_TEST(client.stats().renewals == 5U);
+        BOOST_REQUIRE(co_await co_eventually(3s, [&] { return lost->told; }));
+        BOOST_TEST((lost->reason == loss_reason::expired));
+        BOOST_TEST((lost->at < held.deadline()));
+        BOOST_TEST((co_await renew(held) == errc::lease_lost));
+        BOOST_TEST((co_await release(held) == errc::lease_lost));
+        BOOST_TEST((co_await renew(held) == errc::not_held));
+    });
+}
+
+BOOST_AUTO_TEST_CASE(max_hold_ends_a_lease) {
+    redis_server server;
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        holdfast::client client{executor, short_leases(server.url(), 1s)};
+        holdfast::client other{executor, short_leases(server.url(), 1s)};
+        acquire_options const options{.max_hold = 2500ms};
+        auto held = co_await client.lock("a").acquire(options);
+        auto const start = lease_clock::now();
+        auto const lost = watch(held);
+        auto const waiting = start_acquire(other.lock("a"), {}, &held);
+
+        BOOST_REQUIRE(co_await co_eventually(5s, [&] { return lost->told; }));
+        BOOST_TEST((lost->reason == loss_reason::max_hold));
+        BOOST_TEST(((lost->at - start) > 2s));
+        BOOST_TEST(((lost->at - start) < 2500ms + 500ms));
+        BOOST_TEST((held.loss() == loss_reason::max_hold));
+        BOOST_TEST(!held.valid());
+        BOOST_TEST(client.stats().renewals >= 3U);
+        BOOST_TEST(client.stats().losses.max_hold == 1U);
+
+        // Not renewed any more: free after one lease though its holder never releases it.
+        BOOST_REQUIRE(co_await co_eventually(3s, [&] { return waiting->done; }));
+        BOOST_TEST(((waiting->at - lost->at) < 1s + 1s));
+        BOOST_TEST(!waiting->rival_was_valid);
+        BOOST_TEST((co_await renew(held) == errc::lease_lost));
+        BOOST_TEST((co_await release(held) == errc::lease_lost));
+        BOOST_TEST(waiting->held.valid());
+    });
+}
+
+BOOST_AUTO_TEST_CASE(who_waits_for_the_loss_is_told) {
+    redis_server server;
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        holdfast::client client{executor, short_leases(server.url(), 1500ms)};
+        auto held = co_await client.lock("a").acquire();
+
+        // A watch that is cancelled changes nothing.
+        auto const [cancelled, none] = co_await held.wait_lost(
+            asio::cancel_after(50ms, asio::as_tuple(asio::use_awaitable))
+        );
+        BOOST_TEST((cancelled == asio::error::operation_aborted));
+        BOOST_TEST((none == loss_reason::none));
+        BOOST_TEST(held.valid());
+
+        // A release ends it.
+        auto const first = watch(held);
+        auto const second = watch(held);
+        BOOST_TEST(!co_await release(held));
+        BOOST_TEST(co_await co_eventually(1s, [&] { return first->told && second->told; }));
+        BOOST_TEST((first->error == errc::not_held));
+        BOOST_TEST((second->error == errc::not_held));
+
+        // All are told of a loss, and those who ask afterwards.
+        held = co_await client.lock("a").acquire();
+        auto const third = watch(held);
+        auto const fourth = watch(held);
+        BOOST_TEST(server.probe().del("a") == 1);
+        BOOST_TEST(co_await co_eventually(2s, [&] { return third->told && fourth->told; }));
+        BOOST_TEST((third->reason == loss_reason::deleted));
+        BOOST_TEST((fourth->reason == loss_reason::deleted));
+        auto const [late, reason] = co_await held.wait_lost(asio::as_tuple(asio::use_awaitable));
+        BOOST_TEST(!late);
+        BOOST_TEST((reason == loss_reason::deleted));
+
+        holdfast::lease empty;
+        auto const [nothing, no_reason] = co_await empty.wait_lost(asio::as_tuple(asio::use_awaitable));
+        BOOST_TEST((nothing == errc::not_held));
+        BOOST_TEST((no_reason == loss_reason::none));
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_is_in_doubt_and_held_again) {
+    redis_server server;
+    tcp_proxy proxy{server.unix_socket()};
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        holdfast::client client{executor, short_leases(proxy.url(), 3s)};
+        auto held = co_await client.lock("a").acquire();
+        acquire_options const fixed_options{.lease = 20s, .renew = false};
+        auto fixed = co_await client.lock("b").acquire(fixed_options);
+        auto const lost = watch(held);
+        auto const lost_fixed = watch(fixed);
+        for (int round = 0; round < 5; ++round) {
+            auto const deadline = held.deadline();
+            proxy.refuse_new(true);
+            proxy.cut(cut_kind::fin);
+            auto const in_doubt = [&] { return held.state() == lease_state::in_doubt; };
+            BOOST_TEST(co_await co_eventually(1s, in_doubt));
+            BOOST_TEST((fixed.state() == lease_state::in_doubt));
+            BOOST_TEST(held.valid());
+            BOOST_TEST((held.deadline() == deadline));
+            proxy.refuse_new(false);
+            auto const sure = [&] { return held.state() == lease_state::held; };
+            BOOST_TEST(co_await co_eventually(1500ms, sure));
+            BOOST_TEST((fixed.state() == lease_state::held));
+            BOOST_TEST((held.deadline() > deadline));
+        }
+        BOOST_TEST(!lost->told);
+        BOOST_TEST(!lost_fixed->told);
+        BOOST_TEST(!co_await release(held));
+        BOOST_TEST(!co_await release(fixed));
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_lost_lease_does_not_come_back) {
+    redis_server server;
+    tcp_proxy proxy{server.unix_socket()};
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        holdfast::client client{executor, short_leases(proxy.url(), 1500ms)};
+        auto held = co_await client.lock("a").acquire();
+        auto const lost = watch(held);
+        // The answers come late, all of them, and tell of success.
+        proxy.set_mode(direction::to_client, proxy_mode::stall());
+        BOOST_REQUIRE(co_await co_eventually(3s, [&] { return lost->told; }));
+        BOOST_TEST((lost->reason == loss_reason::unreachable));
+        BOOST_TEST((lost->at < held.deadline()));
+        proxy.set_mode(proxy_mode::forward());
+        auto const end = lease_clock::now() + 1s;
+        while (lease_clock::now() < end) {
+            BOOST_REQUIRE((held.state() == lease_state::lost));
+            co_await sleep_for(5ms);
+        }
+        // The server may have gone on renewing for as long as it got requests, not longer.
+        BOOST_TEST(co_await co_eventually(1500ms, [&] { return !server.probe().exists("a"); }));
+    });
+}

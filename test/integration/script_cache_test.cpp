@@ -1,0 +1,113 @@
+// The server forgets the scripts that it was given.
+
+#include "support/background.hpp"
+#include "support/redis_probe.hpp"
+#include "support/redis_server.hpp"
+#include "support/run.hpp"
+
+#include <holdfast.hpp>
+
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/test/unit_test.hpp>
+
+using namespace holdfast::test;
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+using holdfast::error_code;
+using holdfast::lease_state;
+
+namespace {
+
+asio::awaitable<error_code> release(holdfast::lease& held) {
+    error_code ec;
+    co_await held.release(asio::redirect_error(asio::use_awaitable, ec));
+    co_return ec;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(fault_34_script_flush_costs_one_more_round_trip) {
+    redis_server server;
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        holdfast::client client{executor, server.url()};
+        auto probe = server.probe();
+        co_await client.ready();
+        co_await warm_up(client);
+        auto const commands = [&] { return client.stats().commands; };
+
+        auto before = commands();
+        probe.script_flush();
+        auto held = co_await client.lock("a").acquire();
+        BOOST_TEST(commands() == before + 2);
+
+        // Asked for by hand, so that nothing else is sent.
+        before = commands();
+        probe.script_flush();
+        error_code ec;
+        co_await held.renew(asio::redirect_error(asio::use_awaitable, ec));
+        BOOST_TEST(!ec);
+        BOOST_TEST(commands() == before + 2);
+
+        before = commands();
+        probe.script_flush();
+        auto const info = co_await client.lock("a").inspect();
+        BOOST_TEST(info.held);
+        BOOST_TEST(commands() == before + 2);
+
+        before = commands();
+        probe.script_flush();
+        BOOST_TEST(!co_await release(held));
+        BOOST_TEST(commands() == before + 2);
+        BOOST_TEST(!probe.exists("a"));
+
+        before = commands();
+        probe.script_flush();
+        BOOST_TEST(!co_await client.lock("a").force_release());
+        BOOST_TEST(commands() == before + 2);
+        BOOST_TEST(client.stats().reconnects == 0U);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(fault_34_script_flush_at_any_moment) {
+    redis_server server;
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        holdfast::client client{executor, short_leases(server.url(), 1500ms)};
+        holdfast::client other{executor, short_leases(server.url(), 1500ms)};
+        auto probe = server.probe();
+        auto held = co_await client.lock("held").acquire();
+        auto const lost = watch(held);
+        bool flushing = true;
+        auto const flush = [&]() -> asio::awaitable<void> {
+            while (flushing) {
+                probe.script_flush();
+                co_await sleep_for(1ms);
+            }
+        };
+        bool flushed = false;
+        asio::co_spawn(executor, flush(), [&flushed](std::exception_ptr) { flushed = true; });
+
+        std::uint64_t newest = 0;
+        for (int pair = 0; pair < 300; ++pair) {
+            auto mine = co_await client.lock("a").acquire();
+            auto const next = start_acquire(other.lock("a"), {}, &mine);
+            BOOST_TEST(mine.token().value > newest);
+            co_await sleep_for(2ms);
+            BOOST_TEST(!co_await release(mine));
+            BOOST_REQUIRE(co_await co_eventually(5s, [&] { return next->done; }));
+            BOOST_TEST(!next->error);
+            BOOST_TEST(!next->rival_was_valid);
+            newest = next->held.token().value;
+            BOOST_TEST(!co_await release(next->held));
+        }
+        co_await sleep_for(1500ms);
+        flushing = false;
+        BOOST_TEST(co_await co_eventually(5s, [&] { return flushed; }));
+        BOOST_TEST((held.state() == lease_state::held));
+        BOOST_TEST(!lost->told);
+        BOOST_TEST(client.stats().renewals >= 2U);
+        BOOST_TEST(client.stats().failed_renewals == 0U);
+        BOOST_TEST(client.stats().reconnects == 0U);
+        BOOST_TEST(!probe.exists("a"));
+    });
+}

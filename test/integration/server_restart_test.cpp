@@ -1,0 +1,104 @@
+// The server is killed and started again, with its data and without.
+
+#include "support/background.hpp"
+#include "support/redis_probe.hpp"
+#include "support/redis_server.hpp"
+#include "support/run.hpp"
+
+#include <holdfast.hpp>
+
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/test/unit_test.hpp>
+
+using namespace holdfast::test;
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+using holdfast::errc;
+using holdfast::error_code;
+using holdfast::lease_clock;
+using holdfast::lease_state;
+using holdfast::loss_reason;
+
+namespace {
+
+holdfast::config settings_for(redis_server const& server) {
+    auto settings = short_leases(server.url(), 6s);
+    settings.reconnect_max = 200ms;
+    return settings;
+}
+
+asio::awaitable<error_code> release(holdfast::lease& held) {
+    error_code ec;
+    co_await held.release(asio::redirect_error(asio::use_awaitable, ec));
+    co_return ec;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(fault_26_killed_and_restarted_with_its_data) {
+    redis_server server{{.appendonly = true}};
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        holdfast::client client{executor, settings_for(server)};
+        holdfast::client other{executor, settings_for(server)};
+        auto held = co_await client.lock("a").acquire();
+        auto const lost = watch(held);
+        auto const waiting = start_acquire(other.lock("a"), {}, &held);
+        co_await sleep_for(200ms);
+
+        server.kill();
+        auto const doubted = [&] { return held.state() == lease_state::in_doubt; };
+        BOOST_TEST(co_await co_eventually(2s, doubted));
+        BOOST_TEST(held.valid());
+        auto const deadline = held.deadline();
+        co_await run_aside([&] { server.restart(true); });
+
+        BOOST_TEST(co_await co_eventually(3s, [&] { return held.state() == lease_state::held; }));
+        BOOST_TEST((held.deadline() > deadline));
+        BOOST_TEST(!lost->told);
+        auto const looked = [&] { return other.stats().refusals >= 2; };
+        BOOST_TEST(co_await co_eventually(3s, looked));
+        BOOST_TEST(!waiting->done);
+        BOOST_TEST(!co_await release(held));
+        BOOST_TEST(co_await co_eventually(2s, [&] { return waiting->done; }));
+        BOOST_TEST(waiting->held.valid());
+        BOOST_TEST(!waiting->rival_was_valid);
+        BOOST_TEST(waiting->held.token().value > held.token().value);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(fault_27_killed_and_restarted_empty) {
+    redis_server server;
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        holdfast::client client{executor, settings_for(server)};
+        holdfast::client other{executor, settings_for(server)};
+        auto taken = co_await client.lock("a").acquire();
+        auto forgotten = co_await client.lock("b").acquire();
+        auto const lost_a = watch(taken);
+        auto const lost_b = watch(forgotten);
+        auto const waiting = start_acquire(other.lock("a"));
+        co_await sleep_for(200ms);
+
+        co_await run_aside([&] { server.restart(false); });
+        // At the first renewal on the new connection; never as late as the next one in turn.
+        BOOST_REQUIRE(co_await co_eventually(2s, [&] { return lost_a->told && lost_b->told; }));
+        bool const gone = lost_a->reason == loss_reason::taken || lost_a->reason == loss_reason::deleted;
+        BOOST_TEST(gone);
+        BOOST_TEST((lost_b->reason == loss_reason::deleted));
+        BOOST_TEST((lost_a->at < taken.deadline()));
+        BOOST_TEST(!taken.valid());
+
+        BOOST_REQUIRE(co_await co_eventually(3s, [&] { return waiting->done; }));
+        BOOST_TEST(waiting->held.valid());
+        BOOST_TEST(waiting->held.token().value > taken.token().value);
+        auto probe = server.probe();
+        BOOST_TEST(!probe.exists("b"));
+        BOOST_TEST((co_await release(taken) == errc::lease_lost));
+        BOOST_TEST((co_await release(forgotten) == errc::lease_lost));
+        BOOST_TEST(waiting->held.valid());
+        BOOST_TEST(probe.exists("a"));
+
+        auto again = co_await client.lock("b").acquire();
+        BOOST_TEST(again.token().value > forgotten.token().value);
+    });
+}
