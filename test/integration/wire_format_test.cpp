@@ -1,0 +1,401 @@
+// What other clients see of a lock: the keys, fields, channels and payloads of Redisson's RLock and RFencedLock.
+
+#include "support/redis_probe.hpp"
+#include "support/redis_server.hpp"
+#include "support/run.hpp"
+
+#include <holdfast.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <map>
+#include <regex>
+#include <string>
+#include <vector>
+
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+namespace data = boost::unit_test::data;
+using boost::system::error_code;
+using holdfast::errc;
+using holdfast::test::co_eventually;
+using holdfast::test::redis_probe;
+using holdfast::test::redis_server;
+using holdfast::test::run_with_deadline;
+
+namespace {
+
+constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
+
+std::string const java_client = "71b96ce8-2746-4c7e-9a51-0f6de2f5a111";
+std::string const java_thread = java_client + ":1";
+
+// As Redisson's acquire script leaves it.
+void hold_from_java(redis_probe& probe, std::string const& name, std::string const& holder, int ttl_ms) {
+    probe.cmd("HINCRBY", name, holder, 1);
+    probe.cmd("PEXPIRE", name, ttl_ms);
+}
+
+void unlock_from_java(redis_probe& probe, std::string const& name, std::string const& channel) {
+    probe.del(name);
+    probe.publish(channel, "0");
+}
+
+std::int64_t microseconds_of(redis_probe& probe) {
+    auto const now = probe.cmd("TIME").as_array();
+    return std::stoll(now[0].as_string()) * 1'000'000 + std::stoll(now[1].as_string());
+}
+
+struct named {
+    std::string name;
+    std::string token_key;
+    std::string channel;
+};
+
+std::ostream& operator<<(std::ostream& out, named const& n) {
+    return out << n.name;
+}
+
+// Redisson looks for an opening brace only.
+std::vector<named> const names{
+    {"L", "redisson_lock_token:{L}", "redisson_lock__channel:{L}"},
+    {"stock:7:apple", "redisson_lock_token:{stock:7:apple}", "redisson_lock__channel:{stock:7:apple}"},
+    {"a{b}", "redisson_lock_token:a{b}", "redisson_lock__channel:a{b}"},
+    {"a{b", "redisson_lock_token:a{b", "redisson_lock__channel:a{b"},
+    {"a{}b", "redisson_lock_token:a{}b", "redisson_lock__channel:a{}b"},
+    {"a}b", "redisson_lock_token:{a}b}", "redisson_lock__channel:{a}b}"},
+    {"}{", "redisson_lock_token:}{", "redisson_lock__channel:}{"},
+};
+
+}  // namespace
+
+BOOST_DATA_TEST_CASE(fault_111_keys_and_channel_are_named_as_in_redisson, data::make(names), expected) {
+    redis_server server;
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        holdfast::client client{executor, server.url()};
+        auto probe = server.probe();
+        auto listener = server.probe();
+        listener.subscribe(expected.channel);
+
+        auto lease = co_await client.lock(expected.name).acquire();
+        std::vector<std::string> held{expected.name, expected.token_key};
+        std::sort(held.begin(), held.end());
+        BOOST_TEST(probe.keys() == held);
+
+        co_await lease.release();
+        BOOST_TEST(probe.keys() == std::vector{expected.token_key});
+        auto const message = listener.next_message(1s);
+        BOOST_REQUIRE(message);
+        BOOST_TEST(message->channel == expected.channel);
+        BOOST_TEST(message->payload == "0");
+        BOOST_TEST(!listener.next_message(50ms));
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_held_lock_is_a_hash_with_one_holder_and_an_expiry) {
+    redis_server server;
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        holdfast::client client{executor, server.url()};
+        auto probe = server.probe();
+        auto first = co_await client.lock("L").acquire({.lease = 30s});
+        auto const fields = probe.hgetall("L");
+        BOOST_REQUIRE(fields.size() == 1U);
+        std::regex const holder{"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}:[0-9]+"};
+        BOOST_TEST(std::regex_match(fields.begin()->first, holder), fields.begin()->first);
+        BOOST_TEST(fields.begin()->second == "1");
+        BOOST_TEST(probe.pttl("L") > 25'000);
+        BOOST_TEST(probe.pttl("L") <= 30'000);
+
+        auto refused = co_await client.lock("L").try_acquire({.lease = 90s});
+        BOOST_TEST(!refused);
+        BOOST_TEST((probe.hgetall("L") == fields));
+        BOOST_TEST(probe.pttl("L") <= 30'000);
+
+        // Two grants of one client are two holders; the part before the colon is the client's.
+        auto other = co_await client.lock("M").acquire();
+        auto const mine = fields.begin()->first;
+        auto const others = probe.hgetall("M").begin()->first;
+        BOOST_TEST(mine != others);
+        BOOST_TEST(mine.substr(0, 37) == others.substr(0, 37));
+        co_await other.release();
+        co_await first.release();
+    });
+}
+
+BOOST_DATA_TEST_CASE(fault_121_a_lock_held_by_redisson_is_waited_for,
+                     data::make({"71b96ce8-2746-4c7e-9a51-0f6de2f5a111:1", "71b96ce8-2746-4c7e-9a51-0f6de2f5a111:-5",
+                                 "71b96ce8-2746-4c7e-9a51-0f6de2f5a111:-9223372036854775808",
+                                 "71b96ce8-2746-4c7e-9a51-0f6de2f5a111:1:6f1c-transaction"}),
+                     holder) {
+    redis_server server;
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        holdfast::client client{executor, server.url()};
+        auto probe = server.probe();
+        hold_from_java(probe, "L", holder, 600'000);
+        hold_from_java(probe, "L", holder, 600'000);  // re-entered
+        std::map<std::string, std::string> const held{{holder, "2"}};
+
+        auto const info = co_await client.lock("L").inspect();
+        BOOST_TEST(info.held);
+        BOOST_TEST(info.holder == holder);
+        BOOST_TEST(info.hold_count == 2U);
+
+        holdfast::lease lease;
+        client.lock("L").acquire([&](error_code ec, holdfast::lease granted) {
+            BOOST_TEST(!ec, ec.message());
+            lease = std::move(granted);
+        });
+        auto const parked = [&] {
+            return probe.pubsub_numsub("redisson_lock__channel:{L}") == 1 && client.stats().refusals == 2;
+        };
+        BOOST_TEST(co_await co_eventually(5s, parked));
+        BOOST_TEST(!lease);
+        BOOST_TEST((probe.hgetall("L") == held));
+
+        unlock_from_java(probe, "L", "redisson_lock__channel:{L}");
+        BOOST_TEST(co_await co_eventually(1s, [&] { return bool(lease); }));
+        co_await lease.release();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(messages_are_hints_whatever_they_say) {
+    redis_server server;
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        holdfast::client client{executor, server.url()};
+        auto probe = server.probe();
+        hold_from_java(probe, "L", java_thread, 600'000);
+        holdfast::lease lease;
+        client.lock("L").acquire([&](error_code, holdfast::lease granted) { lease = std::move(granted); });
+        BOOST_TEST(co_await co_eventually(5s, [&] { return client.stats().refusals == 2; }));
+
+        std::uint64_t seen = 2;
+        for (auto const payload : {"0", "1", "-4", "not a number"}) {
+            probe.publish("redisson_lock__channel:{L}", payload);
+            ++seen;
+            BOOST_TEST(co_await co_eventually(1s, [&] { return client.stats().refusals == seen; }));
+            BOOST_TEST(!lease);
+        }
+        probe.del("L");
+        probe.publish("redisson_lock__channel:{L}", "1");
+        BOOST_TEST(co_await co_eventually(1s, [&] { return bool(lease); }));
+        co_await lease.release();
+    });
+}
+
+// A plain Redisson lock of a process that died, or a spin lock: no message comes.
+BOOST_AUTO_TEST_CASE(a_lock_of_redisson_that_expires_is_taken_over_without_a_message) {
+    redis_server server;
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        holdfast::client client{executor, server.url()};
+        auto probe = server.probe();
+        hold_from_java(probe, "L", java_thread, 700);
+        auto lease = co_await client.lock("L").try_acquire_for(5s);
+        BOOST_TEST(lease.valid());
+        BOOST_TEST(!probe.hgetall("L").contains(java_thread));
+        co_await lease.release();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(release_and_renewal_leave_a_lock_of_redisson_alone) {
+    redis_server server;
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        holdfast::client client{executor, server.url()};
+        auto probe = server.probe();
+        auto lease = co_await client.lock("L").acquire({.renew = false});
+        probe.del("L");
+        hold_from_java(probe, "L", java_thread, 600'000);
+        auto listener = server.probe();
+        listener.subscribe("redisson_lock__channel:{L}");
+
+        auto [renewed] = co_await lease.renew(as_result);
+        BOOST_TEST((renewed == errc::lease_lost));
+        BOOST_TEST((lease.loss() == holdfast::loss_reason::taken));
+        auto [released] = co_await lease.release(as_result);
+        BOOST_TEST((released == errc::lease_lost));
+        BOOST_TEST(probe.hgetall("L").contains(java_thread));
+        BOOST_TEST(probe.pttl("L") > 500'000);
+        BOOST_TEST(!listener.next_message(100ms));
+    });
+}
+
+BOOST_AUTO_TEST_CASE(renewal_sets_the_expiry_to_the_whole_lease) {
+    redis_server server;
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        holdfast::client client{executor, server.url()};
+        auto probe = server.probe();
+        auto lease = co_await client.lock("L").acquire({.lease = 30s, .renew = false});
+        probe.cmd("PEXPIRE", "L", 5'000);
+        co_await lease.renew();
+        BOOST_TEST(probe.pttl("L") > 25'000);
+        BOOST_TEST(probe.pttl("L") <= 30'000);
+        co_await lease.release();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(an_operator_frees_a_lock_of_redisson_with_its_message) {
+    redis_server server;
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        holdfast::client client{executor, server.url()};
+        auto probe = server.probe();
+        auto listener = server.probe();
+        listener.subscribe("redisson_lock__channel:{L}");
+        hold_from_java(probe, "L", java_thread, 600'000);
+        BOOST_TEST(co_await client.lock("L").force_release());
+        BOOST_TEST(!probe.exists("L"));
+        auto const message = listener.next_message(1s);
+        BOOST_REQUIRE(message);
+        BOOST_TEST(message->payload == "0");
+        BOOST_TEST(!co_await client.lock("L").force_release());
+        BOOST_TEST(!listener.next_message(50ms));
+    });
+}
+
+// A read lock or a fair lock of Redisson's under the name: another kind of lock, so nothing we may wait for.
+BOOST_AUTO_TEST_CASE(another_kind_of_lock_is_not_touched) {
+    redis_server server;
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        holdfast::client client{executor, server.url()};
+        auto probe = server.probe();
+        probe.cmd("HSET", "read", "mode", "read", java_thread, 1);
+        probe.cmd("HSET", "write", java_thread + ":write", 1);
+        for (auto const* name : {"read", "write"}) {
+            auto const before = probe.hgetall(name);
+            auto [ec, lease] = co_await client.lock(name).acquire(as_result);
+            BOOST_TEST((ec == errc::corrupt_state));
+            auto [forced, freed] = co_await client.lock(name).force_release(as_result);
+            BOOST_TEST((forced == errc::corrupt_state));
+            BOOST_TEST(!freed);
+            BOOST_TEST((probe.hgetall(name) == before));
+        }
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_token_counter_that_is_not_there_starts_at_the_servers_time) {
+    redis_server server;
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        holdfast::client client{executor, server.url()};
+        auto probe = server.probe();
+        auto const before = microseconds_of(probe);
+        auto lease = co_await client.lock("L").acquire();
+        auto const after = microseconds_of(probe);
+        auto const first = lease.token().value;
+        BOOST_TEST(first >= static_cast<std::uint64_t>(before));
+        BOOST_TEST(first <= static_cast<std::uint64_t>(after));
+        BOOST_TEST(probe.get("redisson_lock_token:{L}").value() == std::to_string(first));
+        co_await lease.release();
+
+        lease = co_await client.lock("L").acquire();
+        BOOST_TEST(lease.token().value == first + 1);
+        co_await lease.release();
+
+        // The server lost its data.
+        probe.flushall();
+        lease = co_await client.lock("L").acquire();
+        BOOST_TEST(lease.token().value > first + 1);
+        co_await lease.release();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_token_counter_that_redisson_made_goes_on_and_never_expires) {
+    redis_server server;
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        holdfast::client client{executor, server.url()};
+        auto probe = server.probe();
+        probe.set("redisson_lock_token:{L}", "41");
+        for (std::uint64_t expected = 42; expected < 45; ++expected) {
+            auto lease = co_await client.lock("L").acquire();
+            BOOST_TEST(lease.token().value == expected);
+            co_await lease.release();
+        }
+        BOOST_TEST(probe.get("redisson_lock_token:{L}").value() == "44");
+        BOOST_TEST(probe.pttl("redisson_lock_token:{L}") == -1);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_token_counter_of_ours_expires_after_fence_ttl) {
+    redis_server server;
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        auto settings = holdfast::parse_url(server.url());
+        settings.fence_ttl = 48h;
+        holdfast::client client{executor, settings};
+        auto probe = server.probe();
+        std::string const counter = "redisson_lock_token:{L}";
+        std::int64_t const whole = std::chrono::milliseconds{48h}.count();
+
+        auto lease = co_await client.lock("L").acquire();
+        BOOST_TEST(probe.pttl(counter) <= whole);
+        BOOST_TEST(probe.pttl(counter) > whole - 60'000);
+        co_await lease.release();
+
+        // Long after the last grant, the next one sets the whole time again.
+        probe.cmd("PEXPIRE", counter, whole / 2);
+        lease = co_await client.lock("L").acquire();
+        BOOST_TEST(probe.pttl(counter) > whole - 60'000);
+        auto const last = lease.token();
+        co_await lease.release();
+
+        // It has expired: the next token is greater all the same.
+        probe.cmd("PEXPIRE", counter, 1);
+        BOOST_TEST(co_await co_eventually(1s, [&] { return !probe.exists(counter); }));
+        lease = co_await client.lock("L").acquire();
+        BOOST_TEST(lease.token().value > last.value);
+        co_await lease.release();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_token_counter_stays_for_ever_if_the_configuration_says_so) {
+    redis_server server;
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        auto settings = holdfast::parse_url(server.url());
+        settings.fence_ttl = holdfast::config::never;
+        holdfast::client client{executor, settings};
+        auto probe = server.probe();
+        auto lease = co_await client.lock("L").acquire();
+        auto const first = lease.token().value;
+        BOOST_TEST(probe.pttl("redisson_lock_token:{L}") == -1);
+        co_await lease.release();
+        lease = co_await client.lock("L").acquire();
+        BOOST_TEST(lease.token().value == first + 1);
+        BOOST_TEST(probe.pttl("redisson_lock_token:{L}") == -1);
+        co_await lease.release();
+    });
+}
+
+// "a" and "{a}" are different locks with the same derived names.
+BOOST_AUTO_TEST_CASE(fault_114_locks_that_share_a_channel_both_hear_their_notices) {
+    redis_server server;
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        auto settings = holdfast::parse_url(server.url());
+        settings.fallback = 1h;
+        holdfast::client holder{executor, server.url()};
+        holdfast::client client{executor, settings};
+        auto plain = co_await holder.lock("a").acquire({.lease = 1h});
+        auto braced = co_await holder.lock("{a}").acquire({.lease = 1h});
+        BOOST_TEST(plain.token().value != braced.token().value);
+
+        holdfast::lease got_plain;
+        holdfast::lease got_braced;
+        client.lock("a").acquire([&](error_code, holdfast::lease granted) { got_plain = std::move(granted); });
+        BOOST_TEST(co_await co_eventually(5s, [&] { return client.stats().refusals == 2; }));
+        client.lock("{a}").acquire([&](error_code, holdfast::lease granted) { got_braced = std::move(granted); });
+        BOOST_TEST(co_await co_eventually(5s, [&] { return client.stats().refusals >= 3; }));
+        co_await holdfast::test::sleep_for(100ms);
+
+        co_await braced.release();
+        BOOST_TEST(co_await co_eventually(1s, [&] { return bool(got_braced); }));
+        BOOST_TEST(!got_plain);
+
+        // The end of the second waiting room must not take the channel away from the first.
+        co_await got_braced.release();
+        co_await holdfast::test::sleep_for(1500ms);
+        co_await plain.release();
+        BOOST_TEST(co_await co_eventually(1s, [&] { return bool(got_plain); }));
+        co_await got_plain.release();
+        co_await client.shutdown();
+        BOOST_TEST(server.probe().pubsub_channels().empty());
+    });
+}
