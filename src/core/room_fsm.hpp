@@ -29,8 +29,10 @@ public:
     void on_busy(std::int64_t remaining_ms, nanos jitter, time_point now) noexcept;
     /// One of ours got it: nobody needs to try before the end of that lease or a notice.
     void on_granted(nanos lease, time_point now) noexcept;
-    /// The server could not, or nobody answered: try again after a while. `part` in [0, 1) is drawn by the caller.
+    /// Nobody answered: try again after a while. `part` in [0, 1) is drawn by the caller.
     void on_setback(double part, time_point now) noexcept;
+    /// The server answered that it could not, so the lock is not known to be busy any more. Try again after a while, too.
+    void on_refused(double part, time_point now) noexcept;
     /// The attempt was left behind by its waiter, or ended with an error of the waiter's own: the next one has to look.
     void on_undecided() noexcept;
     /// The lock may be free.

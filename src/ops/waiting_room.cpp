@@ -109,7 +109,7 @@ void waiting_room::on_answer(attempt_answer answer, script_reply const& reply) {
             }
             break;
         }
-        case attempt_answer::refused:
+        case attempt_answer::refused: fsm_.on_refused(client_.random_part(), now); break;
         case attempt_answer::unknown: fsm_.on_setback(client_.random_part(), now); break;
         case attempt_answer::failed: fsm_.on_undecided(); break;
         case attempt_answer::not_sent:
