@@ -18,7 +18,10 @@ acquire_fsm::verdict acquire_fsm::on_answer(attempt_answer answer, error_code ca
         done_ = true;
         return {verdict_kind::deliver, {}, false};
     }
-    busy_ = answer == attempt_answer::busy;
+    // An attempt that nobody answered says nothing about the lock: the last definite answer stands.
+    if (answer != attempt_answer::unknown && answer != attempt_answer::not_sent) {
+        busy_ = answer == attempt_answer::busy;
+    }
     unsure_ = unsure_ || answer == attempt_answer::unknown;
     cause_ = cause;
     if (cancelled_) {
@@ -52,6 +55,9 @@ acquire_fsm::verdict acquire_fsm::on_cancel(asio::cancellation_type type) noexce
 acquire_fsm::verdict acquire_fsm::on_time_up(bool busy, error_code cause) noexcept {
     if (done_) {
         return {};
+    }
+    if (cancelled_) {
+        return finish(asio::error::operation_aborted);
     }
     if (busy || busy_) {
         return finish({});
