@@ -22,9 +22,9 @@ void lease_fsm::lose(loss_reason reason) noexcept {
 lease_state lease_fsm::look(time_point now) noexcept {
     bool const alive = state_ == lease_state::held || state_ == lease_state::in_doubt;
     if (alive && now >= stop_time()) {
-        if (now >= hold_until_) {
+        if (hold_until_ <= deadline_ - terms_.notice) {
             lose(loss_reason::max_hold);
-        } else if (state_ == lease_state::in_doubt || tried_) {
+        } else if (tried_ || (terms_.renew && state_ == lease_state::in_doubt)) {
             lose(loss_reason::unreachable);
         } else {
             lose(loss_reason::expired);
@@ -76,6 +76,7 @@ void lease_fsm::on_not_ours(loss_reason reason, time_point now) noexcept {
 
 void lease_fsm::on_renewal_failed(nanos retry_after, time_point now) noexcept {
     in_flight_ = false;
+    tried_ = true;
     renew_at_ = now + retry_after;
     if (look(now) == lease_state::held) {
         state_ = lease_state::in_doubt;
