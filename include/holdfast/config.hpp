@@ -25,7 +25,7 @@ struct tls_options {
 
 /// Where the server is and how locks behave; everything that is the same for all locks of a client.
 ///
-/// `client`'s constructor checks it and throws `std::invalid_argument` that names the wrong member.
+/// `client`'s constructor checks it and throws `std::invalid_argument` that names the wrong member. No time may exceed 24 h, but `fence_ttl`.
 struct config {
     /// `fence_ttl` that lets token counters stay for ever.
     static constexpr std::chrono::milliseconds never{0};

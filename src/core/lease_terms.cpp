@@ -15,9 +15,13 @@ constexpr millis longest_automatic_timeout{3'000};
     throw std::invalid_argument(std::string("holdfast::config::") + member + ": " + why);
 }
 
-void check_not_negative(millis value, char const* member) {
-    if (value < millis{0}) {
-        refuse(member, "must not be negative");
+// So that no sum of times overflows.
+constexpr millis longest_time = max_lease;
+constexpr millis longest_fence_ttl{std::chrono::hours{24 * 36'525}};
+
+void check_time(millis value, char const* member) {
+    if (value < millis{0} || value > longest_time) {
+        refuse(member, "must be from 0 to 24 h");
     }
 }
 
@@ -67,9 +71,9 @@ void check_config(config const& settings) {
     if (settings.password.empty() && !settings.username.empty()) {
         refuse("password", "is missing for the user name");
     }
-    auto const unprintable = [](char c) { return c <= ' ' || c == 0x7f; };
+    auto const unprintable = [](char c) { return c < '!' || c > '~'; };
     if (std::any_of(settings.client_name.begin(), settings.client_name.end(), unprintable)) {
-        refuse("client_name", "must not contain spaces or control characters");
+        refuse("client_name", "must be printable ASCII without spaces");
     }
     if (settings.key_prefix.size() >= max_name_length) {
         refuse("key_prefix", "must be shorter than 512 bytes");
@@ -80,13 +84,15 @@ void check_config(config const& settings) {
     if (!(settings.notice >= 0.01 && settings.notice <= 0.5)) {
         refuse("notice", "must be from 0.01 to 0.5");
     }
-    check_not_negative(settings.request_timeout, "request_timeout");
-    check_not_negative(settings.connect_timeout, "connect_timeout");
-    check_not_negative(settings.health_check_interval, "health_check_interval");
-    check_not_negative(settings.shutdown_timeout, "shutdown_timeout");
-    check_not_negative(settings.fence_ttl, "fence_ttl");
-    if (settings.fence_ttl != config::never && settings.fence_ttl < max_lease) {
-        refuse("fence_ttl", "must be at least 24 h, or `never`");
+    check_time(settings.request_timeout, "request_timeout");
+    check_time(settings.connect_timeout, "connect_timeout");
+    check_time(settings.health_check_interval, "health_check_interval");
+    check_time(settings.shutdown_timeout, "shutdown_timeout");
+    check_time(settings.reconnect_max, "reconnect_max");
+    check_time(settings.fallback, "fallback");
+    bool const expires = settings.fence_ttl != config::never;
+    if (expires && (settings.fence_ttl < max_lease || settings.fence_ttl > longest_fence_ttl)) {
+        refuse("fence_ttl", "must be from 24 h to 100 years, or `never`");
     }
     if (settings.reconnect_min < millis{1} || settings.reconnect_max < settings.reconnect_min) {
         refuse("reconnect_min", "must be at least 1 ms and not above reconnect_max");
@@ -125,8 +131,9 @@ error_code make_terms(config const& settings, acquire_options const& options, le
 
     // One connection that dies under a renewal must not cost the lease: the renewal's time-out, the making of a new
     // connection and the renewal on it have to fit in what is left of the lease then.
-    auto const making_up = out.request_timeout + std::min(connect_timeout_of(settings), out.request_timeout) +
-                           nanos{settings.reconnect_min};
+    auto const connect_timeout =
+        settings.connect_timeout > millis{0} ? nanos{settings.connect_timeout} : std::min<nanos>(nanos{lease} / 6, longest_automatic_timeout);
+    auto const making_up = out.request_timeout + connect_timeout + nanos{settings.reconnect_min};
     if (making_up >= nanos{lease} - out.drift - out.notice) {
         return errc::invalid_lease;
     }
