@@ -164,6 +164,9 @@ config parse_url(std::string_view text) {
 
     auto const authority = text.substr(separator + 3);
     auto const host_part = authority.substr(0, authority.find_first_of("/?"));
+    if (host_part.find('@') != host_part.rfind('@')) {
+        refuse("syntax", "an @ in a user name or password must be written %40");
+    }
     auto const host_port = host_part.substr(host_part.rfind('@') == std::string_view::npos ? 0 : host_part.rfind('@') + 1);
     if (host_port.empty() || host_port.front() == ':') {
         refuse("host", "is missing");

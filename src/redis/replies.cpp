@@ -51,6 +51,8 @@ constexpr std::array known_phrases{
     known_phrase{"can't run this command or subcommand", effect::permanent, errc::no_permission},
     known_phrase{"No permissions to access", effect::permanent, errc::no_permission},
     known_phrase{"user can't", effect::permanent, errc::no_permission},
+    known_phrase{"user executing the script can't", effect::permanent, errc::no_permission},
+    known_phrase{"ACL failure in script", effect::permanent, errc::no_permission},
     known_phrase{"without any password configured", effect::permanent, errc::auth_failed},
     known_phrase{"no password is set", effect::permanent, errc::auth_failed},
     known_phrase{"unknown command", effect::permanent, errc::unsupported_server},

@@ -1,0 +1,204 @@
+// What the server's error replies mean, each in the form of Redis 7 and in that of Redis 6, and how replies are put together
+// from the parser's events.
+
+#include "redis/replies.hpp"
+
+#include "unit/printers.hpp"
+
+#include <boost/redis/resp3/node.hpp>
+#include <boost/redis/resp3/type.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+using holdfast::errc;
+using holdfast::detail::classify;
+using holdfast::detail::reply_collector;
+using effect = holdfast::detail::server_error::effect;
+using event = reply_collector::event;
+using boost::redis::resp3::node_view;
+using boost::redis::resp3::type;
+using namespace std::string_literals;
+
+namespace {
+
+std::string const digest = "f_7f923f79fe76194c868d7e1d0820de36700eb649";
+
+// How Redis 7 hands on an error that a command in a script met.
+std::string redis_7(std::string const& text) {
+    return text + " script: 7f923f79fe76194c868d7e1d0820de36700eb649, on @user_script:1.";
+}
+
+// How Redis 6 and older do, for errors of commands and for those of the script engine's own checks.
+std::string redis_6(std::string const& text) {
+    return "ERR Error running script (call to " + digest + "): @user_script:1: " + text;
+}
+std::string redis_6_dashed(std::string const& text) {
+    return "ERR Error running script (call to " + digest + "): @user_script: 1: -" + text;
+}
+
+struct expectation {
+    std::string text;
+    effect what;
+    errc error;
+};
+
+expectation const with_code[] = {
+    {"BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.", effect::transient,
+     errc::server_refused},
+    {"LOADING Redis is loading the dataset in memory", effect::transient, errc::server_refused},
+    {"MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.", effect::transient,
+     errc::server_refused},
+    {"CLUSTERDOWN The cluster is down", effect::transient, errc::server_refused},
+    {"TRYAGAIN Multiple keys request during rehashing of slot", effect::transient, errc::server_refused},
+    {"READONLY You can't write against a read only replica.", effect::transient, errc::server_refused},
+    {"NOREPLICAS Not enough good replicas to write.", effect::transient, errc::server_refused},
+    {"MISCONF Redis is configured to save RDB snapshots, but it is currently not able to persist on disk. Commands that may "
+     "modify the data set are disabled.",
+     effect::transient, errc::server_refused},
+    {"OOM command not allowed when used memory > 'maxmemory'.", effect::transient, errc::server_refused},
+    {"NOSCRIPT No matching script. Please use EVAL.", effect::no_script, errc::server_refused},
+    {"NOPERM this user has no permissions to run the 'publish' command", effect::permanent, errc::no_permission},
+    {"NOPERM No permissions to access a key", effect::permanent, errc::no_permission},
+    {"NOAUTH Authentication required.", effect::permanent, errc::auth_failed},
+    {"WRONGPASS invalid username-password pair or user is disabled.", effect::permanent, errc::auth_failed},
+    {"WRONGTYPE Operation against a key holding the wrong kind of value", effect::permanent, errc::corrupt_state},
+    {"NOPROTO unsupported protocol version", effect::permanent, errc::unsupported_server},
+    {"CROSSSLOT Keys in request don't hash to the same slot", effect::permanent, errc::unsupported_server},
+    {"MOVED 3999 127.0.0.1:6381", effect::permanent, errc::unsupported_server},
+    {"ASK 3999 127.0.0.1:6381", effect::permanent, errc::unsupported_server},
+};
+
+expectation const with_phrase[] = {
+    {"ERR max number of clients reached", effect::transient, errc::server_refused},
+    {"ERR max number of clients + cluster connections reached", effect::transient, errc::server_refused},
+    {"ERR unknown command 'EVALSHA', with args beginning with: ", effect::permanent, errc::unsupported_server},
+    {"ERR unknown command `HELLO`, with args beginning with: `3`, ", effect::permanent, errc::unsupported_server},
+    {redis_7("ERR Unknown Redis command called from script"), effect::permanent, errc::unsupported_server},
+    {redis_6("Unknown Redis command called from Lua script"), effect::permanent, errc::unsupported_server},
+    {"ERR DB index is out of range", effect::permanent, errc::unsupported_server},
+    {"ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is "
+     "correct?",
+     effect::permanent, errc::auth_failed},
+    {"ERR Client sent AUTH, but no password is set", effect::permanent, errc::auth_failed},
+    {redis_7("NOPERM ACL failure in script: No permissions to access a key"), effect::permanent, errc::no_permission},
+    {redis_7("ERR ACL failure in script: User alice has no permissions to run the 'hset' command"), effect::permanent,
+     errc::no_permission},
+    {redis_6("The user executing the script can't run this command or subcommand"), effect::permanent, errc::no_permission},
+    {redis_6("The user executing the script can't access at least one of the keys mentioned in the command arguments"),
+     effect::permanent, errc::no_permission},
+    {redis_6("The user executing the script can't publish to the channel mentioned in the command"), effect::permanent,
+     errc::no_permission},
+    {redis_7("ERR value is not an integer or out of range"), effect::permanent, errc::corrupt_state},
+    {redis_6("ERR value is not an integer or out of range"), effect::permanent, errc::corrupt_state},
+    {redis_7("ERR increment or decrement would overflow"), effect::permanent, errc::corrupt_state},
+    // Whatever is not known may have happened half way.
+    {"ERR Script killed by user with SCRIPT KILL...", effect::uncertain, errc::server_refused},
+    {redis_6("attempt to index a nil value"), effect::uncertain, errc::server_refused},
+    {"ERR", effect::uncertain, errc::server_refused},
+    {"", effect::uncertain, errc::server_refused},
+    {"FANCYNEW error of a later server", effect::uncertain, errc::server_refused},
+};
+
+void check(std::string const& text, expectation const& expected) {
+    auto const found = classify(text);
+    BOOST_TEST_CONTEXT(text) {
+        BOOST_TEST(found.what == expected.what);
+        BOOST_TEST((found.error == expected.error), found.error.message());
+        BOOST_TEST(found.wrong_role == expected.text.starts_with("READONLY"));
+    }
+}
+
+void feed(reply_collector& collector, type what, std::string_view value, std::size_t depth = 0, std::size_t size = 1) {
+    collector.on_event(event::node, node_view{what, size, depth, value});
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(replies_test)
+
+BOOST_AUTO_TEST_CASE(every_code_is_known_as_the_answer_to_a_command) {
+    for (auto const& row : with_code) {
+        check(row.text, row);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(every_code_is_known_in_the_form_of_redis_7) {
+    for (auto const& row : with_code) {
+        check(redis_7(row.text), row);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(every_code_is_known_in_the_forms_of_redis_6) {
+    for (auto const& row : with_code) {
+        check(redis_6(row.text), row);
+        check(redis_6_dashed(row.text), row);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(errors_without_a_code_are_known_by_their_words) {
+    for (auto const& row : with_phrase) {
+        check(row.text, row);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_code_is_a_whole_word_at_the_beginning) {
+    for (std::string const text : {"BUSYGROUP Consumer Group name already exists", "ERR the server is BUSY today",
+                                   "ASKING for trouble", "xNOSCRIPT no"}) {
+        BOOST_TEST(classify(text).what == effect::uncertain);
+    }
+    BOOST_TEST(classify("OOM").what == effect::transient);
+}
+
+BOOST_AUTO_TEST_CASE(a_script_reply_is_put_together_from_its_nodes) {
+    reply_collector collector;
+    BOOST_TEST(!collector.on_event(event::init, {}));
+    feed(collector, type::array, "", 0, 3);
+    feed(collector, type::blob_string, "nonce", 1);
+    feed(collector, type::number, "1", 1);
+    feed(collector, type::number, "-9007199254740993", 1);
+    BOOST_TEST(collector.on_event(event::done, {}));
+    auto const& reply = collector.current();
+    BOOST_TEST(!reply.is_error);
+    BOOST_TEST(!reply.is_push);
+    BOOST_TEST(reply.content.values.size() == 3U);
+    BOOST_TEST(reply.content.text(0) == "nonce");
+    BOOST_TEST(reply.content.integer(1) == 1);
+    BOOST_TEST(reply.content.integer(2) == -9'007'199'254'740'993);
+}
+
+BOOST_AUTO_TEST_CASE(errors_and_pushes_are_told_apart_and_leave_nothing_behind) {
+    reply_collector collector;
+    collector.on_event(event::init, {});
+    feed(collector, type::simple_error, "OOM no");
+    collector.on_event(event::done, {});
+    BOOST_TEST(collector.current().is_error);
+    BOOST_TEST(collector.current().error == "OOM no");
+    collector.on_event(event::init, {});
+    feed(collector, type::push, "", 0, 3);
+    feed(collector, type::blob_string, "message", 1);
+    collector.on_event(event::done, {});
+    BOOST_TEST(collector.current().is_push);
+    BOOST_TEST(!collector.current().is_error);
+    collector.on_event(event::init, {});
+    feed(collector, type::blob_error, "ERR no");
+    collector.on_event(event::done, {});
+    BOOST_TEST(collector.current().is_error);
+    BOOST_TEST(!collector.current().is_push);
+    BOOST_TEST(collector.current().content.values.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_reply_of_another_shape_gives_neutral_values) {
+    holdfast::detail::script_reply reply;
+    BOOST_TEST(reply.integer(0) == 0);
+    BOOST_TEST(reply.integer(0, -1) == -1);
+    BOOST_TEST(reply.text(7).empty());
+    reply.values.emplace_back("text"s);
+    BOOST_TEST(reply.integer(0, -2) == -2);
+    reply.values.emplace_back(std::int64_t{5});
+    BOOST_TEST(reply.text(1).empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,159 @@
+// URLs: every form, what they leave at its default, and what is wrong with a bad one, named without its password.
+
+#include <holdfast/config.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+using holdfast::config;
+using holdfast::parse_url;
+using namespace std::string_view_literals;
+
+namespace {
+
+bool contains(std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(url_test)
+
+BOOST_AUTO_TEST_CASE(a_host_alone_leaves_everything_else_at_its_default) {
+    auto const settings = parse_url("redis://cache.example");
+    BOOST_TEST(settings.host == "cache.example");
+    BOOST_TEST(settings.port == 6379);
+    BOOST_TEST(settings.username.empty());
+    BOOST_TEST(settings.password.empty());
+    BOOST_TEST(settings.database == 0);
+    BOOST_TEST(settings.client_name == "holdfast");
+    BOOST_TEST(settings.unix_socket.empty());
+    BOOST_TEST(!settings.tls.enabled);
+}
+
+BOOST_AUTO_TEST_CASE(every_part_is_read) {
+    auto const settings = parse_url("redis://alice:s3cret@cache.example:7000/3?client_name=shop");
+    BOOST_TEST(settings.host == "cache.example");
+    BOOST_TEST(settings.port == 7000);
+    BOOST_TEST(settings.username == "alice");
+    BOOST_TEST(settings.password == "s3cret");
+    BOOST_TEST(settings.database == 3);
+    BOOST_TEST(settings.client_name == "shop");
+}
+
+BOOST_AUTO_TEST_CASE(a_password_may_come_without_a_user) {
+    auto const settings = parse_url("redis://:s3cret@h");
+    BOOST_TEST(settings.username.empty());
+    BOOST_TEST(settings.password == "s3cret");
+}
+
+BOOST_AUTO_TEST_CASE(special_characters_are_percent_encoded) {
+    auto const settings = parse_url("redis://a%40b:p%3a%2F%3f%23%40%25%20@h/1");
+    BOOST_TEST(settings.username == "a@b");
+    BOOST_TEST(settings.password == "p:/?#@% ");
+    BOOST_TEST(settings.database == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_password_may_have_colons) {
+    BOOST_TEST(parse_url("redis://alice:a:b:c@h").password == "a:b:c");
+}
+
+BOOST_AUTO_TEST_CASE(addresses_are_hosts_too) {
+    BOOST_TEST(parse_url("redis://127.0.0.1:7000").host == "127.0.0.1");
+    auto const six = parse_url("redis://[::1]:7000/2");
+    BOOST_TEST(six.host == "::1");
+    BOOST_TEST(six.port == 7000);
+    BOOST_TEST(six.database == 2);
+    BOOST_TEST(parse_url("redis://[2001:db8::7]").port == 6379);
+}
+
+BOOST_AUTO_TEST_CASE(a_path_without_a_number_is_database_0) {
+    BOOST_TEST(parse_url("redis://h/").database == 0);
+    BOOST_TEST(parse_url("redis://h:1/?client_name=x").database == 0);
+    BOOST_TEST(parse_url("redis://h?client_name=x").client_name == "x");
+}
+
+BOOST_AUTO_TEST_CASE(rediss_is_verified_tls) {
+    auto const settings = parse_url("rediss://alice:s3cret@h:6380/1?ca_file=%2Fetc%2Fca.pem&client_name=x");
+    BOOST_TEST(settings.tls.enabled);
+    BOOST_TEST(settings.tls.ca_file == "/etc/ca.pem");
+    BOOST_TEST(settings.tls.host_name.empty());
+    BOOST_TEST(!settings.tls.insecure_accept_any_certificate);
+    BOOST_TEST(settings.port == 6380);
+    BOOST_TEST(settings.client_name == "x");
+}
+
+BOOST_AUTO_TEST_CASE(a_unix_socket_is_a_path) {
+    auto const plain = parse_url("unix:///run/redis/a%20b.sock");
+    BOOST_TEST(plain.unix_socket == "/run/redis/a b.sock");
+    BOOST_TEST(plain.password.empty());
+    auto const full = parse_url("unix://alice:s3cret@/run/redis.sock?client_name=x");
+    BOOST_TEST(full.unix_socket == "/run/redis.sock");
+    BOOST_TEST(full.username == "alice");
+    BOOST_TEST(full.password == "s3cret");
+    BOOST_TEST(full.client_name == "x");
+}
+
+BOOST_AUTO_TEST_CASE(a_bad_url_is_refused_by_the_part_that_is_wrong_and_never_by_its_password) {
+    struct { std::string_view url, part; } const table[] = {
+        {"", "scheme"},
+        {"s3cret", "scheme"},
+        {"localhost:6379", "scheme"},
+        {"http://:s3cret@h", "scheme"},
+        {"redis-sentinel://:s3cret@h", "scheme"},
+        {"redis:/h", "scheme"},
+        {"redis://", "host"},
+        {"redis://:s3cret@", "host"},
+        {"redis://:s3cret@:6379", "host"},
+        {"redis://:s3cret@h:", "port"},
+        {"redis://:s3cret@h:0", "port"},
+        {"redis://:s3cret@h:65536", "port"},
+        {"redis://:s3cret@h:-1", "port"},
+        {"redis://:s3cret@h:99999999999999999999", "port"},
+        {"redis://:s3cret@h:http", "port"},
+        {"redis://:s3cret@h/-1", "database"},
+        {"redis://:s3cret@h/db", "database"},
+        {"redis://:s3cret@h/1/2", "database"},
+        {"redis://:s3cret@h/99999999999999999999", "database"},
+        {"redis://alice@h", "password"},
+        {"redis://alice:@h", "password"},
+        {"redis://:s3cret%@h", "password"},
+        {"redis://:s3cret%4@h", "password"},
+        {"redis://:s3cret%zz@h", "password"},
+        {"redis://:s3cret%00@h", "password"},
+        {"redis://al%ice:s3cret@h", "user"},
+        {"redis://:s3cret@h?timeout=1", "query"},
+        {"redis://:s3cret@h?client_name=%", "query"},
+        {"redis://:s3cret@h?ca_file=x", "query"},
+        {"redis://:s3cret@h#fragment", "fragment"},
+        {"redis://:s3@cret@h", "syntax"},
+        {"redis://:s3cret @h", "syntax"},
+        {"redis://:s3cret@h\n", "syntax"},
+        {"redis://:s3cret@h\0"sv, "syntax"},
+        {"redis://:s3cret@[::1", ""},
+        {"redis://:s3/cret@h", ""},
+        {"redis://:s3?cret@h", ""},
+        {"redis://:s3#cret@h", ""},
+        {"unix://", "path"},
+        {"unix:///", "path"},
+        {"unix://:s3cret@", "path"},
+        {"unix://host/run/redis.sock", "host"},
+        {"unix://alice@/run/redis.sock", "password"},
+        {"unix://:s3cret@/run/redis.sock?ca_file=x", "query"},
+        {"unix:///run/%00", "path"},
+    };
+    for (auto const& row : table) {
+        BOOST_TEST_CONTEXT(row.url) {
+            BOOST_CHECK_EXCEPTION(parse_url(row.url), std::invalid_argument, [&](auto const& error) {
+                std::string_view const what = error.what();
+                BOOST_TEST_MESSAGE(what);
+                return contains(what, "URL: " + std::string{row.part}) && !contains(what, "s3") && !contains(what, "cret");
+            });
+        }
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
