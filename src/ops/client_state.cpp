@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstring>
@@ -145,7 +146,9 @@ void client_state::exec_acquire(acquire_op& op, exec_handler handler) {
     auto const& key = *op.key();
     decimal const lease{op.terms().lease.count()};
     decimal const keep{settings_->fence_ttl.count()};
-    std::array<std::string_view, 2> const keys{key.lock, key.counter};
+    // The channel is a key of the release. Who may not use it learns of it here, not with the lock in his hands.
+    std::array<std::string_view, 3> const all{key.lock, key.counter, key.channel};
+    boost::span<std::string_view const> const keys{all.data(), rehearsed_ ? std::size_t{2} : all.size()};
     std::array<std::string_view, 4> const args{lease.view(), op.id().view(), keep.view(), rehearsed_ ? "0" : "1"};
     count_->attempts.add();
     exec(scripts::acquire, keys, args, op.terms().request_timeout, std::move(handler));
@@ -180,8 +183,25 @@ std::size_t client_state::waiters_of(std::string const& lock) const {
 // Rooms
 
 void client_state::subscribe(waiting_room& room) {
+    bool const shared = rooms_by_channel_.contains(room.key()->channel);
     rooms_by_channel_.emplace(room.key()->channel, &room);
-    port_->subscribe(room.key()->channel);
+    if (!shared) {
+        port_->subscribe(room.key()->channel);
+        return;
+    }
+    // No confirmation comes for a channel that another room has subscribed to already.
+    on_strand([self = shared_from_this(), joined = room.weak_from_this()] {
+        auto const late = joined.lock();
+        if (!late || late->confirmed()) {
+            return;
+        }
+        for (auto const& other : self->rooms_of_channel(late->key()->channel)) {
+            if (other->confirmed()) {
+                late->on_subscribed(false);
+                return;
+            }
+        }
+    });
 }
 
 void client_state::on_room_empty(waiting_room& room) {
@@ -194,8 +214,15 @@ void client_state::on_room_empty(waiting_room& room) {
 
 void client_state::close_room(waiting_room& room) {
     if (room.subscribed() && port_) {
-        rooms_by_channel_.erase(room.key()->channel);
-        port_->unsubscribe(room.key()->channel);
+        auto const& channel = room.key()->channel;
+        auto [at, end] = rooms_by_channel_.equal_range(channel);
+        at = std::find_if(at, end, [&room](auto const& entry) { return entry.second == &room; });
+        if (at != end) {
+            rooms_by_channel_.erase(at);
+            if (!rooms_by_channel_.contains(channel)) {
+                port_->unsubscribe(channel);
+            }
+        }
     }
     rooms_.erase(room.key()->lock);
 }
@@ -238,9 +265,13 @@ void client_state::sweep() {
     }
 }
 
-std::shared_ptr<waiting_room> client_state::room_of_channel(std::string_view channel) const {
-    auto const at = rooms_by_channel_.find(channel);
-    return at == rooms_by_channel_.end() ? nullptr : at->second->shared_from_this();
+std::vector<std::shared_ptr<waiting_room>> client_state::rooms_of_channel(std::string_view channel) const {
+    std::vector<std::shared_ptr<waiting_room>> rooms;
+    auto const [begin, end] = rooms_by_channel_.equal_range(channel);
+    for (auto at = begin; at != end; ++at) {
+        rooms.push_back(at->second->shared_from_this());
+    }
+    return rooms;
 }
 
 template <class F>
@@ -394,20 +425,20 @@ void client_state::on_notices_down() {
 }
 
 void client_state::on_subscribed(std::string_view channel, bool again) {
-    if (auto const room = room_of_channel(channel)) {
+    for (auto const& room : rooms_of_channel(channel)) {
         room->on_subscribed(again);
     }
 }
 
 void client_state::on_subscribe_refused(std::string_view channel, error_code cause) {
-    if (auto const room = room_of_channel(channel)) {
+    for (auto const& room : rooms_of_channel(channel)) {
         room->on_subscribe_refused(cause);
         close_room(*room);
     }
 }
 
 void client_state::on_notice(std::string_view channel) {
-    if (auto const room = room_of_channel(channel)) {
+    for (auto const& room : rooms_of_channel(channel)) {
         room->on_news();
     }
 }

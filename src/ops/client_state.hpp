@@ -134,7 +134,7 @@ private:
     void for_each_room(F f);
     void arm_sweep();
     void sweep();
-    [[nodiscard]] std::shared_ptr<waiting_room> room_of_channel(std::string_view channel) const;
+    [[nodiscard]] std::vector<std::shared_ptr<waiting_room>> rooms_of_channel(std::string_view channel) const;
     void close_room(waiting_room& room);
 
     asio::any_io_executor executor_;
@@ -148,7 +148,8 @@ private:
     std::optional<timer> shutdown_timer_;
     std::unique_ptr<releaser> releaser_;
     std::unordered_map<std::string, std::shared_ptr<waiting_room>> rooms_;
-    std::map<std::string, waiting_room*, std::less<>> rooms_by_channel_;
+    // Some names share a channel: "a" and "{a}".
+    std::multimap<std::string, waiting_room*, std::less<>> rooms_by_channel_;
     std::list<std::shared_ptr<acquire_op>> singles_;
     boost::intrusive::list<grant> grants_;
     std::list<std::shared_ptr<connection_waiter>> connection_waiters_;

@@ -396,6 +396,7 @@ BOOST_AUTO_TEST_CASE(fault_114_locks_that_share_a_channel_both_hear_their_notice
         BOOST_TEST(co_await co_eventually(1s, [&] { return bool(got_plain); }));
         co_await got_plain.release();
         co_await client.shutdown();
-        BOOST_TEST(server.probe().pubsub_channels().empty());
+        auto probe = server.probe();
+        BOOST_TEST(co_await co_eventually(1s, [&] { return probe.pubsub_channels().empty(); }));
     });
 }

@@ -1,5 +1,5 @@
 -- Grants the lock if it is free, or is ours already: an attempt may be repeated, its holder id is never used twice.
--- KEYS: lock, token counter   ARGV: lease in ms, holder id, lifetime of the token counter in ms (0: for ever), rehearse, nonce
+-- KEYS: lock, token counter, and to rehearse the channel   ARGV: lease in ms, holder id, lifetime of the token counter in ms (0: for ever), rehearse, nonce
 -- Returns nonce, 1, token | nonce, 0, ms to the end of the holder's lease (-1: no end) | nonce, 2: not a lock
 local lock, counter = KEYS[1], KEYS[2]
 local lease, holder, keep, rehearse, nonce = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
