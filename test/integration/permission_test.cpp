@@ -81,7 +81,7 @@ BOOST_DATA_TEST_CASE(fault_47_a_command_that_is_denied_fails_the_acquire_at_once
         auto [ec, lease] = co_await client.lock("a").acquire(as_result);
         BOOST_TEST((ec == errc::no_permission), ec.message());
         BOOST_TEST(!holdfast::is_retryable(ec));
-        BOOST_TEST((steady::now() - start < 2s));
+        BOOST_TEST((steady::now() - start < 5s));
         auto [again, none] = co_await client.lock("a").try_acquire(as_result);
         BOOST_TEST((again == errc::no_permission), again.message());
         BOOST_TEST(only_token_counters(server.probe().keys()));
@@ -134,7 +134,7 @@ BOOST_DATA_TEST_CASE(fault_48_a_key_that_is_denied_fails_the_acquire_at_once,
         BOOST_TEST((ec == errc::no_permission), ec.message());
         auto [tried, none] = co_await client.lock("a").try_acquire(as_result);
         BOOST_TEST((tried == errc::no_permission), tried.message());
-        BOOST_TEST((steady::now() - start < 2s));
+        BOOST_TEST((steady::now() - start < 5s));
         BOOST_TEST(server.probe().keys().empty());
 
         // Somebody else's lock neither.
@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(fault_49_a_channel_that_is_denied_fails_those_who_would_wai
             auto const start = steady::now();
             auto [ec, none] = co_await client.lock("a").acquire(as_result);
             BOOST_TEST((ec == errc::no_permission), ec.message());
-            BOOST_TEST((steady::now() - start < 2s));
+            BOOST_TEST((steady::now() - start < 5s));
         }
         auto busy = co_await client.lock("a").try_acquire();
         BOOST_TEST(!busy);
@@ -212,7 +212,7 @@ BOOST_AUTO_TEST_CASE(fault_50_a_release_that_may_not_publish_succeeds_and_is_cou
             BOOST_TEST(client.stats().refused_notices == 1U);
             BOOST_TEST(client.stats().releases == 1U);
             BOOST_TEST(!server.probe().exists("a"));
-            BOOST_TEST(co_await co_eventually(2500ms, [&] { return bool(remote); }));
+            BOOST_TEST(co_await co_eventually(3s, [&] { return bool(remote); }));
             co_await remote.release();
         });
     }
@@ -250,7 +250,7 @@ BOOST_AUTO_TEST_CASE(fault_51_a_wrong_password_fails_at_once_and_nothing_runs_as
         holdfast::client client{executor, as_alice(server, "wrong")};
         auto [ready] = co_await client.ready(as_result);
         BOOST_TEST((ready == errc::auth_failed), ready.message());
-        BOOST_TEST((steady::now() - start < 3s));
+        BOOST_TEST((steady::now() - start < 5s));
         co_await holdfast::test::sleep_for(500ms);
     });
     BOOST_TEST(!ran_a_script(server));
@@ -267,7 +267,7 @@ BOOST_AUTO_TEST_CASE(fault_51_a_missing_password_fails_at_once) {
         BOOST_TEST((ec == errc::auth_failed), ec.message());
         auto [ready] = co_await client.ready(as_result);
         BOOST_TEST((ready == errc::auth_failed), ready.message());
-        BOOST_TEST((steady::now() - start < 3s));
+        BOOST_TEST((steady::now() - start < 5s));
 
         auto settings = holdfast::parse_url(server.url());
         settings.password = "secret";

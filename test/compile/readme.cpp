@@ -1,0 +1,68 @@
+// The code of README.md, word for word: see test/unit/readme_test.cpp.
+
+#include <holdfast.hpp>
+#include <boost/asio.hpp>
+#include <iostream>
+
+namespace asio = boost::asio;
+
+asio::awaitable<void> sell() {
+    holdfast::client client{co_await asio::this_coro::executor, "redis://127.0.0.1"};
+    auto lock = client.lock("stock:{}:{}", 7, "apple");
+    auto lease = co_await lock.acquire();  // waits; renewed until it is released
+    std::cout << "mine, with token " << lease.token().value << std::endl;
+    co_await lease.release();
+}
+
+int main() {
+    asio::io_context context;
+    asio::co_spawn(context, sell(), [](std::exception_ptr e) { if (e) std::rethrow_exception(e); });
+    context.run();
+}
+
+asio::awaitable<void> several_ways(holdfast::client& client) {
+    using namespace std::chrono_literals;
+    auto lock = client.lock("report");
+
+    {
+        auto lease = co_await lock.try_acquire();  // one attempt
+        if (!lease) {
+            std::cout << "somebody else has it\n";
+        }
+    }  // a lease that goes out of scope is released in the background
+
+    auto lease = co_await lock.try_acquire_for(2s);  // empty if it was still busy then
+    if (lease) {
+        co_await lease.release();
+    }
+
+    lease = co_await lock.acquire({.lease = 10s, .max_hold = 1min});
+    while (lease.valid()) {  // computed from the clock at each call
+        std::cout << "working, at most " << lease.remaining() / 1s << " s\n";
+        break;
+    }
+    co_await lease.release();
+}
+
+asio::awaitable<int> with_the_lock(holdfast::client& client, asio::awaitable<int> (*count)(holdfast::fencing_token)) {
+    auto body = [&](holdfast::lease& lease) -> asio::awaitable<int> {
+        co_return co_await count(lease.token());
+    };
+    auto lock = client.lock("stock");
+    co_return co_await holdfast::with_lease(lock, body);
+}
+
+void in_a_callback(holdfast::client& client) {
+    client.lock("stock").acquire([](boost::system::error_code ec, holdfast::lease lease) {
+        if (ec) {
+            std::cerr << ec.message() << '\n';
+        } else {
+            std::cout << "mine, with token " << lease.token().value << '\n';
+        }
+    });
+}
+
+void in_a_thread(holdfast::client& client) {
+    holdfast::lease lease = client.lock("stock").acquire(asio::use_future).get();
+    lease.release(asio::use_future).get();
+}

@@ -1,0 +1,63 @@
+// The README's code is compiled: it is in test/compile/readme.cpp word for word.
+
+#include <boost/test/unit_test.hpp>
+
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace {
+
+std::string read(std::string const& path) {
+    std::ifstream in{std::string{HOLDFAST_SOURCE_DIR} + "/" + path};
+    if (!in) {
+        throw std::runtime_error{"cannot read " + path};
+    }
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+}
+
+std::vector<std::string> cpp_blocks(std::string const& text) {
+    std::string const opening = "```cpp\n";
+    std::vector<std::string> blocks;
+    for (auto at = text.find(opening); at != std::string::npos; at = text.find(opening, at)) {
+        at += opening.size();
+        blocks.push_back(text.substr(at, text.find("```", at) - at));
+    }
+    return blocks;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(the_code_in_the_readme_is_compiled) {
+    auto const compiled = read("test/compile/readme.cpp");
+    auto const blocks = cpp_blocks(read("README.md"));
+    BOOST_TEST(blocks.size() >= 4U);
+    for (auto const& block : blocks) {
+        BOOST_TEST((compiled.find(block) != std::string::npos), block);
+    }
+}
+
+// test/faults.md: | number | fault | file | test |
+BOOST_AUTO_TEST_CASE(the_tests_in_the_table_of_faults_exist) {
+    std::istringstream table{read("test/faults.md")};
+    int rows = 0;
+    for (std::string line; std::getline(table, line);) {
+        auto const name_at = line.rfind("| fault_");
+        if (name_at == std::string::npos) {
+            continue;
+        }
+        auto const name = line.substr(name_at + 2, line.size() - 2 - (name_at + 2));
+        auto const file_at = line.rfind("| ", name_at - 1) + 2;
+        auto const file = line.substr(file_at, name_at - 1 - file_at);
+        auto const program = read("test/" + file);
+        auto const at = program.find(name);
+        bool const ends = at != std::string::npos && std::string{",) \n"}.find(program[at + name.size()]) != std::string::npos;
+        BOOST_TEST(ends, file + ": " + name);
+        ++rows;
+    }
+    BOOST_TEST(rows > 60);
+}
