@@ -8,6 +8,7 @@
 
 #include <holdfast.hpp>
 
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/test/unit_test.hpp>
@@ -150,6 +151,42 @@ BOOST_AUTO_TEST_CASE(fault_21_only_the_command_connection_dies) {
         BOOST_TEST(client.stats().reconnects == 1U);
         BOOST_TEST(!co_await release(mine));
         BOOST_TEST(!probe.exists("a"));
+    });
+}
+
+BOOST_AUTO_TEST_CASE(fault_21_what_is_asked_while_the_command_connection_is_down) {
+    redis_server server;
+    tcp_proxy proxy{server.unix_socket()};
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        auto settings = short_leases(proxy.url(), 6s);  // request time-out: 1 s
+        settings.reconnect_max = 200ms;
+        holdfast::client client{executor, settings};
+        auto probe = server.probe();
+        auto held = co_await client.lock("a").acquire();
+        proxy.refuse_new(true);
+        proxy.cut(cut_kind::rst, command_connections());
+        BOOST_TEST(co_await co_eventually(2s, [&] { return held.state() == lease_state::in_doubt; }));
+
+        auto start = lease_clock::now();
+        auto [ec, nothing] = co_await client.lock("b").try_acquire(asio::as_tuple(asio::use_awaitable));
+        BOOST_TEST((ec == errc::unreachable));
+        BOOST_TEST(!nothing);
+        BOOST_TEST(((lease_clock::now() - start) >= 900ms));
+        BOOST_TEST(((lease_clock::now() - start) < 1s + 500ms));
+
+        // Two request time-outs, and then it goes on without its caller.
+        auto const waiting = start_acquire(client.lock("b"));
+        start = lease_clock::now();
+        BOOST_TEST((co_await release(held) == errc::release_unknown));
+        BOOST_TEST(((lease_clock::now() - start) >= 1900ms));
+        BOOST_TEST(((lease_clock::now() - start) < 2s + 700ms));
+        BOOST_TEST(!held);
+        BOOST_TEST(!waiting->done);
+        BOOST_TEST(probe.exists("a"));
+        proxy.refuse_new(false);
+        BOOST_TEST(co_await co_eventually(1s, [&] { return !probe.exists("a"); }));
+        BOOST_TEST(co_await co_eventually(1s, [&] { return waiting->done; }));
+        BOOST_TEST(waiting->held.valid());
     });
 }
 
