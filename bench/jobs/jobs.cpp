@@ -1,0 +1,46 @@
+#include "jobs/jobs.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+namespace holdfast::bench {
+
+namespace {
+
+template <class Options>
+CLI::App* add_job(
+    CLI::App& app, char const* name, std::shared_ptr<Options> const& options, void (*job)(Options const&)
+) {
+    auto* const sub = app.add_subcommand(name)->group("");
+    sub->add_option("--socket", options->socket)->required();
+    sub->add_option("--name", options->name)->required();
+    sub->final_callback([options, job] { job(*options); });
+    return sub;
+}
+
+}  // namespace
+
+void add_jobs(CLI::App& app) {
+    auto const contest = std::make_shared<contend_options>();
+    auto* sub = add_job(app, "contend", contest, contend);
+    sub->add_flag("--bare", contest->bare);
+    sub->add_option("--hold-us", contest->hold_us);
+    sub->add_option("--pause-us", contest->pause_us);
+    sub->add_option("--start-at", contest->start_at);
+    sub->add_option("--duration-ms", contest->duration_ms);
+
+    auto const held = std::make_shared<hold_options>();
+    sub = add_job(app, "hold", held, hold);
+    sub->add_option("--keys", held->keys);
+    sub->add_option("--lease-ms", held->lease_ms);
+
+    auto const kept = std::make_shared<keep_options>();
+    sub = add_job(app, "keep", kept, keep);
+    sub->add_flag("--bare", kept->bare);
+    sub->add_option("--leases", kept->leases);
+    sub->add_option("--lease-ms", kept->lease_ms);
+    sub->add_option("--window-ms", kept->window_ms);
+}
+
+}  // namespace holdfast::bench

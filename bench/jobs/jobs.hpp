@@ -1,0 +1,54 @@
+#ifndef HOLDFAST_BENCH_JOBS_JOBS_HPP
+#define HOLDFAST_BENCH_JOBS_JOBS_HPP
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace holdfast::bench {
+
+// What this program does as its own child. Each job prints its results, one line each.
+
+struct contend_options {
+    std::string socket;
+    std::string name;
+    bool bare = false;
+    int hold_us = 1000;         // between grant and release
+    int pause_us = 0;           // between release and the next acquire
+    std::int64_t start_at = 0;  // of CLOCK_MONOTONIC, in ns: all processes begin together
+    int duration_ms = 1000;
+};
+/// Acquires and releases one key over and over; prints token, call, grant and release of each turn.
+void contend(contend_options const& options);
+
+struct hold_options {
+    std::string socket;
+    std::string name;
+    int keys = 1;
+    int lease_ms = 1000;
+};
+/// Acquires `name:0`, `name:1`, …, prints "held", and waits to be killed.
+void hold(hold_options const& options);
+
+struct keep_options {
+    std::string socket;
+    std::string name;
+    bool bare = false;
+    int leases = 10'000;
+    int lease_ms = 6000;
+    int window_ms = 4000;
+};
+/// Holds leases for a while. Prints the bytes a lease, the share of a core that renewing takes,
+/// the leases lost, and the scripts that were sent after the last release.
+void keep(keep_options const& options);
+
+/// Hidden subcommands. The one that was asked for is run while the arguments are parsed.
+void add_jobs(CLI::App& app);
+
+}  // namespace holdfast::bench
+
+#endif

@@ -1,0 +1,78 @@
+// How long is the server busy with a pair? Against the two plainest scripts that could be a lock.
+#include "questions/questions.hpp"
+#include "support/bare.hpp"
+#include "support/run.hpp"
+
+#include <holdfast.hpp>
+
+#include <array>
+
+namespace holdfast::bench {
+
+namespace {
+
+constexpr auto plain_acquire = "return redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2])";
+constexpr auto plain_release =
+    "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
+
+struct plain_lock {
+    bare_caller caller;
+    std::string acquire_sha1;
+    std::string release_sha1;
+};
+
+asio::awaitable<void> ours(lock const& on, int pairs) {
+    for (int i = 0; i < pairs; ++i) {
+        auto lease = co_await on.acquire();
+        co_await lease.release();
+    }
+}
+
+asio::awaitable<void> plain(plain_lock& on, int pairs) {
+    constexpr std::string_view holder = "6ba7b810-9dad-11d1-80b4-00c04fd430c8:1152921504606846976";
+    std::array<std::string_view, 4> const acquire{"1", "server_time:plain", holder, "30000"};
+    std::array<std::string_view, 3> const release{"1", "server_time:plain", holder};
+    for (int i = 0; i < pairs; ++i) {
+        co_await on.caller.call(on.acquire_sha1, acquire);
+        co_await on.caller.call(on.release_sha1, release);
+    }
+}
+
+asio::awaitable<void> measure(environment& env, comparison& result) {
+    auto const executor = co_await asio::this_coro::executor;
+    client locks{executor, env.url()};
+    co_await locks.ready();
+    auto const lock = locks.lock("server_time:ours");
+    bare_connection connection{executor, env.socket()};
+    plain_lock bare{
+        bare_caller{connection},
+        env.probe().cmd("SCRIPT", "LOAD", plain_acquire).as_string(),
+        env.probe().cmd("SCRIPT", "LOAD", plain_release).as_string(),
+    };
+
+    auto const pairs = env.amount(3000, 300);
+    co_await ours(lock, pairs / 10);
+    co_await plain(bare, pairs / 10);
+    for (int round = 0; round < env.rounds(); ++round) {
+        env.progress(round);
+        auto const start = env.script_microseconds();
+        co_await plain(bare, pairs);
+        auto const middle = env.script_microseconds();
+        co_await ours(lock, pairs);
+        auto const end = env.script_microseconds();
+        result.add(
+            static_cast<double>(end - middle) / pairs, static_cast<double>(middle - start) / pairs
+        );
+    }
+    co_await locks.shutdown();
+}
+
+}  // namespace
+
+figures server_time(environment& env) {
+    comparison result{"server_time", "us a pair", {budget::kind::ratio_at_most, 1.9}};
+    run(measure(env, result));
+    return {result.result("INFO commandstats")};
+}
+
+}  // namespace holdfast::bench

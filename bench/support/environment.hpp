@@ -1,0 +1,57 @@
+#ifndef HOLDFAST_BENCH_SUPPORT_ENVIRONMENT_HPP
+#define HOLDFAST_BENCH_SUPPORT_ENVIRONMENT_HPP
+
+#include "support/child_process.hpp"
+#include "support/redis_server.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::bench {
+
+/// What every question needs: a private server, how much to measure, and a place for the progress.
+class environment {
+public:
+    /// Starts the server and loads our scripts there, so that no side pays for that.
+    explicit environment(bool quick);
+
+    [[nodiscard]] bool quick() const noexcept { return quick_; }
+    [[nodiscard]] int rounds() const noexcept { return quick_ ? 3 : 5; }
+
+    /// `full`, or `few` in a quick run.
+    template <class T>
+    [[nodiscard]] T amount(T full, T few) const noexcept {
+        return quick_ ? few : full;
+    }
+
+    [[nodiscard]] std::string socket() const { return server_.unix_socket(); }
+    [[nodiscard]] std::string url() const { return server_.url(); }
+    [[nodiscard]] test::redis_probe& probe() noexcept { return probe_; }
+
+    /// How often a client sent one of these commands.
+    [[nodiscard]] std::int64_t calls(std::vector<std::string_view> const& commands);
+    /// The server's time in scripts, in microseconds.
+    [[nodiscard]] std::int64_t script_microseconds();
+
+    /// This program once more, as a child that does one job (see `jobs.hpp`).
+    [[nodiscard]] test::child_process start_child(std::vector<std::string> arguments) const;
+
+    void begin(std::string_view question, std::size_t number, std::size_t of);
+    void progress(int round) const;
+    /// Clears the line for what follows.
+    void end() const;
+
+private:
+    test::redis_server server_;
+    test::redis_probe probe_;
+    bool quick_;
+    bool terminal_;
+    std::string current_;
+};
+
+}  // namespace holdfast::bench
+
+#endif
