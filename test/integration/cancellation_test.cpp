@@ -454,7 +454,7 @@ BOOST_AUTO_TEST_CASE(fault_77_a_decided_result_is_delivered_despite_cancellation
         co_await c.settle();
         pending.signal.emit(type);
         co_await c.settle();
-        later.run();
+        later.poll();
         c.check(pending.completions == 1 && !pending.ec, "reports success");
         if (op <= operation::try_acquire_for) {
             c.check(pending.delivered(), "delivers the lease");
@@ -462,6 +462,7 @@ BOOST_AUTO_TEST_CASE(fault_77_a_decided_result_is_delivered_despite_cancellation
         pending.lease = {};
         c.lease = {};
         co_await c.nothing_left();
+        later.poll();  // the end of the renewal, which ran there
     });
 }
 
@@ -634,7 +635,8 @@ BOOST_AUTO_TEST_CASE(fault_81_cancelled_during_release) {
                 c.server->hold_replies(false);
                 c.server->hold_requests(false);
                 co_await c.nothing_left();
-                c.check(c.client.stats().releases == 1, "the release goes on");
+                auto const told = co_await c.until([&] { return c.client.stats().releases == 1; });
+                c.check(told, "the release goes on");
                 c.check(c.server->arrived("renew") == renewals, "nothing is renewed any more");
             }
         );
