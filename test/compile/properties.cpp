@@ -88,18 +88,3 @@ static_assert(holdfast::lease_clock::is_steady);
 }
 
 }  // namespace
-
-// A lease or an operation that is dropped on the spot is a warning; each pragma fails the build where there is none to expect.
-#if defined(__GNUC__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wunused-result"
-#pragma GCC diagnostic ignored "-Wunused-value"
-namespace {
-[[maybe_unused]] void dropped(lock l, lease held, client& c) {
-    l.acquire();
-    held.release();
-    c.ready();
-}
-}  // namespace
-#pragma GCC diagnostic pop
-#endif
