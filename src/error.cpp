@@ -43,8 +43,7 @@ boost::system::error_category const& error_category() noexcept {
 
 bool is_retryable(error_code ec) noexcept {
     return ec == errc::too_many_waiters || ec == errc::unreachable || ec == errc::server_refused ||
-           ec == errc::not_replicated || ec == errc::quorum_not_reached || ec == errc::release_unknown ||
-           ec == errc::lease_lost;
+           ec == errc::not_replicated || ec == errc::quorum_not_reached;
 }
 
 }  // namespace holdfast

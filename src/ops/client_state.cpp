@@ -309,6 +309,7 @@ void client_state::release(release_task task) {
 void client_state::forget(grant& held) {
     if (held.is_linked()) {
         grants_.erase(grants_.iterator_to(held));
+        held.on_forgotten();
         count_->leases_now.subtract();
     }
 }

@@ -136,8 +136,13 @@ time_point grant::deadline() const noexcept {
 }
 
 void grant::wake() {
-    if (!client_->gone()) {
-        asio::post(strand_, [self = shared_from_this()] {
+    asio::any_io_executor strand;
+    {
+        std::lock_guard const guard{mutex_};
+        strand = strand_;
+    }
+    if (strand && !client_->gone()) {
+        asio::post(strand, [self = shared_from_this()] {
             if (self->sleeping_) {
                 self->sleeping_->cancel();
             }
@@ -285,6 +290,11 @@ void grant::on_connected(nanos delay) {
 
 void grant::on_client_stopped() {
     apply([](lease_fsm& fsm, time_point now) { fsm.on_client_stopped(now); });
+}
+
+void grant::on_forgotten() noexcept {
+    std::lock_guard const guard{mutex_};
+    strand_ = {};
 }
 
 void grant::on_context_gone() noexcept {

@@ -47,6 +47,8 @@ public:
     void on_disconnected();
     void on_connected(nanos delay);
     void on_client_stopped();
+    /// The client looks after it no more, and will not say when the executors are destroyed: it lets go of them. Its last wake-up is posted.
+    void on_forgotten() noexcept;
     /// The executors are about to be destroyed: nothing may run there any more.
     void on_context_gone() noexcept;
 

@@ -28,23 +28,23 @@ std::uint64_t number_in(std::string const& text) {
 }
 
 error_code read_lock_info(script_reply const& reply, lock_info& info) {
-    constexpr std::size_t first_field = 2;
-    auto const remaining = reply.integer(0, -2);
-    info.last_token.value = number_in(reply.text(1));
-    if (remaining == -2) {
-        return {};
-    }
-    // Exactly one holder; anything else is not a lock.
-    if (reply.values.size() != first_field + 2 || reply.text(first_field).find(':') == std::string::npos) {
+    constexpr std::int64_t not_a_lock = -3;
+    constexpr std::int64_t is_free = -2;
+    auto const remaining = reply.integer(0, not_a_lock);
+    if (remaining == not_a_lock) {
         return errc::corrupt_state;
+    }
+    info.last_token.value = number_in(reply.text(1));
+    if (remaining == is_free) {
+        return {};
     }
     info.held = true;
     info.never_expires = remaining == -1;
     if (remaining >= 0) {
         info.remaining = millis{remaining};
     }
-    info.holder = reply.text(first_field);
-    info.hold_count = number_in(reply.text(first_field + 1));
+    info.holder = reply.text(2);
+    info.hold_count = number_in(reply.text(3));
     return {};
 }
 

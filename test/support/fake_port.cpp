@@ -10,6 +10,7 @@
 #include <deque>
 #include <list>
 #include <regex>
+#include <tuple>
 #include <utility>
 
 namespace holdfast::test {
@@ -785,14 +786,15 @@ exec_result fake_server::force_release(std::vector<std::string> const& keys) {
 
 exec_result fake_server::inspect(std::vector<std::string> const& keys) {
     auto const* const counter = find(keys.at(1));
-    auto result = replied({pttl_of(keys.at(0)), counter ? counter->text : std::string{}});
+    std::string holder;
+    std::string count;
     if (auto const* const found = find(keys.at(0))) {
-        for (auto const& [field, content] : found->fields) {
-            result.reply.values.emplace_back(field);
-            result.reply.values.emplace_back(content);
+        if (found->fields.size() != 1 || !only_holders(found->fields)) {
+            return replied({std::int64_t{-3}});
         }
+        std::tie(holder, count) = *found->fields.begin();
     }
-    return result;
+    return replied({pttl_of(keys.at(0)), counter ? counter->text : std::string{}, holder, count});
 }
 
 }  // namespace holdfast::test

@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(what_passes_by_itself_is_worth_another_try) {
 BOOST_AUTO_TEST_CASE(what_somebody_has_to_mend_is_not) {
     for (auto const value : {errc::invalid_name, errc::invalid_lease, errc::invalid_options, errc::not_held, errc::corrupt_state,
                              errc::auth_failed, errc::no_permission, errc::tls_failed, errc::unsupported_server,
-                             errc::client_stopped}) {
+                             errc::client_stopped, errc::lease_lost, errc::release_unknown}) {
         BOOST_TEST(!holdfast::is_retryable(value));
     }
     BOOST_TEST(!holdfast::is_retryable(error_code{}));

@@ -1,6 +1,8 @@
 -- Grants the lock if it is free, or is ours already: an attempt may be repeated, its holder id is never used twice.
 -- KEYS: lock, token counter, and to rehearse the channel   ARGV: lease in ms, holder id, lifetime of the token counter in ms (0: for ever), rehearse, nonce
 -- Returns nonce, 1, token | nonce, 0, ms to the end of the holder's lease (-1: no end) | nonce, 2: not a lock
+--#include is_holder.lua
+
 local lock, counter = KEYS[1], KEYS[2]
 local lease, holder, keep, rehearse, nonce = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 
@@ -10,8 +12,7 @@ if remaining ~= -2 then
     for _, field in ipairs(redis.call('HKEYS', lock)) do
         if field == holder then
             ours = true
-        elseif not (string.find(field, '^.+:%-?%d+$')
-                or string.find(field, '^%x+%-%x+%-%x+%-%x+%-%x+:%-?%d+:.+$')) or string.find(field, ':write$') then
+        elseif not is_holder(field) then
             return {nonce, 2}
         end
     end

@@ -1,13 +1,14 @@
 -- Frees the lock whoever has it; something that is not a lock is left alone.
 -- KEYS: lock, channel   ARGV: nonce
 -- Returns nonce, 1 | nonce, 0: was free | nonce, 2: not a lock
+--#include is_holder.lua
+
 local fields = redis.call('HKEYS', KEYS[1])
 if #fields == 0 then
     return {ARGV[1], 0}
 end
 for _, field in ipairs(fields) do
-    if not (string.find(field, '^.+:%-?%d+$')
-            or string.find(field, '^%x+%-%x+%-%x+%-%x+%-%x+:%-?%d+:.+$')) or string.find(field, ':write$') then
+    if not is_holder(field) then
         return {ARGV[1], 2}
     end
 end
