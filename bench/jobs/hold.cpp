@@ -1,6 +1,5 @@
 #include "jobs/jobs.hpp"
 #include "support/run.hpp"
-
 #include <holdfast.hpp>
 
 #include <fmt/format.h>

@@ -10,7 +10,10 @@ namespace {
 
 template <class Options>
 CLI::App* add_job(
-    CLI::App& app, char const* name, std::shared_ptr<Options> const& options, void (*job)(Options const&)
+    CLI::App& app,
+    char const* name,
+    std::shared_ptr<Options> const& options,
+    void (*job)(Options const&)
 ) {
     auto* const sub = app.add_subcommand(name)->group("");
     sub->add_option("--socket", options->socket)->required();

@@ -3,7 +3,6 @@
 #include "support/measure.hpp"
 #include "support/redis_probe.hpp"
 #include "support/run.hpp"
-
 #include <holdfast.hpp>
 
 #include <boost/asio/redirect_error.hpp>
@@ -45,7 +44,12 @@ asio::awaitable<double> renewing_share(keep_options const& options) {
     co_return (process_cpu_seconds() - cpu) / seconds_since(start);
 }
 
-asio::awaitable<void> acquire_some(client const& locks, keep_options const& options, int first, std::vector<lease>& held) {
+asio::awaitable<void> acquire_some(
+    client const& locks,
+    keep_options const& options,
+    int first,
+    std::vector<lease>& held
+) {
     for (int i = first; i < options.leases; i += acquirers) {
         auto const lock = locks.lock("{}:{}", options.name, i);
         held[static_cast<std::size_t>(i)] = co_await lock.acquire();
@@ -75,9 +79,9 @@ asio::awaitable<void> ours(keep_options const& options, kept& result) {
     co_await acquiring.join();
     result.share = co_await renewing_share(options);
     result.bytes = static_cast<double>(resident_bytes() - before) / options.leases;
-    result.lost = static_cast<std::uint64_t>(std::count_if(held.begin(), held.end(), [](lease const& l) {
-        return !l.valid();
-    }));
+    result.lost = static_cast<std::uint64_t>(
+        std::count_if(held.begin(), held.end(), [](lease const& l) { return !l.valid(); })
+    );
 
     task_group releasing{executor};
     for (int i = 0; i < acquirers; ++i) {

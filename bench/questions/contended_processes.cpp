@@ -14,13 +14,18 @@ namespace {
 constexpr int processes = 8;
 
 struct outcome {
-    double commands;           // a grant
+    double commands;            // a grant
     double longest_wait_turns;  // in mean times between two grants
     double longest_wait_ms;
 };
 
 outcome measure(environment& env, contest const& rules) {
-    std::vector<std::string_view> const lock_commands{"evalsha", "eval", "subscribe", "unsubscribe"};
+    std::vector<std::string_view> const lock_commands{
+        "evalsha",
+        "eval",
+        "subscribe",
+        "unsubscribe"
+    };
     auto const before = env.calls(lock_commands);
     auto const turns = hold_contest(env, rules);
     auto const sent = env.calls(lock_commands) - before;
@@ -39,7 +44,9 @@ outcome measure(environment& env, contest const& rules) {
 
 figures contended_processes(environment& env) {
     comparison commands{
-        "contended_processes", "commands a grant", {budget::kind::ours_at_most, 1.0 + processes}
+        "contended_processes",
+        "commands a grant",
+        {budget::kind::ours_at_most, 1.0 + processes}
     };
     comparison wait{"contended_longest_wait", "ms", {}};
     contest rules{.processes = processes, .duration_ms = env.amount(2000, 500)};

@@ -1,5 +1,5 @@
-// What do 10 000 leases cost the process that holds and renews them? Beside a bare lease: its key and
-// its holder id, a timer, and a coroutine that sends the renewals.
+// What do 10 000 leases cost the process that holds and renews them? Beside a bare lease: its key
+// and its holder id, a timer, and a coroutine that sends the renewals.
 #include "questions/questions.hpp"
 
 #include <fmt/format.h>
@@ -70,9 +70,9 @@ figures leases(environment& env) {
     auto const count = env.amount(10'000, 2000);
     return {
         memory.result(fmt::format("{} leases", count)),
-        cpu.result(fmt::format(
-            "{} leases of {} s, scaled to leases of 30 s", count, env.amount(6.0, 1.5)
-        )),
+        cpu.result(
+            fmt::format("{} leases of {} s, scaled to leases of 30 s", count, env.amount(6.0, 1.5))
+        ),
         lost.result(),
         after.result(),
     };

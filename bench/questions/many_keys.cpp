@@ -4,7 +4,6 @@
 #include "support/bare.hpp"
 #include "support/measure.hpp"
 #include "support/run.hpp"
-
 #include <holdfast.hpp>
 
 #include <fmt/format.h>

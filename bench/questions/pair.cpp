@@ -3,7 +3,6 @@
 #include "support/bare.hpp"
 #include "support/measure.hpp"
 #include "support/run.hpp"
-
 #include <holdfast.hpp>
 
 namespace holdfast::bench {

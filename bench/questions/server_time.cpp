@@ -2,7 +2,6 @@
 #include "questions/questions.hpp"
 #include "support/bare.hpp"
 #include "support/run.hpp"
-
 #include <holdfast.hpp>
 
 #include <array>
@@ -61,7 +60,8 @@ asio::awaitable<void> measure(environment& env, comparison& result) {
         co_await ours(lock, pairs);
         auto const end = env.script_microseconds();
         result.add(
-            static_cast<double>(end - middle) / pairs, static_cast<double>(middle - start) / pairs
+            static_cast<double>(end - middle) / pairs,
+            static_cast<double>(middle - start) / pairs
         );
     }
     co_await locks.shutdown();

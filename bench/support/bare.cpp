@@ -9,7 +9,6 @@
 #include <boost/redis/logger.hpp>
 
 #include <fmt/format.h>
-
 #include <unistd.h>
 
 #include <array>
@@ -126,34 +125,43 @@ asio::awaitable<void> bare_lock::release() {
     co_await caller_.call(detail::scripts::release.sha1, words);
 }
 
+bare_notices::state::state(asio::any_io_executor const& executor, std::string const& unix_socket)
+    : connection{executor, unix_socket},
+      arrived{executor, asio::steady_timer::time_point::max()} {}
+
 bare_notices::bare_notices(asio::any_io_executor executor, std::string const& unix_socket)
-    : connection_{executor, unix_socket},
-      arrived_{executor, asio::steady_timer::time_point::max()} {
-    receive();
+    : state_{std::make_shared<state>(executor, unix_socket)} {
+    receive(state_);
 }
 
-void bare_notices::receive() {
-    connection_.get().async_receive2([this](boost::system::error_code ec) {
-        if (ec) {
+bare_notices::~bare_notices() {
+    state_->stopped = true;
+    state_->connection.get().cancel();
+}
+
+void bare_notices::receive(std::shared_ptr<state> s) {
+    auto& connection = s->connection.get();
+    connection.async_receive2([s = std::move(s)](boost::system::error_code ec) mutable {
+        if (ec || s->stopped) {
             return;
         }
-        news_ = true;
-        arrived_.cancel();
-        receive();
+        s->news = true;
+        s->arrived.cancel();
+        receive(std::move(s));
     });
 }
 
 asio::awaitable<void> bare_notices::subscribe(std::string_view name) {
     redis::request request;
     request.push("SUBSCRIBE", detail::make_key_names({}, name).channel);
-    auto exec = connection_.get().async_exec(request, redis::ignore, asio::deferred);
+    auto exec = state_->connection.get().async_exec(request, redis::ignore, asio::deferred);
     co_await std::move(exec)(asio::use_awaitable);
     co_await wait();  // for the confirmation
 }
 
 asio::awaitable<void> bare_notices::wait() {
-    while (!news_) {
-        co_await arrived_.async_wait(asio::as_tuple(asio::use_awaitable));
+    while (!state_->news) {
+        co_await state_->arrived.async_wait(asio::as_tuple(asio::use_awaitable));
     }
 }
 

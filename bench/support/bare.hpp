@@ -83,20 +83,30 @@ private:
 class bare_notices {
 public:
     bare_notices(asio::any_io_executor executor, std::string const& unix_socket);
+    bare_notices(bare_notices const&) = delete;
+    bare_notices& operator=(bare_notices const&) = delete;
+    ~bare_notices();
 
     /// Subscribes to the channel of a lock.
     [[nodiscard]] asio::awaitable<void> subscribe(std::string_view name);
 
-    void forget() noexcept { news_ = false; }
+    void forget() noexcept { state_->news = false; }
     /// Returns at once if a message came since `forget`.
     [[nodiscard]] asio::awaitable<void> wait();
 
 private:
-    void receive();
+    // A message may be on its way to the handler when the owner goes.
+    struct state {
+        state(asio::any_io_executor const& executor, std::string const& unix_socket);
 
-    bare_connection connection_;
-    asio::steady_timer arrived_;
-    bool news_ = false;
+        bare_connection connection;
+        asio::steady_timer arrived;
+        bool news = false;
+        bool stopped = false;
+    };
+    static void receive(std::shared_ptr<state> s);
+
+    std::shared_ptr<state> state_;
 };
 
 }  // namespace holdfast::bench

@@ -3,7 +3,6 @@
 #include "redis/scripts.hpp"
 
 #include <fmt/format.h>
-
 #include <unistd.h>
 
 #include <cstdio>

@@ -19,7 +19,7 @@ public:
     explicit environment(bool quick);
 
     [[nodiscard]] bool quick() const noexcept { return quick_; }
-    [[nodiscard]] int rounds() const noexcept { return quick_ ? 3 : 5; }
+    [[nodiscard]] int rounds() const noexcept { return quick_ ? 2 : 5; }
 
     /// `full`, or `few` in a quick run.
     template <class T>

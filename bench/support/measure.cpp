@@ -38,7 +38,8 @@ double quantile(std::vector<double> values, double part) {
     if (values.empty()) {
         return 0.0;
     }
-    auto const index = static_cast<std::size_t>(part * static_cast<double>(values.size() - 1) + 0.5);
+    auto const index =
+        static_cast<std::size_t>(part * static_cast<double>(values.size() - 1) + 0.5);
     auto const at = values.begin() + static_cast<std::ptrdiff_t>(index);
     std::nth_element(values.begin(), at, values.end());
     return *at;

@@ -15,6 +15,9 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <optional>
+#include <string>
+#include <utility>
 
 namespace {
 
@@ -31,7 +34,28 @@ boost::asio::awaitable<int> demo(flash_sale::sale_options const& options, std::s
     co_return 0;
 }
 
+// A signal that comes while it exists takes effect later.
+class blocked_signals {
+public:
+    blocked_signals() {
+        sigset_t wanted;
+        ::sigemptyset(&wanted);
+        for (int const signal : {SIGINT, SIGTERM, SIGHUP}) {
+            ::sigaddset(&wanted, signal);
+        }
+        ::sigprocmask(SIG_BLOCK, &wanted, &before_);
+    }
+    ~blocked_signals() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
+    blocked_signals(blocked_signals const&) = delete;
+    blocked_signals& operator=(blocked_signals const&) = delete;
+
+private:
+    sigset_t before_{};
+};
+
 int run(flash_sale::sale_options const& options) {
+    // Until somebody listens to them.
+    std::optional<blocked_signals> blocked{std::in_place};
     // Made first and destroyed last: whatever happens below, it is ended when we leave.
     flash_sale::private_redis const redis;
     auto const url = redis.url();
@@ -39,6 +63,7 @@ int run(flash_sale::sale_options const& options) {
 
     boost::asio::io_context context{1};
     boost::asio::signal_set signals{context, SIGINT, SIGTERM, SIGHUP};
+    blocked.reset();
     signals.async_wait([&](boost::system::error_code error, int signal) {
         if (!error) {
             fmt::print(stderr, "interrupted\n");
@@ -74,6 +99,8 @@ int main(int argc, char** argv) {
         ->check(CLI::Range(2, 32))
         ->capture_default_str();
     CLI11_PARSE(app, argc, argv);
+    // A closed output becomes an error, so that everything is still ended in order.
+    std::signal(SIGPIPE, SIG_IGN);
     try {
         return run(options);
     } catch (std::exception const& e) {

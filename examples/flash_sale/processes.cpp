@@ -45,6 +45,11 @@ constexpr auto end_limit = 3s;
     ::setpgid(0, 0);
     ::dup2(output, STDOUT_FILENO);
     ::close_range(STDERR_FILENO + 1, ~0U, 0);
+    // What the demo blocks or ignores would be inherited.
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    std::signal(SIGPIPE, SIG_DFL);
     ::execvp(argv[0], argv);
     ::_exit(127);
 }

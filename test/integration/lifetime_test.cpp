@@ -267,7 +267,7 @@ BOOST_AUTO_TEST_CASE(fault_87_the_client_is_destroyed_at_every_step_of_an_acquis
             lease = std::move(granted);
         });
         for (int i = 0; i < turns; ++i) {
-            context.run_one_for(100ms);
+            context.run_one_for(2ms);
         }
         client.reset();
         context.run_for(10s);
@@ -408,7 +408,7 @@ BOOST_AUTO_TEST_CASE(fault_89_the_context_is_destroyed_while_held) {
                 s.client->shutdown([](error_code) {});
             }
             for (int i = 0; i < turns; ++i) {
-                context.run_one_for(20ms);
+                context.run_one_for(2ms);
             }
         }
         look_at(s);
@@ -471,7 +471,7 @@ BOOST_AUTO_TEST_CASE(fault_89_coroutines_that_own_everything_are_destroyed_with_
         };
         asio::co_spawn(context, main, asio::detached);
         for (int i = 0; i < turns; ++i) {
-            context.run_one_for(20ms);
+            context.run_one_for(2ms);
         }
         server.probe().flushall();
     }
