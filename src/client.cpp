@@ -8,9 +8,14 @@
 namespace holdfast {
 
 client::client(asio::any_io_executor executor, config settings)
-    : state_{detail::client_state::make(std::move(executor), std::move(settings), &detail::make_boost_redis_port)} {}
+    : state_{detail::client_state::make(
+          std::move(executor),
+          std::move(settings),
+          &detail::make_boost_redis_port
+      )} {}
 
-client::client(asio::any_io_executor executor, std::string_view url) : client{std::move(executor), parse_url(url)} {}
+client::client(asio::any_io_executor executor, std::string_view url)
+    : client{std::move(executor), parse_url(url)} {}
 
 client& client::operator=(client&& other) noexcept {
     if (this != &other) {

@@ -13,17 +13,21 @@ public:
     [[nodiscard]] std::string message(int value) const override {
         switch (static_cast<errc>(value)) {
             case errc::invalid_name: return "the name is empty or longer than 512 bytes";
-            case errc::invalid_lease: return "the lease duration is out of range, or too short for the time-outs";
+            case errc::invalid_lease:
+                return "the lease duration is out of range, or too short for the time-outs";
             case errc::invalid_options: return "an option is out of range";
-            case errc::too_many_waiters: return "too many operations of this client wait for the lock";
+            case errc::too_many_waiters:
+                return "too many operations of this client wait for the lock";
             case errc::lease_lost: return "the lease was lost before it was released";
             case errc::release_unknown: return "nobody answered whether the release took place";
             case errc::not_held: return "there is no lease, or it was released already";
             case errc::not_replicated: return "too few replicas confirmed the write";
-            case errc::quorum_not_reached: return "fewer than a majority of the nodes granted the lock";
+            case errc::quorum_not_reached:
+                return "fewer than a majority of the nodes granted the lock";
             case errc::corrupt_state: return "the key holds something that is not a lock";
             case errc::auth_failed: return "the server refused the user name or the password";
-            case errc::no_permission: return "the server's access rules forbid a command, key or channel that is needed";
+            case errc::no_permission:
+                return "the server's access rules forbid a command, key or channel that is needed";
             case errc::tls_failed: return "the TLS handshake failed";
             case errc::unsupported_server: return "the server cannot serve locks";
             case errc::server_refused: return "the server refuses writes at the moment";

@@ -52,7 +52,9 @@ void start_renew(std::shared_ptr<grant> held, plain_handler handler) {
     if (held) {
         held->renew(std::move(handler));
     } else {
-        pending_handler<error_code>{std::move(handler), executor_of(nullptr)}.complete(errc::not_held);
+        pending_handler<error_code>{std::move(handler), executor_of(nullptr)}.complete(
+            errc::not_held
+        );
     }
 }
 
@@ -60,7 +62,9 @@ void start_release(std::shared_ptr<grant> held, plain_handler handler) {
     if (held) {
         held->release(std::move(handler));
     } else {
-        pending_handler<error_code>{std::move(handler), executor_of(nullptr)}.complete(errc::not_held);
+        pending_handler<error_code>{std::move(handler), executor_of(nullptr)}.complete(
+            errc::not_held
+        );
     }
 }
 
@@ -68,8 +72,10 @@ void start_wait_lost(std::shared_ptr<grant> held, loss_handler handler) {
     if (held) {
         held->wait_lost(std::move(handler));
     } else {
-        pending_handler<error_code, loss_reason>{std::move(handler), executor_of(nullptr)}.complete(errc::not_held,
-                                                                                                   loss_reason::none);
+        pending_handler<error_code, loss_reason>{std::move(handler), executor_of(nullptr)}.complete(
+            errc::not_held,
+            loss_reason::none
+        );
     }
 }
 

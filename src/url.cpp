@@ -39,7 +39,8 @@ std::string percent_decoded(std::string_view text, char const* part) {
         }
         unsigned byte = 0;
         auto const digits = text.substr(i + 1, 2);
-        auto const [end, ec] = std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
+        auto const [end, ec] =
+            std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
         if (ec != std::errc{} || digits.size() != 2 || end != digits.data() + 2) {
             refuse(part, "a percent sign must be followed by two hexadecimal digits");
         }
@@ -92,8 +93,17 @@ public:
     explicit url_parts(std::string const& text) {
         char* found[6] = {};
         int port_number = 0;
-        int const parsed = OSSL_parse_url(text.c_str(), &found[0], &found[1], &found[2], &found[3], &port_number,
-                                          &found[4], &found[5], nullptr);
+        int const parsed = OSSL_parse_url(
+            text.c_str(),
+            &found[0],
+            &found[1],
+            &found[2],
+            &found[3],
+            &port_number,
+            &found[4],
+            &found[5],
+            nullptr
+        );
         ERR_clear_error();
         for (int i = 0; i < 6; ++i) {
             parts_[i].reset(found[i]);
@@ -149,10 +159,12 @@ config parse_url(std::string_view text) {
     constexpr std::string_view unix_scheme = "unix://";
     auto const separator = text.find("://");
     auto const scheme = text.substr(0, separator);
-    if (separator == std::string_view::npos || (scheme != "redis" && scheme != "rediss" && scheme != "unix")) {
+    if (separator == std::string_view::npos ||
+        (scheme != "redis" && scheme != "rediss" && scheme != "unix")) {
         refuse("scheme", "must be redis, rediss or unix");
     }
-    if (text.find('\0') != std::string_view::npos || text.find_first_of(" \t\r\n") != std::string_view::npos) {
+    if (text.find('\0') != std::string_view::npos ||
+        text.find_first_of(" \t\r\n") != std::string_view::npos) {
         refuse("syntax", "must not contain spaces or zero bytes");
     }
     if (text.find('#') != std::string_view::npos) {
@@ -167,7 +179,9 @@ config parse_url(std::string_view text) {
     if (host_part.find('@') != host_part.rfind('@')) {
         refuse("syntax", "an @ in a user name or password must be written %40");
     }
-    auto const host_port = host_part.substr(host_part.rfind('@') == std::string_view::npos ? 0 : host_part.rfind('@') + 1);
+    auto const host_port = host_part.substr(
+        host_part.rfind('@') == std::string_view::npos ? 0 : host_part.rfind('@') + 1
+    );
     if (host_port.empty() || host_port.front() == ':') {
         refuse("host", "is missing");
     }
@@ -192,7 +206,8 @@ config parse_url(std::string_view text) {
         settings.port = static_cast<std::uint16_t>(port);
     }
     if (parts.path().size() > 1) {
-        settings.database = static_cast<int>(read_number(parts.path().substr(1), "database", 1'000'000));
+        settings.database =
+            static_cast<int>(read_number(parts.path().substr(1), "database", 1'000'000));
     }
     read_parameters(parts.query(), settings);
     return settings;

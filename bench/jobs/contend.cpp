@@ -2,6 +2,7 @@
 #include "support/bare.hpp"
 #include "support/measure.hpp"
 #include "support/run.hpp"
+
 #include <holdfast.hpp>
 
 #include <fmt/format.h>

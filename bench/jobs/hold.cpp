@@ -1,5 +1,6 @@
 #include "jobs/jobs.hpp"
 #include "support/run.hpp"
+
 #include <holdfast.hpp>
 
 #include <fmt/format.h>

@@ -3,6 +3,7 @@
 #include "support/measure.hpp"
 #include "support/redis_probe.hpp"
 #include "support/run.hpp"
+
 #include <holdfast.hpp>
 
 #include <boost/asio/redirect_error.hpp>

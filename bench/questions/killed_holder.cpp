@@ -4,6 +4,7 @@
 #include "support/bare.hpp"
 #include "support/measure.hpp"
 #include "support/run.hpp"
+
 #include <holdfast.hpp>
 
 #include <fmt/format.h>
@@ -75,8 +76,11 @@ asio::awaitable<std::vector<double>> ours(environment& env, client const& locks)
     co_return delays_ms(ends, grants);
 }
 
-asio::awaitable<void>
-succeed_bare(bare_lock& on, clock::time_point end, clock::time_point& granted) {
+asio::awaitable<void> succeed_bare(
+    bare_lock& on,
+    clock::time_point end,
+    clock::time_point& granted
+) {
     co_await sleep_until(end);
     // Not in the condition: GCC 12 compiles a loop with co_await there and an empty body into a
     // trap.

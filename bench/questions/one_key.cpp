@@ -4,6 +4,7 @@
 #include "support/bare.hpp"
 #include "support/measure.hpp"
 #include "support/run.hpp"
+
 #include <holdfast.hpp>
 
 namespace holdfast::bench {
@@ -26,7 +27,7 @@ asio::awaitable<double> ours(lock const& on, int pairs) {
         group.spawn(repeat(on, pairs));
     }
     co_await group.join();
-    co_return coroutines* pairs / seconds_since(start);
+    co_return (coroutines * pairs) / seconds_since(start);
 }
 
 asio::awaitable<double> floor(bare_lock& on, int pairs) {

@@ -3,6 +3,7 @@
 #include "support/bare.hpp"
 #include "support/measure.hpp"
 #include "support/run.hpp"
+
 #include <holdfast.hpp>
 
 namespace holdfast::bench {

@@ -2,6 +2,7 @@
 #include "questions/questions.hpp"
 #include "support/measure.hpp"
 #include "support/run.hpp"
+
 #include <holdfast.hpp>
 
 #include <boost/asio/redirect_error.hpp>

@@ -2,6 +2,7 @@
 #include "questions/questions.hpp"
 #include "support/bare.hpp"
 #include "support/run.hpp"
+
 #include <holdfast.hpp>
 
 #include <array>

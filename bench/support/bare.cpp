@@ -49,8 +49,10 @@ bare_connection::~bare_connection() {
 }
 
 // Awaited operations are named: GCC 12 destroys some temporaries of a co_await expression twice.
-asio::awaitable<void>
-bare_caller::call(std::string_view sha1, std::span<std::string_view const> words) {
+asio::awaitable<void> bare_caller::call(
+    std::string_view sha1,
+    std::span<std::string_view const> words
+) {
     request_.clear();
     request_.push_range("EVALSHA", sha1, words);
     response_.value().clear();

@@ -26,14 +26,10 @@ std::string with_unit(double value, std::string const& unit) {
 
 std::string describe(budget const& allowed, std::string const& unit) {
     switch (allowed.what) {
-        case budget::kind::ratio_at_most:
-            return fmt::format("<= {:.2f} x", allowed.limit);
-        case budget::kind::ratio_at_least:
-            return fmt::format(">= {:.2f} x", allowed.limit);
-        case budget::kind::ours_at_most:
-            return "<= " + with_unit(allowed.limit, unit);
-        case budget::kind::none:
-            break;
+        case budget::kind::ratio_at_most: return fmt::format("<= {:.2f} x", allowed.limit);
+        case budget::kind::ratio_at_least: return fmt::format(">= {:.2f} x", allowed.limit);
+        case budget::kind::ours_at_most: return "<= " + with_unit(allowed.limit, unit);
+        case budget::kind::none: break;
     }
     return "none";
 }
@@ -78,17 +74,10 @@ figure comparison::result(std::string note) const {
         .note = std::move(note),
     };
     switch (allowed_.what) {
-        case budget::kind::ratio_at_most:
-            f.met = f.ratio <= allowed_.limit;
-            break;
-        case budget::kind::ratio_at_least:
-            f.met = f.ratio >= allowed_.limit;
-            break;
-        case budget::kind::ours_at_most:
-            f.met = f.ours <= allowed_.limit;
-            break;
-        case budget::kind::none:
-            break;
+        case budget::kind::ratio_at_most: f.met = f.ratio <= allowed_.limit; break;
+        case budget::kind::ratio_at_least: f.met = f.ratio >= allowed_.limit; break;
+        case budget::kind::ours_at_most: f.met = f.ours <= allowed_.limit; break;
+        case budget::kind::none: break;
     }
     return f;
 }

@@ -2,6 +2,7 @@
 
 #include "buyers.hpp"
 #include "store.hpp"
+
 #include <holdfast/client.hpp>
 
 #include <boost/asio/co_spawn.hpp>
@@ -45,8 +46,11 @@ asio::awaitable<lock_stats> wait_for_grant(http_connection& victim, std::uint64_
 
 // A stopped process cannot give the lock back: if it has the lock now, it still has it when it is
 // killed.
-asio::awaitable<bool>
-kill_if_holding(child_process& victim, holdfast::lock const& lock, std::uint64_t token) {
+asio::awaitable<bool> kill_if_holding(
+    child_process& victim,
+    holdfast::lock const& lock,
+    std::uint64_t token
+) {
     victim.pause();
     auto const seen = co_await lock.inspect();
     if (!seen.held || seen.last_token.value != token || !seen.remaining ||

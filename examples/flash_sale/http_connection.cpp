@@ -21,8 +21,11 @@ http_connection::http_connection(asio::any_io_executor executor, std::uint16_t p
     : stream_{std::move(executor)},
       port_{port} {}
 
-asio::awaitable<std::optional<http_reply>>
-http_connection::send(http::verb method, std::string_view target, std::chrono::seconds patience) {
+asio::awaitable<std::optional<http_reply>> http_connection::send(
+    http::verb method,
+    std::string_view target,
+    std::chrono::seconds patience
+) {
     stream_.expires_after(patience);
     if (!connected_) {
         tcp::endpoint const server{asio::ip::address_v4::loopback(), port_};

@@ -31,8 +31,11 @@ public:
     http_connection(asio::any_io_executor executor, std::uint16_t port);
 
     /// Nothing if the server was not there, or ended or fell silent before it had answered.
-    asio::awaitable<std::optional<http_reply>>
-    send(http::verb method, std::string_view target, std::chrono::seconds patience);
+    asio::awaitable<std::optional<http_reply>> send(
+        http::verb method,
+        std::string_view target,
+        std::chrono::seconds patience
+    );
 
 private:
     beast::tcp_stream stream_;

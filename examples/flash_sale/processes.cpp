@@ -223,8 +223,11 @@ void private_redis::wait_until_listening() {
     throw std::runtime_error{"redis-server could not be started: is it installed?"};
 }
 
-std::vector<server_process>
-start_servers(std::size_t count, std::string const& redis_url, bool locked) {
+std::vector<server_process> start_servers(
+    std::size_t count,
+    std::string const& redis_url,
+    bool locked
+) {
     auto const program =
         std::filesystem::read_symlink("/proc/self/exe").parent_path() / "shop_server";
     if (!std::filesystem::exists(program)) {

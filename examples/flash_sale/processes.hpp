@@ -63,8 +63,11 @@ struct server_process {
 };
 
 /// Starts the servers of the sale and waits until they listen. Their program is beside our own.
-[[nodiscard]] std::vector<server_process>
-start_servers(std::size_t count, std::string const& redis_url, bool locked);
+[[nodiscard]] std::vector<server_process> start_servers(
+    std::size_t count,
+    std::string const& redis_url,
+    bool locked
+);
 
 }  // namespace flash_sale
 

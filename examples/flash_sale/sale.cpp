@@ -59,8 +59,11 @@ void print_progress(
 }
 
 // Returns how long the sale took.
-asio::awaitable<std::chrono::duration<double>>
-watch(store& watched, sale_floor& floor, bool locked) {
+asio::awaitable<std::chrono::duration<double>> watch(
+    store& watched,
+    sale_floor& floor,
+    bool locked
+) {
     auto const opening = steady_clock::now();
     auto next_line = opening + 500ms;
     while (floor.busy > 0) {
@@ -107,8 +110,11 @@ asio::awaitable<lock_stats> collect(sale_floor const& floor) {
 
 }  // namespace
 
-asio::awaitable<sale_result>
-hold_sale(sale_options const& options, std::string_view redis_url, bool locked) {
+asio::awaitable<sale_result> hold_sale(
+    sale_options const& options,
+    std::string_view redis_url,
+    bool locked
+) {
     auto const executor = co_await asio::this_coro::executor;
     store watched{executor, redis_url};
     co_await watched.open(options.items);

@@ -32,8 +32,11 @@ struct sale_result {
 };
 
 /// Holds the sale once. With the lock, one of the servers is killed while it holds it.
-boost::asio::awaitable<sale_result>
-hold_sale(sale_options const& options, std::string_view redis_url, bool locked);
+boost::asio::awaitable<sale_result> hold_sale(
+    sale_options const& options,
+    std::string_view redis_url,
+    bool locked
+);
 
 }  // namespace flash_sale
 

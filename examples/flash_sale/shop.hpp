@@ -2,6 +2,7 @@
 #define FLASH_SALE_SHOP_HPP
 
 #include "store.hpp"
+
 #include <holdfast/client.hpp>
 
 #include <boost/asio/any_io_executor.hpp>

@@ -55,12 +55,9 @@ answer tell(http::status status, std::string_view key, json::value value) {
 // Not inside a coroutine: GCC 12 miscompiles a switch over something awaited.
 answer describe(purchase result) {
     switch (result) {
-        case purchase::done:
-            return tell(http::status::ok, "result", "bought");
-        case purchase::sold_out:
-            return tell(http::status::gone, "result", "sold out");
-        case purchase::refused:
-            break;
+        case purchase::done: return tell(http::status::ok, "result", "bought");
+        case purchase::sold_out: return tell(http::status::gone, "result", "sold out");
+        case purchase::refused: break;
     }
     return tell(http::status::conflict, "result", "too late, please try again");
 }

@@ -108,8 +108,11 @@ asio::awaitable<std::optional<std::int64_t>> store::read_stock(holdfast::fencing
     co_return stock;
 }
 
-asio::awaitable<bool>
-store::record_sale(std::int64_t left, std::string_view purchase, holdfast::fencing_token token) {
+asio::awaitable<bool> store::record_sale(
+    std::int64_t left,
+    std::string_view purchase,
+    holdfast::fencing_token token
+) {
     redis::request request;
     request.push(
         "EVAL",

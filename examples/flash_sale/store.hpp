@@ -49,8 +49,11 @@ public:
 
     /// Writes back what is left and records the sale in the same step. False if the token is too
     /// old.
-    asio::awaitable<bool>
-    record_sale(std::int64_t left, std::string_view purchase, holdfast::fencing_token token);
+    asio::awaitable<bool> record_sale(
+        std::int64_t left,
+        std::string_view purchase,
+        holdfast::fencing_token token
+    );
 
     asio::awaitable<sale_state> look();
 

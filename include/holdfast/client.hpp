@@ -44,15 +44,19 @@ struct client_initiation {
 
 /// The connections to one Redis or Valkey server, and all that its locks share.
 ///
-/// It connects by itself when it is constructed, and again whenever a connection breaks. Like an open socket it keeps
-/// `io_context::run()` busy until it is destroyed or `shutdown()` has completed: make it inside the main coroutine.
+/// It connects by itself when it is constructed, and again whenever a connection breaks. Like an
+/// open socket it keeps `io_context::run()` busy until it is destroyed or `shutdown()` has
+/// completed: make it inside the main coroutine.
 ///
-/// Leases should be gone before their client. Those that are not become `lost` (`loss_reason::client_stopped`), and their locks are freed.
+/// Leases should be gone before their client. Those that are not become `lost`
+/// (`loss_reason::client_stopped`), and their locks are freed.
 ///
-/// @par Thread safety   Distinct objects: safe. Shared objects: safe, except assignment and destruction.
+/// @par Thread safety   Distinct objects: safe. Shared objects: safe, except assignment and
+/// destruction.
 class client {
 public:
-    /// @throws std::invalid_argument naming the member of `settings` that is wrong; nothing has been sent then.
+    /// @throws std::invalid_argument naming the member of `settings` that is wrong; nothing has
+    /// been sent then.
     client(asio::any_io_executor executor, config settings);
 
     /// Takes a URL, see `parse_url`.
@@ -72,39 +76,53 @@ public:
     /// As `shutdown()`, in the background.
     ~client();
 
-    /// A lock by its name: 1 to 512 bytes, the key prefix included; any bytes will do. Braces are not special.
+    /// A lock by its name: 1 to 512 bytes, the key prefix included; any bytes will do. Braces are
+    /// not special.
     [[nodiscard]] holdfast::lock lock(std::string_view name) const;
 
     /// A lock whose name is made with fmt: `client.lock("stock:{}:{}", warehouse, sku)`.
     template <class Arg, class... Args>
-    [[nodiscard]] holdfast::lock lock(fmt::format_string<Arg, Args...> format, Arg&& arg, Args&&... args) const {
+    [[nodiscard]] holdfast::lock lock(
+        fmt::format_string<Arg, Args...> format,
+        Arg&& arg,
+        Args&&... args
+    ) const {
         return lock(std::string_view{
-            fmt::format(format, std::forward<Arg>(arg), std::forward<Args>(args)...)});
+            fmt::format(format, std::forward<Arg>(arg), std::forward<Args>(args)...)
+        });
     }
 
-    /// Waits until both connections are up and have been checked. Not needed before other operations.
+    /// Waits until both connections are up and have been checked. Not needed before other
+    /// operations.
     ///
     /// @par Completion     `void(error_code)`
     /// @par Cancellation   All types, at once.
     /// @par Errors
-    /// `errc::auth_failed`, `errc::no_permission`, `errc::tls_failed`, `errc::unsupported_server`; `errc::client_stopped`; `operation_aborted`.
+    /// `errc::auth_failed`, `errc::no_permission`, `errc::tls_failed`, `errc::unsupported_server`;
+    /// `errc::client_stopped`; `operation_aborted`.
     template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
     [[nodiscard]] auto ready(Token&& token = Token()) const {
         return asio::async_initiate<Token, void(error_code)>(
-            detail::client_initiation<&detail::start_ready>{state_}, token);
+            detail::client_initiation<&detail::start_ready>{state_},
+            token
+        );
     }
 
-    /// Ends everything: waiting operations complete with `errc::client_stopped`, leases become lost and are released, and the
-    /// connections are closed. Takes `config::shutdown_timeout` at most. May be called again; later calls wait for the first.
+    /// Ends everything: waiting operations complete with `errc::client_stopped`, leases become lost
+    /// and are released, and the connections are closed. Takes `config::shutdown_timeout` at most.
+    /// May be called again; later calls wait for the first.
     ///
     /// @par Completion     `void(error_code)`
     /// Success: nothing of ours is left on the server but token counters.
     /// @par Cancellation   All types complete at once; the shutdown goes on.
-    /// @par Errors         `errc::release_unknown`: some release was not answered; `operation_aborted`.
+    /// @par Errors         `errc::release_unknown`: some release was not answered;
+    /// `operation_aborted`.
     template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
     [[nodiscard]] auto shutdown(Token&& token = Token()) {
         return asio::async_initiate<Token, void(error_code)>(
-            detail::client_initiation<&detail::start_shutdown>{state_}, token);
+            detail::client_initiation<&detail::start_shutdown>{state_},
+            token
+        );
     }
 
     /// A snapshot of the counters.
@@ -115,7 +133,8 @@ public:
 
 private:
     friend struct client_access;
-    explicit client(std::shared_ptr<detail::client_state> state) noexcept : state_{std::move(state)} {}
+    explicit client(std::shared_ptr<detail::client_state> state) noexcept
+        : state_{std::move(state)} {}
 
     std::shared_ptr<detail::client_state> state_;
 };

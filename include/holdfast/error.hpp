@@ -10,7 +10,8 @@
 
 namespace holdfast {
 
-/// What an operation may report, besides `asio::error::operation_aborted` for one that was cancelled.
+/// What an operation may report, besides `asio::error::operation_aborted` for one that was
+/// cancelled.
 enum class errc {
     /// The name is empty or longer than 512 bytes (the key prefix included).
     invalid_name = 1,
@@ -22,7 +23,8 @@ enum class errc {
     too_many_waiters,
     /// The lease was lost before it was released; `lease::loss()` says why.
     lease_lost,
-    /// Nobody answered whether the release took place; the lock is free when the lease ends, at the latest.
+    /// Nobody answered whether the release took place; the lock is free when the lease ends, at the
+    /// latest.
     release_unknown,
     /// The lease is empty: never granted, moved from, or already released.
     not_held,
@@ -56,8 +58,9 @@ enum class errc {
     return {static_cast<int>(value), error_category()};
 }
 
-/// Whether the same call may well succeed later without anything else being changed: the server was unreachable or
-/// refused for the moment, or there were too many waiters. False for success, for cancellation, and for causes that somebody has to mend.
+/// Whether the same call may well succeed later without anything else being changed: the server was
+/// unreachable or refused for the moment, or there were too many waiters. False for success, for
+/// cancellation, and for causes that somebody has to mend.
 [[nodiscard]] bool is_retryable(error_code ec) noexcept;
 
 }  // namespace holdfast

@@ -22,7 +22,8 @@ enum class lease_state {
     empty,
     /// The holder may act.
     held,
-    /// Still valid, but the last renewal failed or the connection is down; it may be held again, or be lost.
+    /// Still valid, but the last renewal failed or the connection is down; it may be held again, or
+    /// be lost.
     in_doubt,
     /// Over for good; `loss()` says why.
     lost,
@@ -54,7 +55,8 @@ void start_renew(std::shared_ptr<grant> held, plain_handler handler);
 void start_release(std::shared_ptr<grant> held, plain_handler handler);
 void start_wait_lost(std::shared_ptr<grant> held, loss_handler handler);
 
-/// Starts an operation on a grant. It holds the shared state, because a deferred operation may start after the lease has moved.
+/// Starts an operation on a grant. It holds the shared state, because a deferred operation may
+/// start after the lease has moved.
 template <auto Start>
 struct grant_initiation {
     std::shared_ptr<grant> held;
@@ -73,15 +75,18 @@ struct grant_initiation {
 
 /// The right to be the holder of a lock until a deadline.
 ///
-/// It is renewed on its own until it is released, unless the acquisition said otherwise. A lease that goes out of scope
-/// hands its release to the client, which sends it in the background: the destructor neither blocks nor throws.
+/// It is renewed on its own until it is released, unless the acquisition said otherwise. A lease
+/// that goes out of scope hands its release to the client, which sends it in the background: the
+/// destructor neither blocks nor throws.
 ///
-/// A lease is not mutual exclusion by itself. A process that is paused may wake up after its deadline; `valid()` tells
-/// it so, and `token()` lets the protected store refuse what it sent before it looked.
+/// A lease is not mutual exclusion by itself. A process that is paused may wake up after its
+/// deadline; `valid()` tells it so, and `token()` lets the protected store refuse what it sent
+/// before it looked.
 ///
 /// @par Thread safety
-/// `valid`, `state`, `loss`, `token`, `deadline` and `remaining` may be called from any thread, also while an operation
-/// runs. Everything else: distinct objects safe, shared objects unsafe. The operations may be started from any thread.
+/// `valid`, `state`, `loss`, `token`, `deadline` and `remaining` may be called from any thread,
+/// also while an operation runs. Everything else: distinct objects safe, shared objects unsafe. The
+/// operations may be started from any thread.
 class [[nodiscard]] lease {
 public:
     /// An empty lease.
@@ -92,13 +97,16 @@ public:
     lease(lease const&) = delete;
     lease& operator=(lease const&) = delete;
 
-    /// Hands the release over to the client if the lease was not released. Sends nothing itself and does not wait.
+    /// Hands the release over to the client if the lease was not released. Sends nothing itself and
+    /// does not wait.
     ~lease();
 
-    /// Whether there is a lease at all: granted and not yet released. A lost lease counts; see `valid()`.
+    /// Whether there is a lease at all: granted and not yet released. A lost lease counts; see
+    /// `valid()`.
     [[nodiscard]] explicit operator bool() const noexcept { return state() != lease_state::empty; }
 
-    /// Whether the holder may act now. Computed from the clock at each call; once false, it stays false.
+    /// Whether the holder may act now. Computed from the clock at each call; once false, it stays
+    /// false.
     [[nodiscard]] bool valid() const noexcept;
 
     [[nodiscard]] lease_state state() const noexcept;
@@ -109,23 +117,27 @@ public:
     /// The fencing token of the grant; zero for an empty lease that never was granted.
     [[nodiscard]] fencing_token token() const noexcept;
 
-    /// The instant at which the server may give the lock to somebody else, seen from here: counted from before the
-    /// request was sent, less the drift allowance. `valid()` ends earlier, by `config::notice`.
+    /// The instant at which the server may give the lock to somebody else, seen from here: counted
+    /// from before the request was sent, less the drift allowance. `valid()` ends earlier, by
+    /// `config::notice`.
     [[nodiscard]] lease_clock::time_point deadline() const noexcept;
 
-    /// The time until `deadline()`; never negative. It still counts down after a loss, so that work can stop in time.
+    /// The time until `deadline()`; never negative. It still counts down after a loss, so that work
+    /// can stop in time.
     [[nodiscard]] lease_clock::duration remaining() const noexcept;
 
-    /// Renews the lease now; needed only for one that was acquired with `renew = false`, or before a long step.
+    /// Renews the lease now; needed only for one that was acquired with `renew = false`, or before
+    /// a long step.
     ///
     /// @par Completion     `void(error_code)`
     /// On success the deadline has moved. Otherwise the old one stands.
     /// @par Cancellation
-    /// All types complete at once; the server may have renewed the lease, the deadline stays as it was.
+    /// All types complete at once; the server may have renewed the lease, the deadline stays as it
+    /// was.
     /// @par Lifetimes      The lease may be moved or destroyed meanwhile.
     /// @par Errors
-    /// `errc::not_held`; `errc::lease_lost`; `errc::unreachable` or `errc::server_refused` if no confirmation came within a
-    /// request time-out; `operation_aborted`.
+    /// `errc::not_held`; `errc::lease_lost`; `errc::unreachable` or `errc::server_refused` if no
+    /// confirmation came within a request time-out; `operation_aborted`.
     template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
     [[nodiscard]] auto renew(Token&& token = Token()) {
         return initiate<void(error_code), &detail::start_renew>(token);
@@ -139,9 +151,10 @@ public:
     /// All types complete at once with `operation_aborted`; the release goes on in the background.
     /// @par Lifetimes      The lease may be moved or destroyed meanwhile.
     /// @par Errors
-    /// `errc::not_held` if there is nothing to release; `errc::lease_lost` if the lease had been lost before (the key is
-    /// freed all the same if it is still ours); `errc::release_unknown` if no answer came within two request time-outs: the
-    /// release is repeated in the background, and the lock is free when the lease ends, at the latest.
+    /// `errc::not_held` if there is nothing to release; `errc::lease_lost` if the lease had been
+    /// lost before (the key is freed all the same if it is still ours); `errc::release_unknown` if
+    /// no answer came within two request time-outs: the release is repeated in the background, and
+    /// the lock is free when the lease ends, at the latest.
     template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
     [[nodiscard]] auto release(Token&& token = Token()) {
         return initiate<void(error_code), &detail::start_release>(token);
@@ -152,8 +165,10 @@ public:
     /// @par Completion     `void(error_code, loss_reason)`
     /// Success: it is lost, for the reason given. Several may wait.
     /// @par Cancellation   All types; it only watches.
-    /// @par Lifetimes      The lease may be moved or destroyed meanwhile; its release ends the wait.
-    /// @par Errors         `errc::not_held` if the lease is empty or was released; `operation_aborted`.
+    /// @par Lifetimes      The lease may be moved or destroyed meanwhile; its release ends the
+    /// wait.
+    /// @par Errors         `errc::not_held` if the lease is empty or was released;
+    /// `operation_aborted`.
     template <asio::completion_token_for<void(error_code, loss_reason)> Token = asio::deferred_t>
     [[nodiscard]] auto wait_lost(Token&& token = Token()) {
         return initiate<void(error_code, loss_reason), &detail::start_wait_lost>(token);
@@ -166,7 +181,9 @@ private:
     template <class Signature, auto Start, class Token>
     auto initiate(Token& token) {
         return asio::async_initiate<Token, Signature>(
-            detail::grant_initiation<Start>{grant_, detail::executor_of(grant_.get())}, token);
+            detail::grant_initiation<Start>{grant_, detail::executor_of(grant_.get())},
+            token
+        );
     }
 
     std::shared_ptr<detail::grant> grant_;

@@ -5,8 +5,9 @@
 
 namespace holdfast {
 
-/// The clock that leases are judged by. It is monotonic, unaffected by changes of the wall clock, and goes on while
-/// the machine is suspended (`CLOCK_BOOTTIME` on Linux), so that a lease does not look alive after a resume.
+/// The clock that leases are judged by. It is monotonic, unaffected by changes of the wall clock,
+/// and goes on while the machine is suspended (`CLOCK_BOOTTIME` on Linux), so that a lease does not
+/// look alive after a resume.
 ///
 /// Its time points mean nothing to another process. Thread safe.
 struct lease_clock {

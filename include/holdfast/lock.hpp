@@ -28,10 +28,11 @@ namespace holdfast {
 /// What `lock::inspect` saw.
 struct lock_info {
     bool held = false;
-    /// The time until the lock's key expires; none if it is free, or if it has no expiry (see `never_expires`).
+    /// The time until the lock's key expires; none if it is free, or if it has no expiry (see
+    /// `never_expires`).
     std::optional<std::chrono::milliseconds> remaining;
-    /// The key has no expiry: a crashed tool left it behind, or somebody removed the expiry. Nobody gets this lock until an
-    /// operator deletes the key, or `force_release` does.
+    /// The key has no expiry: a crashed tool left it behind, or somebody removed the expiry. Nobody
+    /// gets this lock until an operator deletes the key, or `force_release` does.
     bool never_expires = false;
     /// `<client id>:<number>` of the holder.
     std::string holder;
@@ -63,14 +64,24 @@ struct acquire_request {
 
 /// `holder` is where the lease will be renewed.
 void start_acquire(acquire_request request, asio::any_io_executor holder, acquire_handler handler);
-void start_inspect(std::shared_ptr<client_state> client, std::shared_ptr<key_names const> key, inspect_handler handler);
-void start_force_release(std::shared_ptr<client_state> client, std::shared_ptr<key_names const> key, force_handler handler);
+void start_inspect(
+    std::shared_ptr<client_state> client,
+    std::shared_ptr<key_names const> key,
+    inspect_handler handler
+);
+void start_force_release(
+    std::shared_ptr<client_state> client,
+    std::shared_ptr<key_names const> key,
+    force_handler handler
+);
 
 struct acquire_initiation {
     acquire_request request;
 
     using executor_type = asio::any_io_executor;
-    [[nodiscard]] executor_type get_executor() const noexcept { return executor_of(*request.client); }
+    [[nodiscard]] executor_type get_executor() const noexcept {
+        return executor_of(*request.client);
+    }
 
     template <class Handler>
     void operator()(Handler&& handler) && {
@@ -100,32 +111,38 @@ struct key_initiation {
 
 }  // namespace detail
 
-/// A lock that at most one holder in all processes has at a time; compatible with Redisson's `RLock` and `RFencedLock`.
+/// A lock that at most one holder in all processes has at a time; compatible with Redisson's
+/// `RLock` and `RFencedLock`.
 ///
-/// A cheap value: a shared pointer to the client and a name. Making one does no I/O and never fails; a wrong name is
-/// reported by the operations. It is not re-entrant: a second `acquire` by the same coroutine waits for the first lease.
+/// A cheap value: a shared pointer to the client and a name. Making one does no I/O and never
+/// fails; a wrong name is reported by the operations. It is not re-entrant: a second `acquire` by
+/// the same coroutine waits for the first lease.
 ///
 /// @par Thread safety   Distinct objects: safe. Shared objects: safe, except assignment.
 class lock {
 public:
     /// Acquires the lock, waiting while another holder has it.
     ///
-    /// Sends one attempt. If the lock is held, subscribes to the notice of its release and sleeps until that comes or the
-    /// holder's lease runs out, then tries again; the waiters of one client are served in order. Connection losses and
-    /// refusals that pass (see `errc::server_refused`) are waited through.
+    /// Sends one attempt. If the lock is held, subscribes to the notice of its release and sleeps
+    /// until that comes or the holder's lease runs out, then tries again; the waiters of one client
+    /// are served in order. Connection losses and refusals that pass (see `errc::server_refused`)
+    /// are waited through.
     ///
     /// @par Completion     `void(error_code, lease)`
-    /// On success the lease is valid, is being renewed, and its token is greater than any granted before for this name. On error the
-    /// lease is empty. Delivered on the handler's associated executor, never inside this call; the lease is renewed on a strand of
-    /// that executor, so that a holder that is stuck there stops renewing.
+    /// On success the lease is valid, is being renewed, and its token is greater than any granted
+    /// before for this name. On error the lease is empty. Delivered on the handler's associated
+    /// executor, never inside this call; the lease is renewed on a strand of that executor, so that
+    /// a holder that is stuck there stops renewing.
     /// @par Cancellation
-    /// Waiting: all types complete at once and leave nothing behind. Attempt in flight: `terminal` and `partial` complete at
-    /// once and the attempt is withdrawn in the background; `total` alone waits for the answer and delivers a lease that was
-    /// granted. A grant that was decided is always delivered. The lock stays usable in every case.
+    /// Waiting: all types complete at once and leave nothing behind. Attempt in flight: `terminal`
+    /// and `partial` complete at once and the attempt is withdrawn in the background; `total` alone
+    /// waits for the answer and delivers a lease that was granted. A grant that was decided is
+    /// always delivered. The lock stays usable in every case.
     /// @par Lifetimes      The lock may be destroyed while the operation is outstanding.
     /// @par Errors
-    /// `errc::invalid_name`, `invalid_lease`, `invalid_options`; `too_many_waiters`; `corrupt_state`; `auth_failed`, `no_permission`,
-    /// `tls_failed`, `unsupported_server`; `client_stopped`; `operation_aborted`.
+    /// `errc::invalid_name`, `invalid_lease`, `invalid_options`; `too_many_waiters`;
+    /// `corrupt_state`; `auth_failed`, `no_permission`, `tls_failed`, `unsupported_server`;
+    /// `client_stopped`; `operation_aborted`.
     template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
     [[nodiscard]] auto acquire(Token&& token = Token()) const {
         return acquire(acquire_options{}, std::forward<Token>(token));
@@ -143,7 +160,8 @@ public:
     /// Success with an empty lease: another holder has the lock. "Could not ask" is an error.
     /// @par Cancellation, lifetimes    As `acquire`.
     /// @par Errors
-    /// As `acquire`, and `errc::unreachable` or `errc::server_refused` if no answer came within a request time-out.
+    /// As `acquire`, and `errc::unreachable` or `errc::server_refused` if no answer came within a
+    /// request time-out.
     template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
     [[nodiscard]] auto try_acquire(Token&& token = Token()) const {
         return try_acquire(acquire_options{}, std::forward<Token>(token));
@@ -158,47 +176,60 @@ public:
     /// Acquires the lock, waiting no longer than `limit`; zero means one attempt.
     ///
     /// @par Completion     `void(error_code, lease)`
-    /// Success with an empty lease: the time is up, and the last answer was that another holder has the lock.
+    /// Success with an empty lease: the time is up, and the last answer was that another holder has
+    /// the lock.
     /// @par Cancellation, lifetimes    As `acquire`.
     /// @par Errors
-    /// As `acquire`; `errc::invalid_options` for a negative limit; if the time is up and the server never said "busy", the
-    /// cause: `errc::unreachable` or `errc::server_refused`.
+    /// As `acquire`; `errc::invalid_options` for a negative limit; if the time is up and the server
+    /// never said "busy", the cause: `errc::unreachable` or `errc::server_refused`.
     template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
-    [[nodiscard]] auto try_acquire_for(std::chrono::nanoseconds limit, Token&& token = Token()) const {
+    [[nodiscard]] auto try_acquire_for(std::chrono::nanoseconds limit, Token&& token = Token())
+        const {
         return try_acquire_for(limit, acquire_options{}, std::forward<Token>(token));
     }
 
     /// The same with options.
     template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
-    [[nodiscard]] auto try_acquire_for(std::chrono::nanoseconds limit, acquire_options options,
-                                       Token&& token = Token()) const {
+    [[nodiscard]] auto try_acquire_for(
+        std::chrono::nanoseconds limit,
+        acquire_options options,
+        Token&& token = Token()
+    ) const {
         return initiate_acquire(options, detail::patience::limited, limit, token);
     }
 
-    /// Asks the server who has the lock. For operators and tests: the answer is old when it arrives.
+    /// Asks the server who has the lock. For operators and tests: the answer is old when it
+    /// arrives.
     ///
     /// @par Completion     `void(error_code, lock_info)`
     /// @par Cancellation   All types, at once; it only looks.
     /// @par Errors
-    /// `errc::corrupt_state` if the key holds something else; `errc::unreachable`, `errc::server_refused` if there is no answer within a
-    /// request time-out; `errc::invalid_name`; the permanent causes; `errc::client_stopped`; `operation_aborted`.
+    /// `errc::corrupt_state` if the key holds something else; `errc::unreachable`,
+    /// `errc::server_refused` if there is no answer within a request time-out;
+    /// `errc::invalid_name`; the permanent causes; `errc::client_stopped`; `operation_aborted`.
     template <asio::completion_token_for<void(error_code, lock_info)> Token = asio::deferred_t>
     [[nodiscard]] auto inspect(Token&& token = Token()) const {
         return asio::async_initiate<Token, void(error_code, lock_info)>(
-            detail::key_initiation<&detail::start_inspect>{client_, key_}, token);
+            detail::key_initiation<&detail::start_inspect>{client_, key_},
+            token
+        );
     }
 
-    /// Takes the lock away from whoever has it and wakes a waiter. The holder learns of it at its next renewal; until then two
-    /// holders may act. For operators; nothing in this library calls it.
+    /// Takes the lock away from whoever has it and wakes a waiter. The holder learns of it at its
+    /// next renewal; until then two holders may act. For operators; nothing in this library calls
+    /// it.
     ///
     /// @par Completion     `void(error_code, bool)`
-    /// True if there was a lock to free. A key that is not a lock is left alone: `errc::corrupt_state`.
+    /// True if there was a lock to free. A key that is not a lock is left alone:
+    /// `errc::corrupt_state`.
     /// @par Cancellation   All types complete at once; the lock may have been freed.
     /// @par Errors         As `inspect`.
     template <asio::completion_token_for<void(error_code, bool)> Token = asio::deferred_t>
     [[nodiscard]] auto force_release(Token&& token = Token()) const {
         return asio::async_initiate<Token, void(error_code, bool)>(
-            detail::key_initiation<&detail::start_force_release>{client_, key_}, token);
+            detail::key_initiation<&detail::start_force_release>{client_, key_},
+            token
+        );
     }
 
     /// The name that the lock has on the server: prefix and name.
@@ -209,10 +240,16 @@ private:
     lock(std::shared_ptr<detail::client_state> client, std::string_view name);
 
     template <class Token>
-    auto initiate_acquire(acquire_options options, detail::patience how_long, std::chrono::nanoseconds limit,
-                          Token& token) const {
+    auto initiate_acquire(
+        acquire_options options,
+        detail::patience how_long,
+        std::chrono::nanoseconds limit,
+        Token& token
+    ) const {
         return asio::async_initiate<Token, void(error_code, lease)>(
-            detail::acquire_initiation{{client_, key_, options, how_long, limit}}, token);
+            detail::acquire_initiation{{client_, key_, options, how_long, limit}},
+            token
+        );
     }
 
     std::shared_ptr<detail::client_state> client_;

@@ -7,7 +7,8 @@
 namespace holdfast {
 
 enum class log_level {
-    /// Something that an operator should look into: a foreign value under a lock's key, a refused password.
+    /// Something that an operator should look into: a foreign value under a lock's key, a refused
+    /// password.
     error,
     /// A lease was lost, a connection broke, the server evicts keys.
     warning,
@@ -17,8 +18,9 @@ enum class log_level {
     debug,
 };
 
-/// Receives what the client has to say. It is called on the client's strand, one call at a time, must not block and
-/// must not throw. The text never contains a password; names of locks are escaped.
+/// Receives what the client has to say. It is called on the client's strand, one call at a time,
+/// must not block and must not throw. The text never contains a password; names of locks are
+/// escaped.
 using log_sink = std::function<void(log_level, std::string_view message)>;
 
 }  // namespace holdfast

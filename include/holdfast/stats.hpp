@@ -45,7 +45,8 @@ struct stats {
     std::uint64_t notices = 0;
     /// Releases whose message the server's access rules did not let out.
     std::uint64_t refused_notices = 0;
-    /// Commands sent: scripts, subscriptions, and those that set up a connection. Health checks of idle connections do not count.
+    /// Commands sent: scripts, subscriptions, and those that set up a connection. Health checks of
+    /// idle connections do not count.
     std::uint64_t commands = 0;
     /// Acquisitions that wait.
     std::uint64_t waiters_now = 0;

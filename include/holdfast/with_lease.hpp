@@ -36,7 +36,8 @@ struct awaited_by<asio::awaitable<T, Executor>> {
 template <class Body>
 using body_result = typename awaited_by<std::invoke_result_t<Body&, lease&>>::type;
 
-// The body's end always ends the race; the watch ends it only by a loss, not because the body itself released the lease.
+// The body's end always ends the race; the watch ends it only by a loss, not because the body
+// itself released the lease.
 struct body_done_or_lost {
     template <class... Result>
     asio::cancellation_type operator()(std::exception_ptr const&, Result const&...) const noexcept {
@@ -57,7 +58,8 @@ inline bool is_cancellation(std::exception_ptr const& failure) noexcept {
     }
 }
 
-// A body that was cancelled because of the loss reports the loss; its own exception, if it is another, goes first.
+// A body that was cancelled because of the loss reports the loss; its own exception, if it is
+// another, goes first.
 inline void report_with_lease(bool lost, error_code released, std::exception_ptr const& failure) {
     if (failure && !(lost && is_cancellation(failure))) {
         std::rethrow_exception(failure);
@@ -67,9 +69,14 @@ inline void report_with_lease(bool lost, error_code released, std::exception_ptr
     }
 }
 
-// Runs as a coroutine of its own: it switches its cancellation off to release, which must not show in the caller.
+// Runs as a coroutine of its own: it switches its cancellation off to release, which must not show
+// in the caller.
 template <class Executor, class Body>
-asio::awaitable<body_result<Body>, Executor> run_with_lease(holdfast::lock on, Body& body, acquire_options options) {
+asio::awaitable<body_result<Body>, Executor> run_with_lease(
+    holdfast::lock on,
+    Body& body,
+    acquire_options options
+) {
     constexpr asio::use_awaitable_t<Executor> awaited;
     co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
     auto executor = co_await asio::this_coro::executor;
@@ -83,12 +90,15 @@ asio::awaitable<body_result<Body>, Executor> run_with_lease(holdfast::lock on, B
     auto release = held.release(asio::deferred);
     auto const state = co_await asio::this_coro::cancellation_state;
     if (state.cancelled() != asio::cancellation_type::none) {
-        failure = std::make_exception_ptr(boost::system::system_error(asio::error::operation_aborted));
+        failure =
+            std::make_exception_ptr(boost::system::system_error(asio::error::operation_aborted));
     }
     if constexpr (std::is_void_v<body_result<Body>>) {
         if (!failure) {
             auto both = asio::experimental::make_parallel_group(
-                asio::co_spawn(executor, body(held), asio::deferred), held.wait_lost(asio::deferred));
+                asio::co_spawn(executor, body(held), asio::deferred),
+                held.wait_lost(asio::deferred)
+            );
             auto race = std::move(both).async_wait(body_done_or_lost{}, asio::deferred);
             auto [order, thrown, ec, reason] = co_await std::move(race)(awaited);
             failure = thrown;
@@ -101,7 +111,9 @@ asio::awaitable<body_result<Body>, Executor> run_with_lease(holdfast::lock on, B
         body_result<Body> result{};
         if (!failure) {
             auto both = asio::experimental::make_parallel_group(
-                asio::co_spawn(executor, body(held), asio::deferred), held.wait_lost(asio::deferred));
+                asio::co_spawn(executor, body(held), asio::deferred),
+                held.wait_lost(asio::deferred)
+            );
             auto race = std::move(both).async_wait(body_done_or_lost{}, asio::deferred);
             auto [order, thrown, value, ec, reason] = co_await std::move(race)(awaited);
             failure = thrown;
@@ -116,34 +128,51 @@ asio::awaitable<body_result<Body>, Executor> run_with_lease(holdfast::lock on, B
 }
 
 template <class Executor, class Body>
-asio::awaitable<body_result<Body>, Executor> spawn_with_lease(holdfast::lock on, Body& body, acquire_options options) {
+asio::awaitable<body_result<Body>, Executor> spawn_with_lease(
+    holdfast::lock on,
+    Body& body,
+    acquire_options options
+) {
     auto executor = co_await asio::this_coro::executor;
-    auto run = asio::co_spawn(executor, run_with_lease<Executor>(std::move(on), body, options), asio::deferred);
+    auto run = asio::co_spawn(
+        executor,
+        run_with_lease<Executor>(std::move(on), body, options),
+        asio::deferred
+    );
     co_return co_await std::move(run)(asio::use_awaitable_t<Executor>{});
 }
 
 }  // namespace detail
 
-/// Acquires the lock, runs `body(lease&)`, and releases on every path: return, exception, cancellation.
+/// Acquires the lock, runs `body(lease&)`, and releases on every path: return, exception,
+/// cancellation.
 ///
-/// `body` is a function object that returns an `awaitable`. If the lease is lost while it runs, it is cancelled; what it
-/// awaits then ends with `operation_aborted`, and it should return soon: `lease::remaining()` tells how soon.
+/// `body` is a function object that returns an `awaitable`. If the lease is lost while it runs, it
+/// is cancelled; what it awaits then ends with `operation_aborted`, and it should return soon:
+/// `lease::remaining()` tells how soon.
 ///
-/// Returns what the body returned (a type that can be default-constructed). The caller's cancellation reaches whichever step is running.
+/// Returns what the body returned (a type that can be default-constructed). The caller's
+/// cancellation reaches whichever step is running.
 ///
-/// @throws boost::system::system_error what `acquire` reports; `errc::lease_lost` if the lease was lost before it was released (the
-/// body may have finished all the same). What the body throws is passed on. `errc::release_unknown` is not an error here: the work was done in time.
-/// @par Lifetimes       `body` must live until the result is there; with GCC 12 it must be a named object, or have a trivial destructor.
+/// @throws boost::system::system_error what `acquire` reports; `errc::lease_lost` if the lease was
+/// lost before it was released (the body may have finished all the same). What the body throws is
+/// passed on. `errc::release_unknown` is not an error here: the work was done in time.
+/// @par Lifetimes       `body` must live until the result is there; with GCC 12 it must be a named
+/// object, or have a trivial destructor.
 template <class Body>
     requires std::is_invocable_v<std::remove_reference_t<Body>&, lease&>
 [[nodiscard]] auto with_lease(lock const& on, Body&& body, acquire_options options = {})
     -> std::invoke_result_t<std::remove_reference_t<Body>&, lease&> {
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
-    static_assert(std::is_lvalue_reference_v<Body> || std::is_trivially_destructible_v<Body>,
-                  "name it: GCC 12 destroys the captures of a temporary function object twice when it is part of "
-                  "a co_await expression; write `auto body = ...; co_await with_lease(lock, body);`");
+    static_assert(
+        std::is_lvalue_reference_v<Body> || std::is_trivially_destructible_v<Body>,
+        "name it: GCC 12 destroys the captures of a temporary function object twice when it is "
+        "part of "
+        "a co_await expression; write `auto body = ...; co_await with_lease(lock, body);`"
+    );
 #endif
-    using executor_type = typename std::invoke_result_t<std::remove_reference_t<Body>&, lease&>::executor_type;
+    using executor_type =
+        typename std::invoke_result_t<std::remove_reference_t<Body>&, lease&>::executor_type;
     return detail::spawn_with_lease<executor_type>(on, body, options);
 }
 

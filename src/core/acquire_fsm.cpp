@@ -44,7 +44,8 @@ acquire_fsm::verdict acquire_fsm::on_cancel(asio::cancellation_type type) noexce
     if (done_ || type == cancellation_type::none) {
         return {};
     }
-    bool const at_once = (type & (cancellation_type::terminal | cancellation_type::partial)) != cancellation_type::none;
+    bool const at_once = (type & (cancellation_type::terminal | cancellation_type::partial)) !=
+                         cancellation_type::none;
     if (in_flight_ && !at_once) {
         cancelled_ = true;
         return {};

@@ -13,7 +13,8 @@ namespace holdfast::detail {
 /// What an attempt came to.
 enum class attempt_answer { granted, busy, refused, failed, not_sent, unknown };
 
-/// One acquisition: whether it goes on, and how it ends. When it tries is the room's business (`room_fsm`).
+/// One acquisition: whether it goes on, and how it ends. When it tries is the room's business
+/// (`room_fsm`).
 class acquire_fsm {
 public:
     enum class verdict_kind {
@@ -35,7 +36,8 @@ public:
     void on_attempt_sent() noexcept { in_flight_ = true; }
     verdict on_answer(attempt_answer answer, error_code cause) noexcept;
     verdict on_cancel(asio::cancellation_type type) noexcept;
-    /// The limit is reached. `busy`: another waiter of this key was told last that the lock is held.
+    /// The limit is reached. `busy`: another waiter of this key was told last that the lock is
+    /// held.
     verdict on_time_up(bool busy, error_code cause) noexcept;
     /// The client was stopped, or has a cause that will not pass.
     verdict on_ended(error_code cause) noexcept;

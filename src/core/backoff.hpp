@@ -6,8 +6,8 @@
 
 namespace holdfast::detail {
 
-/// Exponential back-off with full jitter (M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015):
-/// the wait is drawn evenly from zero to a bound that doubles.
+/// Exponential back-off with full jitter (M. Brooker, "Exponential Backoff And Jitter", AWS
+/// Architecture Blog, 2015): the wait is drawn evenly from zero to a bound that doubles.
 class backoff {
 public:
     using duration = std::chrono::nanoseconds;
@@ -16,7 +16,8 @@ public:
 
     /// `part` in [0, 1) is drawn by the caller.
     duration next(double part) noexcept {
-        auto const wait = duration{static_cast<duration::rep>(static_cast<double>(bound_.count()) * part)};
+        auto const wait =
+            duration{static_cast<duration::rep>(static_cast<double>(bound_.count()) * part)};
         bound_ = std::min(bound_ * 2, max_);
         return wait;
     }

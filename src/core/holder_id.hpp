@@ -9,7 +9,8 @@
 
 namespace holdfast::detail {
 
-/// `<client id>:<decimal>`, made anew for each acquisition. The shape is Redisson's, where the number is a positive Java `long`.
+/// `<client id>:<decimal>`, made anew for each acquisition. The shape is Redisson's, where the
+/// number is a positive Java `long`.
 class holder_id {
 public:
     static constexpr std::size_t client_id_length = 36;
@@ -18,8 +19,10 @@ public:
         size_ = client_id.copy(text_.data(), client_id_length);
         text_[size_++] = ':';
         auto const number = random >> 1U;
-        size_ = static_cast<std::size_t>(std::to_chars(text_.data() + size_, text_.data() + text_.size(), number).ptr -
-                                         text_.data());
+        size_ = static_cast<std::size_t>(
+            std::to_chars(text_.data() + size_, text_.data() + text_.size(), number).ptr -
+            text_.data()
+        );
     }
 
     [[nodiscard]] std::string_view view() const noexcept { return {text_.data(), size_}; }

@@ -9,7 +9,8 @@
 namespace holdfast::detail {
 
 key_names make_key_names(std::string_view prefix, std::string_view name) {
-    if (name.empty() || name.size() > max_name_length || prefix.size() > max_name_length - name.size()) {
+    if (name.empty() || name.size() > max_name_length ||
+        prefix.size() > max_name_length - name.size()) {
         return {};
     }
     key_names keys;

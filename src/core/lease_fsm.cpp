@@ -8,7 +8,9 @@ lease_fsm::lease_fsm(lease_terms const& terms, time_point sent_at, time_point gr
     : terms_{terms},
       deadline_{sent_at + terms.lease - terms.drift},
       renew_at_{sent_at + terms.renew_after},
-      hold_until_{terms.max_hold > nanos{0} ? saturating_add(granted_at, terms.max_hold) : time_point::max()} {}
+      hold_until_{
+          terms.max_hold > nanos{0} ? saturating_add(granted_at, terms.max_hold) : time_point::max()
+      } {}
 
 time_point lease_fsm::stop_time() const noexcept {
     return std::min(deadline_ - terms_.notice, hold_until_);
@@ -92,7 +94,8 @@ void lease_fsm::on_disconnected(time_point now) noexcept {
 void lease_fsm::on_connected(nanos delay, time_point now) noexcept {
     if (look(now) == lease_state::in_doubt) {
         renew_at_ = std::min(renew_at_, now + delay);
-        // Nothing would end the doubt of a lease that is not renewed; the connection was its only cause.
+        // Nothing would end the doubt of a lease that is not renewed; the connection was its only
+        // cause.
         if (!terms_.renew) {
             state_ = lease_state::held;
         }

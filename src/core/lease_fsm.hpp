@@ -7,13 +7,14 @@
 
 namespace holdfast::detail {
 
-/// The life of one grant, from the answer that granted it to its end. It owns renewal and release, so that no renewal can follow a release.
+/// The life of one grant, from the answer that granted it to its end. It owns renewal and release,
+/// so that no renewal can follow a release.
 ///
 ///     held ⇄ in_doubt → lost        (final; the key may still be ours and is freed by a release)
 ///       └──────┴──────────┴→ empty  (released; nothing is renewed any more)
 ///
-/// Time is an argument. Every function may be called at any time and looks at the clock first: what the deadline has
-/// decided, no later answer can undo.
+/// Time is an argument. Every function may be called at any time and looks at the clock first: what
+/// the deadline has decided, no later answer can undo.
 class lease_fsm {
 public:
     enum class step_kind {
@@ -38,8 +39,8 @@ public:
     step next(time_point now) noexcept;
 
     void on_renewal_sent(time_point now) noexcept;
-    /// The server confirmed the renewal that was sent at `sent_at`. True if the next one is due already: the
-    /// keep-alive, which sleeps until then, has to be woken.
+    /// The server confirmed the renewal that was sent at `sent_at`. True if the next one is due
+    /// already: the keep-alive, which sleeps until then, has to be woken.
     bool on_renewed(time_point sent_at, time_point now) noexcept;
     /// The server says that the lock is not ours.
     void on_not_ours(loss_reason reason, time_point now) noexcept;

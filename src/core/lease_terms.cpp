@@ -105,20 +105,30 @@ void check_config(config const& settings) {
     }
     lease_terms unused;
     if (make_terms(settings, acquire_options{}, unused)) {
-        refuse("lease", "must be from 1 s to 24 h, and long enough for the time-outs: request_timeout + connect_timeout + "
-                        "reconnect_min must fit between a renewal and the notice");
+        refuse(
+            "lease",
+            "must be from 1 s to 24 h, and long enough for the time-outs: request_timeout + "
+            "connect_timeout + "
+            "reconnect_min must fit between a renewal and the notice"
+        );
     }
 }
 
-error_code make_terms(config const& settings, acquire_options const& options, lease_terms& out) noexcept {
-    auto const lease = options.lease == nanos{0} ? settings.lease : std::chrono::floor<millis>(options.lease);
+error_code make_terms(
+    config const& settings,
+    acquire_options const& options,
+    lease_terms& out
+) noexcept {
+    auto const lease =
+        options.lease == nanos{0} ? settings.lease : std::chrono::floor<millis>(options.lease);
     if (lease < min_lease || lease > max_lease) {
         return errc::invalid_lease;
     }
     if (!(options.renew_at > 0.0 && options.renew_at <= 0.5)) {
         return errc::invalid_options;
     }
-    if (options.max_hold < nanos{0} || (options.max_hold > nanos{0} && options.max_hold < nanos{lease})) {
+    if (options.max_hold < nanos{0} ||
+        (options.max_hold > nanos{0} && options.max_hold < nanos{lease})) {
         return errc::invalid_options;
     }
     out.lease = lease;
@@ -129,10 +139,12 @@ error_code make_terms(config const& settings, acquire_options const& options, le
     out.max_hold = options.max_hold;
     out.renew = options.renew;
 
-    // One connection that dies under a renewal must not cost the lease: the renewal's time-out, the making of a new
-    // connection and the renewal on it have to fit in what is left of the lease then.
-    auto const connect_timeout =
-        settings.connect_timeout > millis{0} ? nanos{settings.connect_timeout} : std::min<nanos>(nanos{lease} / 6, longest_automatic_timeout);
+    // One connection that dies under a renewal must not cost the lease: the renewal's time-out, the
+    // making of a new connection and the renewal on it have to fit in what is left of the lease
+    // then.
+    auto const connect_timeout = settings.connect_timeout > millis{0}
+                                     ? nanos{settings.connect_timeout}
+                                     : std::min<nanos>(nanos{lease} / 6, longest_automatic_timeout);
     auto const making_up = out.request_timeout + connect_timeout + nanos{settings.reconnect_min};
     if (making_up >= nanos{lease} - out.drift - out.notice) {
         return errc::invalid_lease;

@@ -46,9 +46,13 @@ struct lease_terms {
 /// @throws std::invalid_argument naming the member that is wrong.
 void check_config(config const& settings);
 
-/// The times of an acquisition, or why its options are refused: `invalid_lease` where a lost connection could not be made up for
-/// within the lease, see below.
-[[nodiscard]] error_code make_terms(config const& settings, acquire_options const& options, lease_terms& out) noexcept;
+/// The times of an acquisition, or why its options are refused: `invalid_lease` where a lost
+/// connection could not be made up for within the lease, see below.
+[[nodiscard]] error_code make_terms(
+    config const& settings,
+    acquire_options const& options,
+    lease_terms& out
+) noexcept;
 
 /// The longest time to wait for the answer to a request under this lease.
 [[nodiscard]] nanos request_timeout_for(config const& settings, millis lease) noexcept;

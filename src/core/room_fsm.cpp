@@ -37,7 +37,8 @@ void room_fsm::on_busy(std::int64_t remaining_ms, nanos jitter, time_point now) 
     refused_ = true;
     busy_ = true;
     backoff_.reset();
-    // A key without an expiry is not waited for in silence, and without a subscription no notice will come.
+    // A key without an expiry is not waited for in silence, and without a subscription no notice
+    // will come.
     auto wait = remaining_ms < 0 ? fallback_ : until_end(remaining_ms) + jitter;
     if (!subscribed_) {
         wait = std::min(wait, fallback_);

@@ -14,8 +14,8 @@ namespace holdfast::detail {
 
 using reply_value = std::variant<std::int64_t, std::string>;
 
-/// What a script returned, without the nonce. Access out of range or of the wrong type gives the neutral value: a
-/// reply that does not look as expected must not stop the client.
+/// What a script returned, without the nonce. Access out of range or of the wrong type gives the
+/// neutral value: a reply that does not look as expected must not stop the client.
 struct script_reply {
     boost::container::small_vector<reply_value, 3> values;
 

@@ -16,8 +16,12 @@ patience effective_patience(acquire_request const& request) {
 
 }  // namespace
 
-acquire_op::acquire_op(acquire_request request, lease_terms const& terms, asio::any_io_executor holder,
-                       pending_handler<error_code, lease> handler)
+acquire_op::acquire_op(
+    acquire_request request,
+    lease_terms const& terms,
+    asio::any_io_executor holder,
+    pending_handler<error_code, lease> handler
+)
     : request_{std::move(request)},
       terms_{terms},
       holder_{std::move(holder)},
@@ -27,7 +31,8 @@ acquire_op::acquire_op(acquire_request request, lease_terms const& terms, asio::
       started_{lease_clock::now()} {}
 
 void acquire_op::accept_cancellation() {
-    handler_.on_cancel([weak = weak_from_this(), client = request_.client](asio::cancellation_type type) {
+    handler_.on_cancel([weak = weak_from_this(),
+                        client = request_.client](asio::cancellation_type type) {
         client->on_strand([weak, type] {
             if (auto const self = weak.lock()) {
                 self->on_cancel(type);
@@ -88,7 +93,8 @@ void acquire_op::on_answer(exec_result result) {
         case exec_status::not_sent: answer = attempt_answer::not_sent; break;
         case exec_status::unknown: answer = attempt_answer::unknown; break;
     }
-    // An answer that was under way for so long that little of the lease is left is none: the same holder id asks again.
+    // An answer that was under way for so long that little of the lease is left is none: the same
+    // holder id asks again.
     if (answer == attempt_answer::granted &&
         lease_clock::now() >= sent_at_ + terms_.lease - terms_.drift - terms_.notice) {
         answer = attempt_answer::unknown;

@@ -19,11 +19,16 @@ namespace holdfast::detail {
 class client_state;
 class waiting_room;
 
-/// The driver of one acquisition: performs what the machine says and feeds back what comes of it. On the client's strand.
+/// The driver of one acquisition: performs what the machine says and feeds back what comes of it.
+/// On the client's strand.
 class acquire_op : public std::enable_shared_from_this<acquire_op> {
 public:
-    acquire_op(acquire_request request, lease_terms const& terms, asio::any_io_executor holder,
-               pending_handler<error_code, lease> handler);
+    acquire_op(
+        acquire_request request,
+        lease_terms const& terms,
+        asio::any_io_executor holder,
+        pending_handler<error_code, lease> handler
+    );
 
     /// In the initiating function: the handler's cancellation slot is filled there.
     void accept_cancellation();
@@ -32,7 +37,9 @@ public:
     void attempt();
     void end(error_code cause);
 
-    [[nodiscard]] std::shared_ptr<key_names const> const& key() const noexcept { return request_.key; }
+    [[nodiscard]] std::shared_ptr<key_names const> const& key() const noexcept {
+        return request_.key;
+    }
     [[nodiscard]] holder_id const& id() const noexcept { return id_; }
     [[nodiscard]] lease_terms const& terms() const noexcept { return terms_; }
     [[nodiscard]] asio::any_io_executor const& holder() const noexcept { return holder_; }

@@ -16,14 +16,20 @@
 #include <array>
 #include <charconv>
 #include <cstring>
+#include <iterator>
 #include <vector>
 
 namespace holdfast::detail {
 
 namespace {
 
-// A room that nobody waits in keeps its subscription this long: the next waiter of a busy lock is a moment away.
+// A room that nobody waits in keeps its subscription this long: the next waiter of a busy lock is a
+// moment away.
 constexpr millis room_linger{500};
+
+// Most leases are released sooner than this. It is a small part of the shortest lease: a lease that
+// is older has a coroutine of its own long before anything has to be done about it.
+constexpr millis young{20};
 
 std::string make_client_id() {
     boost::uuids::uuid id;
@@ -39,7 +45,9 @@ std::string make_client_id() {
 class decimal {
 public:
     explicit decimal(std::int64_t value) noexcept
-        : size_{static_cast<std::size_t>(std::to_chars(text_.data(), text_.data() + text_.size(), value).ptr - text_.data())} {}
+        : size_{static_cast<std::size_t>(
+              std::to_chars(text_.data(), text_.data() + text_.size(), value).ptr - text_.data()
+          )} {}
     [[nodiscard]] std::string_view view() const noexcept { return {text_.data(), size_}; }
 
 private:
@@ -57,8 +65,11 @@ client_state::client_state(asio::any_io_executor executor, config settings)
       client_id_{make_client_id()},
       jitter_{static_cast<std::minstd_rand::result_type>(random_from_system())} {}
 
-std::shared_ptr<client_state> client_state::make(asio::any_io_executor executor, config settings,
-                                                 port_factory const& make_port) {
+std::shared_ptr<client_state> client_state::make(
+    asio::any_io_executor executor,
+    config settings,
+    port_factory const& make_port
+) {
     check_config(settings);
     std::shared_ptr<client_state> self{new client_state{std::move(executor), std::move(settings)}};
     self->start(make_port);
@@ -100,6 +111,7 @@ void client_state::on_context_gone() noexcept {
     grants_.clear();
     releaser_->stop();
     sweep_timer_.reset();
+    keep_alive_timer_.reset();
     shutdown_timer_.reset();
     port_.reset();
     strand_ = {};
@@ -146,10 +158,19 @@ void client_state::exec_acquire(acquire_op& op, exec_handler handler) {
     auto const& key = *op.key();
     decimal const lease{op.terms().lease.count()};
     decimal const keep{settings_->fence_ttl.count()};
-    // The channel is a key of the release. Who may not use it learns of it here, not with the lock in his hands.
+    // The channel is a key of the release. Who may not use it learns of it here, not with the lock
+    // in his hands.
     std::array<std::string_view, 3> const all{key.lock, key.counter, key.channel};
-    boost::span<std::string_view const> const keys{all.data(), rehearsed_ ? std::size_t{2} : all.size()};
-    std::array<std::string_view, 4> const args{lease.view(), op.id().view(), keep.view(), rehearsed_ ? "0" : "1"};
+    boost::span<std::string_view const> const keys{
+        all.data(),
+        rehearsed_ ? std::size_t{2} : all.size()
+    };
+    std::array<std::string_view, 4> const args{
+        lease.view(),
+        op.id().view(),
+        keep.view(),
+        rehearsed_ ? "0" : "1"
+    };
     count_->attempts.add();
     exec(scripts::acquire, keys, args, op.terms().request_timeout, std::move(handler));
 }
@@ -158,21 +179,31 @@ lease client_state::make_lease(acquire_op& op, fencing_token token) {
     rehearsed_ = true;
     count_->grants.add();
     count_->leases_now.add();
-    auto const held = std::make_shared<grant>(shared_from_this(), op.key(), op.id(), token,
-                                              lease_fsm{op.terms(), op.sent_at(), lease_clock::now()}, op.holder());
+    auto const now = lease_clock::now();
+    auto const held = std::make_shared<grant>(
+        shared_from_this(),
+        op.key(),
+        op.id(),
+        token,
+        lease_fsm{op.terms(), op.sent_at(), now},
+        now,
+        op.holder()
+    );
     grants_.push_back(*held);
-    held->start_keep_alive();
+    arm_keep_alives(now + young);
     return held->make_lease();
 }
 
 void client_state::withdraw(acquire_op const& op) {
     count_->withdrawals.add();
-    release({.key = op.key(),
-             .id = op.id(),
-             .until = lease_clock::now() + op.terms().lease,
-             .timeout = op.terms().request_timeout,
-             .withdrawal = true,
-             .handler = {}});
+    release(
+        {.key = op.key(),
+         .id = op.id(),
+         .until = lease_clock::now() + op.terms().lease,
+         .timeout = op.terms().request_timeout,
+         .withdrawal = true,
+         .handler = {}}
+    );
 }
 
 std::size_t client_state::waiters_of(std::string const& lock) const {
@@ -265,7 +296,8 @@ void client_state::sweep() {
     }
 }
 
-std::vector<std::shared_ptr<waiting_room>> client_state::rooms_of_channel(std::string_view channel) const {
+std::vector<std::shared_ptr<waiting_room>> client_state::rooms_of_channel(std::string_view channel
+) const {
     std::vector<std::shared_ptr<waiting_room>> rooms;
     auto const [begin, end] = rooms_by_channel_.equal_range(channel);
     for (auto at = begin; at != end; ++at) {
@@ -294,6 +326,39 @@ void client_state::exec_renew(grant& held, exec_handler handler) {
     std::array<std::string_view, 1> const keys{held.key()->lock};
     std::array<std::string_view, 2> const args{lease.view(), held.id().view()};
     exec(scripts::renew, keys, args, terms.request_timeout, std::move(handler));
+}
+
+void client_state::arm_keep_alives(time_point at) {
+    if (std::exchange(keep_alives_armed_, true)) {
+        return;
+    }
+    if (!keep_alive_timer_) {
+        keep_alive_timer_.emplace(strand_);
+    }
+    sleep_until(*keep_alive_timer_, at);
+    keep_alive_timer_->async_wait([self = shared_from_this()](error_code ec) {
+        self->keep_alives_armed_ = false;
+        if (!ec) {
+            self->start_keep_alives();
+        }
+    });
+}
+
+void client_state::start_keep_alives() {
+    auto const now = lease_clock::now();
+    // The grants stand in the order of their times: the young ones are the last.
+    auto first = grants_.end();
+    while (first != grants_.begin() && std::prev(first)->granted_at() > kept_alive_until_) {
+        --first;
+    }
+    for (; first != grants_.end(); ++first) {
+        if (first->granted_at() + young / 2 > now) {
+            arm_keep_alives(first->granted_at() + young);
+            return;
+        }
+        kept_alive_until_ = first->granted_at();
+        first->start_keep_alive();
+    }
 }
 
 void client_state::release(release_task task) {
@@ -331,8 +396,13 @@ void client_state::on_release_settled() {
     }
 }
 
-void client_state::exec(script const& what, boost::span<std::string_view const> keys,
-                        boost::span<std::string_view const> args, nanos timeout, exec_handler handler) {
+void client_state::exec(
+    script const& what,
+    boost::span<std::string_view const> keys,
+    boost::span<std::string_view const> args,
+    nanos timeout,
+    exec_handler handler
+) {
     if (!port_ || stopped_) {
         on_strand([handler = std::move(handler)]() mutable {
             std::move(handler)(exec_result{exec_status::not_sent, errc::client_stopped, {}});
@@ -352,9 +422,14 @@ void client_state::when_connected(std::function<void(error_code)> f) {
             f(self->commands_up() ? error_code{} : self->failure());
             return;
         }
-        auto const waiting = std::make_shared<connection_waiter>(connection_waiter{std::move(f), timer{self->strand_}});
+        auto const waiting = std::make_shared<connection_waiter>(
+            connection_waiter{std::move(f), timer{self->strand_}}
+        );
         self->connection_waiters_.push_back(waiting);
-        sleep_until(waiting->limit, lease_clock::now() + request_timeout_for(*self->settings_, self->settings_->lease));
+        sleep_until(
+            waiting->limit,
+            lease_clock::now() + request_timeout_for(*self->settings_, self->settings_->lease)
+        );
         waiting->limit.async_wait([self, waiting](error_code ec) {
             if (!ec && waiting->f) {
                 self->connection_waiters_.remove(waiting);
@@ -381,7 +456,8 @@ void client_state::on_commands_up() {
     releaser_->on_connected();
     tell_connected({});
     for (auto& held : grants_) {
-        // Spread over a part of the time that is left, so that thousands of renewals do not come at once.
+        // Spread over a part of the time that is left, so that thousands of renewals do not come at
+        // once.
         auto const delay = held.terms().renew_after / 16;
         held.on_connected(scaled(delay, random_part()));
     }
@@ -446,8 +522,13 @@ void client_state::on_notice(std::string_view channel) {
 
 // Coming and going
 
-void client_state::wait_in(plain_waiters client_state::*where, plain_handler handler, void (client_state::*then)()) {
-    auto const waiting = std::make_shared<pending_handler<error_code>>(std::move(handler), executor_);
+void client_state::wait_in(
+    plain_waiters client_state::* where,
+    plain_handler handler,
+    void (client_state::*then)()
+) {
+    auto const waiting =
+        std::make_shared<pending_handler<error_code>>(std::move(handler), executor_);
     if (gone()) {
         return;
     }
@@ -458,7 +539,7 @@ void client_state::wait_in(plain_waiters client_state::*where, plain_handler han
     });
 }
 
-void client_state::tell(plain_waiters client_state::*where, error_code ec) {
+void client_state::tell(plain_waiters client_state::* where, error_code ec) {
     for (auto const& waiting : std::exchange(this->*where, {})) {
         waiting->complete(ec);
     }
@@ -504,12 +585,14 @@ void client_state::begin_shutdown() {
         auto const held = grants_.front().shared_from_this();
         held->on_client_stopped();
         forget(*held);
-        release({.key = held->key(),
-                 .id = held->id(),
-                 .until = held->deadline() + 2 * held->terms().drift,
-                 .timeout = held->terms().request_timeout,
-                 .withdrawal = true,
-                 .handler = {}});
+        release(
+            {.key = held->key(),
+             .id = held->id(),
+             .until = held->deadline() + 2 * held->terms().drift,
+             .timeout = held->terms().request_timeout,
+             .withdrawal = true,
+             .handler = {}}
+        );
     }
     if (releaser_->idle()) {
         finish_shutdown(true);
@@ -530,6 +613,7 @@ void client_state::finish_shutdown(bool all_released) {
     releaser_->stop();
     shutdown_timer_.reset();
     sweep_timer_.reset();
+    keep_alive_timer_.reset();
     auto const rooms = std::exchange(rooms_, {});
     rooms_by_channel_.clear();
     port_->stop();

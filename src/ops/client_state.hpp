@@ -15,8 +15,12 @@
 #include <holdfast/client.hpp>
 #include <holdfast/config.hpp>
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/dispatch.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
 #include <boost/intrusive/list.hpp>
 
 #include <atomic>
@@ -39,14 +43,19 @@ class acquire_op;
 class context_service;
 class waiting_room;
 
-/// Everything that the handles of one client share. Used on its strand, except where it says otherwise.
+/// Everything that the handles of one client share. Used on its strand, except where it says
+/// otherwise.
 class client_state final : public std::enable_shared_from_this<client_state>, private port_events {
 public:
-    using port_factory = std::function<std::unique_ptr<redis_port>(
-        asio::any_io_executor strand, std::shared_ptr<config const>, std::shared_ptr<counters>)>;
+    using port_factory = std::function<std::unique_ptr<
+        redis_port>(asio::any_io_executor strand, std::shared_ptr<config const>, std::shared_ptr<counters>)>;
 
     /// @throws std::invalid_argument for a wrong configuration.
-    static std::shared_ptr<client_state> make(asio::any_io_executor executor, config settings, port_factory const& make_port);
+    static std::shared_ptr<client_state> make(
+        asio::any_io_executor executor,
+        config settings,
+        port_factory const& make_port
+    );
     ~client_state();
 
     // From any thread.
@@ -62,11 +71,24 @@ public:
     void shutdown(plain_handler handler);
     /// From the destructor of the handle.
     void abandon() noexcept;
-    /// Runs `f` on the strand, unless there is none any more.
+    /// Runs `f` on the strand, unless there is none any more; never inside this call.
     template <class F>
     void on_strand(F f) {
         if (!gone()) {
             asio::post(strand_, std::move(f));
+        }
+    }
+    /// Runs `f` on the strand, now if this thread may enter it. Not for what calls the user back.
+    template <class F>
+    void enter_strand(F f) {
+        if (gone()) {
+            return;
+        }
+        // Already inside: whoever called us there is in the middle of something.
+        if (strand_.target<strand_type>()->running_in_this_thread()) {
+            asio::post(strand_, std::move(f));
+        } else {
+            asio::dispatch(strand_, std::move(f));
         }
     }
 
@@ -84,9 +106,15 @@ public:
     /// A release was answered; `told`: its message went out.
     void on_released(key_names const& key, bool told);
 
-    void exec(script const& what, boost::span<std::string_view const> keys, boost::span<std::string_view const> args,
-              nanos timeout, exec_handler handler);
-    /// Calls `f(error_code)` on the strand when requests can be sent, or with the cause after a request time-out.
+    void exec(
+        script const& what,
+        boost::span<std::string_view const> keys,
+        boost::span<std::string_view const> args,
+        nanos timeout,
+        exec_handler handler
+    );
+    /// Calls `f(error_code)` on the strand when requests can be sent, or with the cause after a
+    /// request time-out.
     void when_connected(std::function<void(error_code)> f);
     void on_release_settled();
     void subscribe(waiting_room& room);
@@ -115,6 +143,7 @@ private:
     void on_subscribe_refused(std::string_view channel, error_code cause) override;
     void on_notice(std::string_view channel) override;
 
+    using strand_type = asio::strand<asio::any_io_executor>;
     using plain_waiters = std::vector<std::shared_ptr<pending_handler<error_code>>>;
 
     struct connection_waiter {
@@ -127,14 +156,22 @@ private:
     void end_all(error_code cause);
     void begin_shutdown();
     void finish_shutdown(bool all_released);
-    void wait_in(plain_waiters client_state::*where, plain_handler handler, void (client_state::*then)());
+    void wait_in(
+        plain_waiters client_state::* where,
+        plain_handler handler,
+        void (client_state::*then)()
+    );
     void on_ready_asked();
-    void tell(plain_waiters client_state::*where, error_code ec);
+    void tell(plain_waiters client_state::* where, error_code ec);
     template <class F>
     void for_each_room(F f);
     void arm_sweep();
     void sweep();
-    [[nodiscard]] std::vector<std::shared_ptr<waiting_room>> rooms_of_channel(std::string_view channel) const;
+    void arm_keep_alives(time_point at);
+    void start_keep_alives();
+    [[nodiscard]] std::vector<std::shared_ptr<waiting_room>> rooms_of_channel(
+        std::string_view channel
+    ) const;
     void close_room(waiting_room& room);
 
     asio::any_io_executor executor_;
@@ -145,6 +182,7 @@ private:
     std::minstd_rand jitter_;
     std::unique_ptr<redis_port> port_;
     std::optional<timer> sweep_timer_;
+    std::optional<timer> keep_alive_timer_;
     std::optional<timer> shutdown_timer_;
     std::unique_ptr<releaser> releaser_;
     std::unordered_map<std::string, std::shared_ptr<waiting_room>> rooms_;
@@ -159,17 +197,24 @@ private:
     std::atomic<bool> gone_{false};
     bool rehearsed_ = false;
     bool sweeping_ = false;
+    bool keep_alives_armed_ = false;
+    // The grants up to this time have a keep-alive.
+    time_point kept_alive_until_ = time_point::min();
     bool stopping_ = false;
     bool stopped_ = false;
     error_code shutdown_result_;
 };
 
-/// Completes the operation at once with `operation_aborted` when it is cancelled, whatever the type; what was begun goes on.
+/// Completes the operation at once with `operation_aborted` when it is cancelled, whatever the
+/// type; what was begun goes on.
 ///
-/// The slot holds no reference to the handler: the handler owns the slot, and they would keep each other alive.
+/// The slot holds no reference to the handler: the handler owns the slot, and they would keep each
+/// other alive.
 template <class... Results>
-void abort_on_cancel(std::shared_ptr<pending_handler<error_code, Results...>> const& waiting,
-                     std::shared_ptr<client_state> const& client) {
+void abort_on_cancel(
+    std::shared_ptr<pending_handler<error_code, Results...>> const& waiting,
+    std::shared_ptr<client_state> const& client
+) {
     waiting->on_cancel([weak = std::weak_ptr{waiting}, client](asio::cancellation_type type) {
         if (type == asio::cancellation_type::none) {
             return;

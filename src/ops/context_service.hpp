@@ -10,7 +10,8 @@ namespace holdfast::detail {
 
 class client_state;
 
-/// Tells the clients of an execution context that it is about to be destroyed. Leases and clients may outlive it; what they hold of it may not.
+/// Tells the clients of an execution context that it is about to be destroyed. Leases and clients
+/// may outlive it; what they hold of it may not.
 class context_service final : public boost::asio::execution_context::service {
 public:
     using key_type = context_service;

@@ -3,7 +3,9 @@
 namespace holdfast::detail {
 
 stats counters::snapshot() const noexcept {
-    auto const lost = [this](loss_reason reason) { return losses[static_cast<std::size_t>(reason)].get(); };
+    auto const lost = [this](loss_reason reason) {
+        return losses[static_cast<std::size_t>(reason)].get();
+    };
     stats s;
     s.attempts = attempts.get();
     s.grants = grants.get();

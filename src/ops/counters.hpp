@@ -21,15 +21,18 @@ public:
         while (seen < n && !value_.compare_exchange_weak(seen, n, std::memory_order_relaxed)) {
         }
     }
-    [[nodiscard]] std::uint64_t get() const noexcept { return value_.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::uint64_t get() const noexcept {
+        return value_.load(std::memory_order_relaxed);
+    }
 
 private:
     std::atomic<std::uint64_t> value_{0};
 };
 
 struct counters {
-    counter attempts, grants, refusals, waits, hand_overs, longest_wait_ns, renewals, failed_renewals, releases,
-        withdrawals, reconnects, notices, refused_notices, commands, waiters_now, leases_now, subscriptions_now;
+    counter attempts, grants, refusals, waits, hand_overs, longest_wait_ns, renewals,
+        failed_renewals, releases, withdrawals, reconnects, notices, refused_notices, commands,
+        waiters_now, leases_now, subscriptions_now;
     std::array<counter, 7> losses;
 
     void lost(loss_reason reason) noexcept { losses[static_cast<std::size_t>(reason)].add(); }

@@ -42,13 +42,21 @@ bool is_alive(lease_state state) {
 
 }  // namespace
 
-grant::grant(std::shared_ptr<client_state> client, std::shared_ptr<key_names const> key, holder_id const& id,
-             fencing_token token, lease_fsm const& fsm, asio::any_io_executor const& holder)
+grant::grant(
+    std::shared_ptr<client_state> client,
+    std::shared_ptr<key_names const> key,
+    holder_id const& id,
+    fencing_token token,
+    lease_fsm const& fsm,
+    time_point granted_at,
+    asio::any_io_executor const& holder
+)
     : client_{std::move(client)},
       key_{std::move(key)},
       id_{id},
       token_{token},
-      strand_{asio::make_strand(holder)},
+      holder_{holder},
+      granted_at_{granted_at},
       fsm_{fsm} {}
 
 template <class Change>
@@ -66,7 +74,10 @@ auto grant::apply(Change change) {
         }
         guard.unlock();
         for (auto& w : watchers) {
-            w.handler.complete(tell ? error_code{} : make_error_code(errc::not_held), tell ? reason : loss_reason::none);
+            w.handler.complete(
+                tell ? error_code{} : make_error_code(errc::not_held),
+                tell ? reason : loss_reason::none
+            );
         }
         if (tell) {
             after(reason);
@@ -83,10 +94,19 @@ auto grant::apply(Change change) {
 }
 
 void grant::start_keep_alive() {
-    asio::co_spawn(strand_, keep_alive(shared_from_this()), asio::detached);
+    asio::any_io_executor strand;
+    {
+        std::lock_guard const guard{mutex_};
+        if (strand_ || !holder_) {
+            return;
+        }
+        strand = strand_ = asio::make_strand(holder_);
+    }
+    asio::co_spawn(std::move(strand), keep_alive(shared_from_this()), asio::detached);
 }
 
-// A steady_timer coroutine on the holder's strand. A holder that blocks its strand blocks this too: its lease ends.
+// A steady_timer coroutine on the holder's strand. A holder that blocks its strand blocks this too:
+// its lease ends.
 asio::awaitable<void> grant::keep_alive(std::shared_ptr<grant> self) {
     timer sleep{co_await asio::this_coro::executor};
     struct registration {
@@ -114,8 +134,14 @@ asio::awaitable<void> grant::keep_alive(std::shared_ptr<grant> self) {
 void grant::after(loss_reason reason) {
     client_->count().lost(reason);
     client_->on_strand([self = shared_from_this(), reason] {
-        self->client_->log(log_level::warning, fmt::format("the lease of \"{}\" is lost: {}",
-                                                           escaped(self->key_->lock), name_of(reason)));
+        self->client_->log(
+            log_level::warning,
+            fmt::format(
+                "the lease of \"{}\" is lost: {}",
+                escaped(self->key_->lock),
+                name_of(reason)
+            )
+        );
     });
     wake();
 }
@@ -160,9 +186,13 @@ void grant::send_renewal(std::shared_ptr<pending_handler<error_code>> caller) {
             bool wake = true;
             if (result.status == exec_status::replied && result.reply.integer(0) == 1) {
                 count.renewals.add();
-                wake = self->apply([&](lease_fsm& fsm, time_point now) { return fsm.on_renewed(sent_at, now); });
-            } else if (result.status == exec_status::replied || result.error == errc::corrupt_state) {
-                bool const gone = result.status == exec_status::replied && result.reply.integer(1) == 0;
+                wake = self->apply([&](lease_fsm& fsm, time_point now) {
+                    return fsm.on_renewed(sent_at, now);
+                });
+            } else if (result.status == exec_status::replied ||
+                       result.error == errc::corrupt_state) {
+                bool const gone =
+                    result.status == exec_status::replied && result.reply.integer(1) == 0;
                 ec = errc::lease_lost;
                 self->apply([&](lease_fsm& fsm, time_point now) {
                     fsm.on_not_ours(gone ? loss_reason::deleted : loss_reason::taken, now);
@@ -171,13 +201,17 @@ void grant::send_renewal(std::shared_ptr<pending_handler<error_code>> caller) {
                 count.failed_renewals.add();
                 ec = result.error ? result.error : make_error_code(errc::unreachable);
                 auto const pause = self->terms().request_timeout / 4;
-                self->apply([&](lease_fsm& fsm, time_point now) { fsm.on_renewal_failed(pause, now); });
+                self->apply([&](lease_fsm& fsm, time_point now) {
+                    fsm.on_renewal_failed(pause, now);
+                });
             }
             if (caller) {
                 auto const state = self->state();
-                caller->complete(ec || is_alive(state) ? ec
-                                 : state == lease_state::lost ? make_error_code(errc::lease_lost)
-                                                              : make_error_code(errc::not_held));
+                caller->complete(
+                    ec || is_alive(state)        ? ec
+                    : state == lease_state::lost ? make_error_code(errc::lease_lost)
+                                                 : make_error_code(errc::not_held)
+                );
             }
             if (wake) {
                 self->wake();
@@ -187,7 +221,8 @@ void grant::send_renewal(std::shared_ptr<pending_handler<error_code>> caller) {
 }
 
 void grant::renew(plain_handler handler) {
-    auto caller = std::make_shared<pending_handler<error_code>>(std::move(handler), client_->executor());
+    auto caller =
+        std::make_shared<pending_handler<error_code>>(std::move(handler), client_->executor());
     auto const now = state();
     if (!is_alive(now)) {
         caller->complete(now == lease_state::lost ? errc::lease_lost : errc::not_held);
@@ -205,7 +240,8 @@ bool grant::begin_release(bool& was_lost) {
 }
 
 void grant::release(plain_handler handler) {
-    auto caller = std::make_shared<pending_handler<error_code>>(std::move(handler), client_->executor());
+    auto caller =
+        std::make_shared<pending_handler<error_code>>(std::move(handler), client_->executor());
     bool was_lost = false;
     if (!begin_release(was_lost)) {
         caller->complete(errc::not_held);
@@ -228,21 +264,29 @@ void grant::abandon() noexcept {
 
 void grant::hand_over(bool was_lost, std::shared_ptr<pending_handler<error_code>> caller) {
     wake();
-    client_->on_strand([self = shared_from_this(), was_lost, caller = std::move(caller)]() mutable {
+    client_->enter_strand([self = shared_from_this(), was_lost, caller = std::move(caller)](
+                          ) mutable {
         auto const terms = self->terms();
         self->client_->forget(*self);
-        self->client_->release({.key = self->key_,
-                                .id = self->id_,
-                                .until = self->deadline() + 2 * terms.drift,
-                                .timeout = terms.request_timeout,
-                                .was_lost = was_lost,
-                                .handler = std::move(caller)});
+        self->client_->release(
+            {.key = self->key_,
+             .id = self->id_,
+             .until = self->deadline() + 2 * terms.drift,
+             .timeout = terms.request_timeout,
+             .was_lost = was_lost,
+             .handler = std::move(caller)}
+        );
     });
 }
 
 void grant::wait_lost(loss_handler handler) {
-    pending_handler<error_code, loss_reason> waiting{std::move(handler), client_->executor()};
+    // The loss is told from the holder's executor: the client's may be stuck.
+    start_keep_alive();
     std::unique_lock guard{mutex_};
+    pending_handler<error_code, loss_reason> waiting{
+        std::move(handler),
+        holder_ ? holder_ : client_->executor()
+    };
     auto const now = fsm_.look(lease_clock::now());
     if (!is_alive(now)) {
         auto const reason = fsm_.loss();
@@ -268,8 +312,10 @@ void grant::cancel_watch(std::uint64_t number) {
     std::list<watcher> cancelled;
     {
         std::lock_guard const guard{mutex_};
-        auto const at = std::find_if(watchers_.begin(), watchers_.end(),
-                                     [number](watcher const& w) { return w.number == number; });
+        auto const at =
+            std::find_if(watchers_.begin(), watchers_.end(), [number](watcher const& w) {
+                return w.number == number;
+            });
         if (at != watchers_.end()) {
             cancelled.splice(cancelled.end(), watchers_, at);
         }
@@ -295,6 +341,7 @@ void grant::on_client_stopped() {
 void grant::on_forgotten() noexcept {
     std::lock_guard const guard{mutex_};
     strand_ = {};
+    holder_ = {};
 }
 
 void grant::on_context_gone() noexcept {
@@ -302,6 +349,7 @@ void grant::on_context_gone() noexcept {
     std::lock_guard const guard{mutex_};
     dropped.swap(watchers_);
     strand_ = {};
+    holder_ = {};
 }
 
 // The functions that the public headers declare.

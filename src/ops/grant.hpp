@@ -22,15 +22,22 @@ namespace holdfast::detail {
 
 class client_state;
 
-/// The shared state behind a lease: readable from any thread, renewed by a coroutine on the holder's strand.
-class grant : public std::enable_shared_from_this<grant>, public boost::intrusive::list_base_hook<> {
+/// The shared state behind a lease: readable from any thread, renewed by a coroutine on the
+/// holder's strand.
+class grant : public std::enable_shared_from_this<grant>,
+              public boost::intrusive::list_base_hook<> {
 public:
-    grant(std::shared_ptr<client_state> client, std::shared_ptr<key_names const> key, holder_id const& id,
-          fencing_token token, lease_fsm const& fsm, asio::any_io_executor const& holder);
+    grant(
+        std::shared_ptr<client_state> client,
+        std::shared_ptr<key_names const> key,
+        holder_id const& id,
+        fencing_token token,
+        lease_fsm const& fsm,
+        time_point granted_at,
+        asio::any_io_executor const& holder
+    );
 
     [[nodiscard]] lease make_lease() { return lease{shared_from_this()}; }
-    /// Starts the coroutine that renews the lease, and that says in time when it is lost.
-    void start_keep_alive();
 
     // From any thread.
     [[nodiscard]] lease_state state() const noexcept;
@@ -43,11 +50,16 @@ public:
     /// The lease was dropped without a release.
     void abandon() noexcept;
 
+    /// Starts the coroutine that renews the lease, and that says in time when it is lost; once.
+    void start_keep_alive();
+
     // On the client's strand.
+    [[nodiscard]] time_point granted_at() const noexcept { return granted_at_; }
     void on_disconnected();
     void on_connected(nanos delay);
     void on_client_stopped();
-    /// The client looks after it no more, and will not say when the executors are destroyed: it lets go of them. Its last wake-up is posted.
+    /// The client looks after it no more, and will not say when the executors are destroyed: it
+    /// lets go of them. Its last wake-up is posted.
     void on_forgotten() noexcept;
     /// The executors are about to be destroyed: nothing may run there any more.
     void on_context_gone() noexcept;
@@ -80,6 +92,9 @@ private:
     std::shared_ptr<key_names const> key_;
     holder_id id_;
     fencing_token token_;
+    asio::any_io_executor holder_;
+    time_point granted_at_;
+    // None before the keep-alive starts.
     asio::any_io_executor strand_;
     // Used on the strand only; lives in the coroutine, so that it never outlives the executor.
     timer* sleeping_ = nullptr;

@@ -48,55 +48,87 @@ error_code read_lock_info(script_reply const& reply, lock_info& info) {
     return {};
 }
 
-/// Sends `what` on the client's strand once there is a connection, or gives up after a request time-out.
+/// Sends `what` on the client's strand once there is a connection, or gives up after a request
+/// time-out.
 template <class Result, class Read>
-void ask(std::shared_ptr<client_state> client, std::shared_ptr<key_names const> key, script const& what,
-         std::string key_names::*second, asio::any_completion_handler<void(error_code, Result)> handler, Read read) {
-    auto const waiting = std::make_shared<pending_handler<error_code, Result>>(std::move(handler), client->executor());
+void ask(
+    std::shared_ptr<client_state> client,
+    std::shared_ptr<key_names const> key,
+    script const& what,
+    std::string key_names::* second,
+    asio::any_completion_handler<void(error_code, Result)> handler,
+    Read read
+) {
+    auto const waiting = std::make_shared<pending_handler<error_code, Result>>(
+        std::move(handler),
+        client->executor()
+    );
     if (!key->valid()) {
         waiting->complete(errc::invalid_name, Result{});
         return;
     }
     abort_on_cancel(waiting, client);
-    client->when_connected(
-        [client, key, &what, second, waiting, read](error_code ec) {
-            if (ec) {
-                waiting->complete(ec, Result{});
-                return;
+    client->when_connected([client, key, &what, second, waiting, read](error_code ec) {
+        if (ec) {
+            waiting->complete(ec, Result{});
+            return;
+        }
+        std::array<std::string_view, 2> const keys{key->lock, (*key).*second};
+        auto const timeout = request_timeout_for(client->settings(), client->settings().lease);
+        client->exec(what, keys, {}, timeout, [client, key, waiting, read](exec_result result) {
+            Result value{};
+            auto cause = cause_of(result);
+            if (!cause) {
+                cause = read(result.reply, value, *client, *key);
             }
-            std::array<std::string_view, 2> const keys{key->lock, (*key).*second};
-            auto const timeout = request_timeout_for(client->settings(), client->settings().lease);
-            client->exec(what, keys, {}, timeout, [client, key, waiting, read](exec_result result) {
-                Result value{};
-                auto cause = cause_of(result);
-                if (!cause) {
-                    cause = read(result.reply, value, *client, *key);
-                }
-                waiting->complete(cause, std::move(value));
-            });
+            waiting->complete(cause, std::move(value));
         });
+    });
 }
 
 }  // namespace
 
-void start_inspect(std::shared_ptr<client_state> client, std::shared_ptr<key_names const> key, inspect_handler handler) {
-    ask<lock_info>(std::move(client), std::move(key), scripts::inspect, &key_names::counter, std::move(handler),
-                   [](script_reply const& reply, lock_info& info, client_state const& from, key_names const& names) {
-                       info.local_waiters = from.waiters_of(names.lock);
-                       return read_lock_info(reply, info);
-                   });
+void start_inspect(
+    std::shared_ptr<client_state> client,
+    std::shared_ptr<key_names const> key,
+    inspect_handler handler
+) {
+    ask<lock_info>(
+        std::move(client),
+        std::move(key),
+        scripts::inspect,
+        &key_names::counter,
+        std::move(handler),
+        [](script_reply const& reply,
+           lock_info& info,
+           client_state const& from,
+           key_names const& names) {
+            info.local_waiters = from.waiters_of(names.lock);
+            return read_lock_info(reply, info);
+        }
+    );
 }
 
-void start_force_release(std::shared_ptr<client_state> client, std::shared_ptr<key_names const> key,
-                         force_handler handler) {
-    ask<bool>(std::move(client), std::move(key), scripts::force_release, &key_names::channel, std::move(handler),
-              [](script_reply const& reply, bool& freed, client_state const&, key_names const&) -> error_code {
-                  if (reply.integer(0) == 2) {
-                      return errc::corrupt_state;
-                  }
-                  freed = reply.integer(0) == 1;
-                  return {};
-              });
+void start_force_release(
+    std::shared_ptr<client_state> client,
+    std::shared_ptr<key_names const> key,
+    force_handler handler
+) {
+    ask<bool>(
+        std::move(client),
+        std::move(key),
+        scripts::force_release,
+        &key_names::channel,
+        std::move(handler),
+        [](script_reply const& reply, bool& freed, client_state const&, key_names const&)
+            -> error_code {
+            if (reply.integer(0) == 2) {
+                return errc::corrupt_state;
+            }
+            freed = reply.integer(0) == 1;
+            return {};
+        }
+    );
 }
 
 }  // namespace holdfast::detail

@@ -16,7 +16,8 @@ namespace holdfast::detail {
 
 namespace asio = boost::asio;
 
-/// A user's handler until it is called: keeps its executor busy, and calls it there, never from inside `complete`.
+/// A user's handler until it is called: keeps its executor busy, and calls it there, never from
+/// inside `complete`.
 template <class... Results>
 class pending_handler {
 public:
@@ -26,9 +27,12 @@ public:
     /// `relay` is also where a handler without an executor of its own is called.
     pending_handler(handler_type handler, asio::any_io_executor const& relay)
         : handler_{std::move(handler)},
-          executor_{asio::prefer(asio::any_completion_executor{asio::get_associated_executor(
-                                     handler_, asio::any_completion_executor{relay})},
-                                 asio::execution::outstanding_work.tracked)},
+          executor_{asio::prefer(
+              asio::any_completion_executor{
+                  asio::get_associated_executor(handler_, asio::any_completion_executor{relay})
+              },
+              asio::execution::outstanding_work.tracked
+          )},
           relay_{relay} {}
 
     pending_handler(pending_handler&&) noexcept = default;
@@ -36,8 +40,8 @@ public:
 
     [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(handler_); }
 
-    /// `on_cancel(cancellation_type)` may be called by any thread until the handler is called. To be used in the
-    /// initiating function only.
+    /// `on_cancel(cancellation_type)` may be called by any thread until the handler is called. To
+    /// be used in the initiating function only.
     template <class OnCancel>
     void on_cancel(OnCancel on_cancel) {
         auto slot = asio::get_associated_cancellation_slot(handler_);
@@ -52,16 +56,22 @@ public:
         if (!handler) {
             return;
         }
-        // Posted to the client's executor and from there to the handler's, which may not be able to promise that it does not run
-        // things at once. In the usual case, one context for both, the second step costs nothing.
-        asio::post(relay_, [handler = std::move(handler), executor = std::move(executor),
-                            ... results = std::move(results)]() mutable {
-            executor.execute([handler = std::move(handler), ... results = std::move(results)]() mutable {
-                // Here and not before: this is where the user may emit the signal.
-                asio::get_associated_cancellation_slot(handler).clear();
-                std::move(handler)(std::move(results)...);
-            });
-        });
+        // Posted to the client's executor and from there to the handler's, which may not be able to
+        // promise that it does not run things at once. In the usual case, one context for both, the
+        // second step costs nothing.
+        asio::post(
+            relay_,
+            [handler = std::move(handler),
+             executor = std::move(executor),
+             ... results = std::move(results)]() mutable {
+                executor.execute([handler = std::move(handler),
+                                  ... results = std::move(results)]() mutable {
+                    // Here and not before: this is where the user may emit the signal.
+                    asio::get_associated_cancellation_slot(handler).clear();
+                    std::move(handler)(std::move(results)...);
+                });
+            }
+        );
     }
 
 private:

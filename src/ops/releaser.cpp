@@ -12,12 +12,15 @@ namespace holdfast::detail {
 
 namespace {
 
-// A server that is away for long must not make the list grow without end; what falls off is freed by its lease.
+// A server that is away for long must not make the list grow without end; what falls off is freed
+// by its lease.
 constexpr std::size_t most_pending = 100'000;
 
 }  // namespace
 
-releaser::releaser(client_state& client) : client_{client}, timer_{std::in_place, client.strand()} {}
+releaser::releaser(client_state& client)
+    : client_{client},
+      timer_{std::in_place, client.strand()} {}
 
 void releaser::add(release_task task) {
     if (pending_.size() >= most_pending) {
@@ -33,8 +36,13 @@ void releaser::send(std::shared_ptr<entry> const& e) {
     e->retry_at = time_point::max();
     std::array<std::string_view, 2> const keys{e->task.key->lock, e->task.key->channel};
     std::array<std::string_view, 1> const args{e->task.id.view()};
-    client_.exec(scripts::release, keys, args, e->task.timeout,
-                 [this, e, client = client_.shared_from_this()](exec_result result) { on_answer(e, result); });
+    client_.exec(
+        scripts::release,
+        keys,
+        args,
+        e->task.timeout,
+        [this, e, client = client_.shared_from_this()](exec_result result) { on_answer(e, result); }
+    );
 }
 
 void releaser::on_answer(std::shared_ptr<entry> const& e, exec_result const& result) {
@@ -57,7 +65,12 @@ void releaser::on_answer(std::shared_ptr<entry> const& e, exec_result const& res
         }
         case exec_status::failed:
             // A value of another kind under the key means that the lock is gone.
-            finish(*e, task.was_lost || result.error == errc::corrupt_state ? make_error_code(errc::lease_lost) : result.error);
+            finish(
+                *e,
+                task.was_lost || result.error == errc::corrupt_state
+                    ? make_error_code(errc::lease_lost)
+                    : result.error
+            );
             return;
         case exec_status::unknown: e->unsure = true; break;
         case exec_status::refused:
@@ -76,7 +89,8 @@ void releaser::retry(entry& e, nanos after) {
     }
     auto const answer_by = e.started + 2 * task.timeout;
     if (task.handler && now >= answer_by) {
-        std::exchange(task.handler, {})->complete(task.was_lost ? errc::lease_lost : errc::release_unknown);
+        std::exchange(task.handler, {})
+            ->complete(task.was_lost ? errc::lease_lost : errc::release_unknown);
     }
     e.retry_at = client_.commands_up() ? now + after : time_point::max();
     auto next = std::min(e.retry_at, task.until);
@@ -109,7 +123,8 @@ bool releaser::stop() {
     for (auto const& e : std::exchange(pending_, {})) {
         e->done = true;
         if (e->task.handler) {
-            std::exchange(e->task.handler, {})->complete(e->task.was_lost ? errc::lease_lost : errc::release_unknown);
+            std::exchange(e->task.handler, {})
+                ->complete(e->task.was_lost ? errc::lease_lost : errc::release_unknown);
         }
     }
     timer_.reset();
@@ -140,7 +155,10 @@ void releaser::on_timer() {
         if (now >= e->retry_at) {
             send(e);
         } else {
-            retry(*e, std::max(e->retry_at == time_point::max() ? nanos{0} : e->retry_at - now, nanos{0}));
+            retry(
+                *e,
+                std::max(e->retry_at == time_point::max() ? nanos{0} : e->retry_at - now, nanos{0})
+            );
         }
     }
 }

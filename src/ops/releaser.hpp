@@ -18,7 +18,8 @@ namespace holdfast::detail {
 
 class client_state;
 
-/// A lock to be freed: for a release that somebody waits for, for a lease that was dropped, for an attempt that was left behind.
+/// A lock to be freed: for a release that somebody waits for, for a lease that was dropped, for an
+/// attempt that was left behind.
 struct release_task {
     std::shared_ptr<key_names const> key;
     holder_id id;
@@ -32,8 +33,9 @@ struct release_task {
     std::shared_ptr<pending_handler<error_code>> handler;
 };
 
-/// Sends releases, again and again until one is answered or the lease has ended by itself: the caller's cancellation does not
-/// reach it. Runs on the client's strand; it is a part of the client.
+/// Sends releases, again and again until one is answered or the lease has ended by itself: the
+/// caller's cancellation does not reach it. Runs on the client's strand; it is a part of the
+/// client.
 class releaser {
 public:
     explicit releaser(client_state& client);

@@ -17,12 +17,15 @@ namespace holdfast {
 
 lease_clock::time_point lease_clock::now() noexcept {
 #if defined(__linux__)
-    // std::chrono::steady_clock is CLOCK_MONOTONIC here, which stands still while the machine is suspended.
+    // std::chrono::steady_clock is CLOCK_MONOTONIC here, which stands still while the machine is
+    // suspended.
     timespec t{};
     ::clock_gettime(CLOCK_BOOTTIME, &t);
     return time_point{std::chrono::seconds{t.tv_sec} + std::chrono::nanoseconds{t.tv_nsec}};
 #else
-    return time_point{std::chrono::duration_cast<duration>(std::chrono::steady_clock::now().time_since_epoch())};
+    return time_point{
+        std::chrono::duration_cast<duration>(std::chrono::steady_clock::now().time_since_epoch())
+    };
 #endif
 }
 
@@ -31,7 +34,8 @@ namespace detail {
 std::uint64_t random_from_system() {
 #if defined(__linux__)
     std::uint64_t bits = 0;
-    // Up to 256 bytes come whole once the generator is seeded; before that a signal may interrupt the wait.
+    // Up to 256 bytes come whole once the generator is seeded; before that a signal may interrupt
+    // the wait.
     while (::getrandom(&bits, sizeof bits, 0) != static_cast<ssize_t>(sizeof bits)) {
         if (errno != EINTR) {
             throw std::system_error(errno, std::generic_category(), "getrandom");

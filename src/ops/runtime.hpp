@@ -1,8 +1,9 @@
 #ifndef HOLDFAST_OPS_RUNTIME_HPP
 #define HOLDFAST_OPS_RUNTIME_HPP
 
-// Everything in the library that sleeps, reads a clock or draws randomness does so through this file. A build that defines
-// HOLDFAST_RUNTIME to the name of another header runs the same code in that header's time.
+// Everything in the library that sleeps, reads a clock or draws randomness does so through this
+// file. A build that defines HOLDFAST_RUNTIME to the name of another header runs the same code in
+// that header's time.
 
 #ifdef HOLDFAST_RUNTIME
 #include HOLDFAST_RUNTIME
@@ -20,7 +21,8 @@ namespace holdfast::detail {
 /// For sleeping. What time it is, is for `lease_clock` to say.
 using timer = boost::asio::steady_timer;
 
-/// 64 bits from the operating system's generator, drawn anew in every process. Throws `std::system_error` if it fails: there is no fallback.
+/// 64 bits from the operating system's generator, drawn anew in every process. Throws
+/// `std::system_error` if it fails: there is no fallback.
 [[nodiscard]] std::uint64_t random_from_system();
 
 }  // namespace holdfast::detail
@@ -29,13 +31,15 @@ using timer = boost::asio::steady_timer;
 
 namespace holdfast::detail {
 
-/// Sets the timer to `at` by the lease clock. A timer that sleeps through a suspend of the machine fires late; whoever waits on it looks
-/// at the lease clock again.
+/// Sets the timer to `at` by the lease clock. A timer that sleeps through a suspend of the machine
+/// fires late; whoever waits on it looks at the lease clock again.
 inline void sleep_until(timer& t, lease_clock::time_point at) {
     // Far enough to stand for ever, near enough not to overflow the timer's clock.
     constexpr auto longest = std::chrono::hours{24 * 365};
     auto const now = lease_clock::now();
-    auto const wait = at <= now ? lease_clock::duration{0} : at >= now + longest ? longest : at - now;
+    auto const wait = at <= now             ? lease_clock::duration{0}
+                      : at >= now + longest ? longest
+                                            : at - now;
     t.expires_after(std::chrono::duration_cast<timer::duration>(wait));
 }
 

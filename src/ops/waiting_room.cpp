@@ -19,7 +19,11 @@ constexpr nanos longest_jitter = millis{15};
 waiting_room::waiting_room(client_state& client, std::shared_ptr<key_names const> key)
     : client_{client},
       key_{std::move(key)},
-      fsm_{client.settings().fallback, client.settings().reconnect_min, client.settings().reconnect_max} {
+      fsm_{
+          client.settings().fallback,
+          client.settings().reconnect_min,
+          client.settings().reconnect_max
+      } {
     if (!client.commands_up()) {
         fsm_.on_disconnected();
     }
@@ -84,7 +88,8 @@ void waiting_room::arm(time_point at) {
     }
     armed_for_ = at;
     sleep_until(*timer_, at);
-    timer_->async_wait([self = weak_from_this(), client = client_.shared_from_this()](error_code ec) {
+    timer_->async_wait([self = weak_from_this(),
+                        client = client_.shared_from_this()](error_code ec) {
         if (auto const room = self.lock(); room && !ec) {
             room->armed_for_ = time_point::max();
             room->update();
@@ -104,8 +109,13 @@ void waiting_room::on_answer(attempt_answer answer, script_reply const& reply) {
             client_.count().refusals.add();
             count_wait(head);
             if (remaining < 0 && !std::exchange(warned_, true)) {
-                client_.log(log_level::error, fmt::format("the lock \"{}\" has no expiry: nobody gets it until its key is deleted",
-                                                          escaped(key_->lock)));
+                client_.log(
+                    log_level::error,
+                    fmt::format(
+                        "the lock \"{}\" has no expiry: nobody gets it until its key is deleted",
+                        escaped(key_->lock)
+                    )
+                );
             }
             break;
         }

@@ -16,7 +16,8 @@ class acquire_op;
 class client_state;
 struct key_names;
 
-/// This client's waiters for one key, in order. Only the first one tries; one subscription serves all.
+/// This client's waiters for one key, in order. Only the first one tries; one subscription serves
+/// all.
 class waiting_room : public std::enable_shared_from_this<waiting_room> {
 public:
     waiting_room(client_state& client, std::shared_ptr<key_names const> key);

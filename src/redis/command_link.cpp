@@ -29,16 +29,27 @@ exec_result make_result(exec_status status, error_code cause) {
 
 struct command_link::batch {
     boost::redis::request request;
+    std::size_t size = 0;
     std::vector<std::string_view> words;
 };
 
-command_link::command_link(asio::any_io_executor strand, std::shared_ptr<config const> settings, std::shared_ptr<counters> count,
-                           events to)
-    : supervisor{std::move(strand), std::move(settings), std::move(count), true}, to_{std::move(to)}, timeout_{this->strand()} {}
+command_link::command_link(
+    asio::any_io_executor strand,
+    std::shared_ptr<config const> settings,
+    std::shared_ptr<counters> count,
+    events to
+)
+    : supervisor{std::move(strand), std::move(settings), std::move(count), true},
+      to_{std::move(to)},
+      timeout_{this->strand()} {}
 
-void command_link::exec(script const& what, boost::span<std::string_view const> keys,
-                        boost::span<std::string_view const> args, std::chrono::nanoseconds timeout,
-                        exec_handler handler) {
+void command_link::exec(
+    script const& what,
+    boost::span<std::string_view const> keys,
+    boost::span<std::string_view const> args,
+    std::chrono::nanoseconds timeout,
+    exec_handler handler
+) {
     if (!up() || stopped() || poisoned_) {
         asio::post(strand(), [handler = std::move(handler), cause = failure()]() mutable {
             complete(handler, make_result(exec_status::not_sent, cause));
@@ -93,6 +104,7 @@ void command_link::enqueue(record r, bool as_eval) {
         words.push_back(r.nonce);
         open_->request.push_range(as_eval ? "EVAL" : "EVALSHA", words);
     }
+    ++open_->size;
     count().commands.add();
     arm_timeout(r.give_up_at);
     bool const alone = in_flight_.empty();
@@ -122,30 +134,42 @@ void command_link::flush() {
     open_.reset();
     auto const connection = share_connection();
     // Runs while Boost.Redis parses: the answer is put aside, and dealt with in a turn of its own.
+    // For the only answer of a request that is the turn in which the request completes.
     boost::redis::any_adapter answers{
-        [this, raw = connection.get()](reply_collector::event what, boost::redis::resp3::node_view const& node,
-                                       error_code&) {
+        [this,
+         raw = connection.get(),
+         several =
+             sent->size >
+             1](reply_collector::event what, boost::redis::resp3::node_view const& node, error_code&) {
             if (!collector_.on_event(what, node) || share_connection().get() != raw) {
                 return;
             }
             inbox_.push_back(std::move(collector_.current()));
-            if (!deliver_posted_) {
+            if (several && !deliver_posted_) {
                 deliver_posted_ = true;
-                asio::post(strand(), [self = shared_from_this(), this] { deliver(); });
+                asio::post(strand(), [self = shared_from_this(), this] {
+                    deliver_posted_ = false;
+                    deliver();
+                });
             }
-        }};
+        }
+    };
     auto& request = sent->request;
-    connection->async_exec(request, std::move(answers),
-                           [self = shared_from_this(), this, connection, sent](error_code, std::size_t) {
-                               if (spare_.size() < spare_batches) {
-                                   sent->request.clear();
-                                   spare_.push_back(sent);
-                               }
-                           });
+    connection->async_exec(
+        request,
+        std::move(answers),
+        [self = shared_from_this(), this, connection, sent](error_code, std::size_t) {
+            if (spare_.size() < spare_batches) {
+                sent->request.clear();
+                sent->size = 0;
+                spare_.push_back(sent);
+            }
+            deliver();
+        }
+    );
 }
 
 void command_link::deliver() {
-    deliver_posted_ = false;
     if (!inbox_.empty()) {
         last_read_ = lease_clock::now();
     }

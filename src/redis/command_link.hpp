@@ -20,9 +20,10 @@ namespace holdfast::detail {
 
 /// The connection that runs scripts.
 ///
-/// What several operations send in one turn leaves as one request of Boost.Redis. The server answers in order, so answers are matched by
-/// counting, and checked: each script returns the nonce of its request. An error reply has none; it is believed when a later
-/// answer on the same connection carries the right nonce, for which a PING is sent if nothing else is on its way.
+/// What several operations send in one turn leaves as one request of Boost.Redis. The server
+/// answers in order, so answers are matched by counting, and checked: each script returns the nonce
+/// of its request. An error reply has none; it is believed when a later answer on the same
+/// connection carries the right nonce, for which a PING is sent if nothing else is on its way.
 class command_link final : public supervisor {
 public:
     struct events {
@@ -31,14 +32,25 @@ public:
         std::function<void(error_code)> failure;
     };
 
-    command_link(asio::any_io_executor strand, std::shared_ptr<config const> settings, std::shared_ptr<counters> count, events to);
+    command_link(
+        asio::any_io_executor strand,
+        std::shared_ptr<config const> settings,
+        std::shared_ptr<counters> count,
+        events to
+    );
 
-    void exec(script const& what, boost::span<std::string_view const> keys, boost::span<std::string_view const> args,
-              std::chrono::nanoseconds timeout, exec_handler handler);
+    void exec(
+        script const& what,
+        boost::span<std::string_view const> keys,
+        boost::span<std::string_view const> args,
+        std::chrono::nanoseconds timeout,
+        exec_handler handler
+    );
     void stop_link();
 
 private:
-    // A request that waits for its answer. Its strings lie one behind the other in `packed`, to be sent again as EVAL if need be.
+    // A request that waits for its answer. Its strings lie one behind the other in `packed`, to be
+    // sent again as EVAL if need be.
     struct record {
         script const* what = nullptr;  // none: a PING that checks
         std::string packed;

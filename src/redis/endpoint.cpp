@@ -23,8 +23,9 @@ boost::redis::config make_endpoint(config const& settings) {
     endpoint.addr.port = std::to_string(settings.port);
     endpoint.unix_socket = settings.unix_socket;
     endpoint.use_ssl = settings.tls.enabled;
-    // Boost.Redis would send HELLO and AUTH together with whatever is queued, and only log what comes back. The
-    // supervisor sends them itself and looks at the answer before anything else goes out.
+    // Boost.Redis would send HELLO and AUTH together with whatever is queued, and only log what
+    // comes back. The supervisor sends them itself and looks at the answer before anything else
+    // goes out.
     endpoint.use_setup = true;
     endpoint.setup.clear();
     auto const connect = std::chrono::ceil<millis>(connect_timeout_of(settings));
@@ -45,8 +46,10 @@ ssl::context make_tls_context(config const& settings) {
     if (!settings.tls.enabled) {
         return context;
     }
-    context.set_options(ssl::context::default_workarounds | ssl::context::no_sslv2 | ssl::context::no_sslv3 |
-                        ssl::context::no_tlsv1 | ssl::context::no_tlsv1_1);
+    context.set_options(
+        ssl::context::default_workarounds | ssl::context::no_sslv2 | ssl::context::no_sslv3 |
+        ssl::context::no_tlsv1 | ssl::context::no_tlsv1_1
+    );
     if (settings.tls.insecure_accept_any_certificate) {
         context.set_verify_mode(ssl::verify_none);
         return context;
@@ -58,8 +61,9 @@ ssl::context make_tls_context(config const& settings) {
     }
     context.set_verify_mode(ssl::verify_peer);
     // On the context, not on the stream: Boost.Redis makes a new stream for each connection.
-    context.set_verify_callback(
-        ssl::host_name_verification(settings.tls.host_name.empty() ? settings.host : settings.tls.host_name));
+    context.set_verify_callback(ssl::host_name_verification(
+        settings.tls.host_name.empty() ? settings.host : settings.tls.host_name
+    ));
     return context;
 }
 
@@ -67,7 +71,12 @@ std::string describe_endpoint(config const& settings) {
     if (!settings.unix_socket.empty()) {
         return settings.unix_socket;
     }
-    return fmt::format("{}:{}{}", settings.host, settings.port, settings.tls.enabled ? " (TLS)" : "");
+    return fmt::format(
+        "{}:{}{}",
+        settings.host,
+        settings.port,
+        settings.tls.enabled ? " (TLS)" : ""
+    );
 }
 
 }  // namespace holdfast::detail

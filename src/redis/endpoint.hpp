@@ -10,7 +10,8 @@
 
 namespace holdfast::detail {
 
-/// How Boost.Redis is to reach the server. It neither logs in nor reconnects on its own: see `supervisor`.
+/// How Boost.Redis is to reach the server. It neither logs in nor reconnects on its own: see
+/// `supervisor`.
 [[nodiscard]] boost::redis::config make_endpoint(config const& settings);
 
 /// TLS 1.2 or newer, certificate and host name verified, unless the user opted out.

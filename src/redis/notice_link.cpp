@@ -10,9 +10,14 @@
 
 namespace holdfast::detail {
 
-notice_link::notice_link(asio::any_io_executor strand, std::shared_ptr<config const> settings, std::shared_ptr<counters> count,
-                         events to)
-    : supervisor{std::move(strand), std::move(settings), std::move(count), false}, to_{std::move(to)} {}
+notice_link::notice_link(
+    asio::any_io_executor strand,
+    std::shared_ptr<config const> settings,
+    std::shared_ptr<counters> count,
+    events to
+)
+    : supervisor{std::move(strand), std::move(settings), std::move(count), false},
+      to_{std::move(to)} {}
 
 void notice_link::subscribe(std::string channel) {
     auto const [at, added] = wanted_.try_emplace(std::move(channel));
@@ -46,8 +51,11 @@ void notice_link::send(bool subscribe, std::string const& channel, std::uint64_t
     unanswered_.push_back({subscribe, channel, generation});
     auto const connection = share_connection();
     // Completes when it is written; the confirmation comes as a push.
-    connection->async_exec(*request, boost::redis::any_adapter{},
-                           [self = shared_from_this(), connection, request](error_code, std::size_t) {});
+    connection->async_exec(
+        *request,
+        boost::redis::any_adapter{},
+        [self = shared_from_this(), connection, request](error_code, std::size_t) {}
+    );
 }
 
 void notice_link::on_up() {

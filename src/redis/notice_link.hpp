@@ -12,11 +12,11 @@
 
 namespace holdfast::detail {
 
-/// The connection that receives notices, and nothing else: a refused SUBSCRIBE answers in a way that would be taken for the answer to
-/// some command.
+/// The connection that receives notices, and nothing else: a refused SUBSCRIBE answers in a way
+/// that would be taken for the answer to some command.
 ///
-/// SUBSCRIBE and UNSUBSCRIBE of one channel may overtake each other's confirmations in the caller's eyes: each carries a generation,
-/// and the server's answers come in the order of what was sent.
+/// SUBSCRIBE and UNSUBSCRIBE of one channel may overtake each other's confirmations in the caller's
+/// eyes: each carries a generation, and the server's answers come in the order of what was sent.
 class notice_link final : public supervisor {
 public:
     struct events {
@@ -28,7 +28,12 @@ public:
         std::function<void(std::string_view channel)> notice;
     };
 
-    notice_link(asio::any_io_executor strand, std::shared_ptr<config const> settings, std::shared_ptr<counters> count, events to);
+    notice_link(
+        asio::any_io_executor strand,
+        std::shared_ptr<config const> settings,
+        std::shared_ptr<counters> count,
+        events to
+    );
 
     void subscribe(std::string channel);
     void unsubscribe(std::string_view channel);

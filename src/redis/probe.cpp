@@ -4,10 +4,14 @@
 
 namespace holdfast::detail {
 
-probe::probe(config const& settings, bool for_commands, std::string nonce) : nonce_{std::move(nonce)} {
+probe::probe(config const& settings, bool for_commands, std::string nonce)
+    : nonce_{std::move(nonce)} {
     std::vector<std::string_view> hello{"3"};
     if (!settings.password.empty()) {
-        hello.insert(hello.end(), {"AUTH", settings.username.empty() ? "default" : settings.username, settings.password});
+        hello.insert(
+            hello.end(),
+            {"AUTH", settings.username.empty() ? "default" : settings.username, settings.password}
+        );
     }
     if (!settings.client_name.empty()) {
         hello.insert(hello.end(), {"SETNAME", settings.client_name});
@@ -45,19 +49,28 @@ probe::verdict probe::judge() const {
         auto const what = steps_[i];
         if (reply.is_error) {
             auto const cause = classify(reply.error);
-            // A user needs no right to look at the role or the policy; everybody else's answer matters.
-            if ((what == step::role || what == step::info) && cause.what == server_error::effect::permanent) {
-                result.remarks.emplace_back(log_level::info, "not allowed to look at the server's role or policy: not checked");
+            // A user needs no right to look at the role or the policy; everybody else's answer
+            // matters.
+            if ((what == step::role || what == step::info) &&
+                cause.what == server_error::effect::permanent) {
+                result.remarks.emplace_back(
+                    log_level::info,
+                    "not allowed to look at the server's role or policy: not checked"
+                );
                 continue;
             }
             result.error = cause.error;
             result.permanent = cause.what == server_error::effect::permanent;
             // What a server that knows no HELLO says, is not to be taken for a lock's state.
-            if (what == step::hello && result.error == errc::server_refused && cause.what == server_error::effect::uncertain) {
+            if (what == step::hello && result.error == errc::server_refused &&
+                cause.what == server_error::effect::uncertain) {
                 result.error = errc::unsupported_server;
                 result.permanent = true;
             }
-            result.remarks.emplace_back(log_level::error, "the server refused the connection: " + reply.error);
+            result.remarks.emplace_back(
+                log_level::error,
+                "the server refused the connection: " + reply.error
+            );
             return result;
         }
         if (what == step::ping && reply.content.text(0) != nonce_) {
@@ -66,15 +79,22 @@ probe::verdict probe::judge() const {
         }
         if (what == step::role && reply.content.text(0) == "slave") {
             result.error = errc::server_refused;
-            result.remarks.emplace_back(log_level::error, "the server is a replica and takes no writes");
+            result.remarks.emplace_back(
+                log_level::error,
+                "the server is a replica and takes no writes"
+            );
             return result;
         }
         if (what == step::info) {
             auto const info = reply.content.text(0);
-            bool const limited = info.find("maxmemory:0\r") == std::string::npos && info.find("maxmemory:") != std::string::npos;
+            bool const limited = info.find("maxmemory:0\r") == std::string::npos &&
+                                 info.find("maxmemory:") != std::string::npos;
             if (limited && info.find("maxmemory_policy:noeviction") == std::string::npos) {
-                result.remarks.emplace_back(log_level::warning,
-                                            "the server evicts keys when its memory is full, locks too: set maxmemory-policy noeviction");
+                result.remarks.emplace_back(
+                    log_level::warning,
+                    "the server evicts keys when its memory is full, locks too: set "
+                    "maxmemory-policy noeviction"
+                );
             }
         }
     }

@@ -15,8 +15,8 @@
 
 namespace holdfast::detail {
 
-/// The first request on a connection: logs in, and finds out whether the server is one that locks can be kept on. No lock traffic
-/// goes out before its answer.
+/// The first request on a connection: logs in, and finds out whether the server is one that locks
+/// can be kept on. No lock traffic goes out before its answer.
 class probe {
 public:
     struct verdict {

@@ -62,12 +62,14 @@ constexpr std::array known_phrases{
     known_phrase{"increment or decrement would overflow", effect::permanent, errc::corrupt_state},
 };
 
-// The code of an error reply; for Redis 6's "ERR Error running script (…): @user_script: 1: -OOM …" the inner one.
+// The code of an error reply; for Redis 6's "ERR Error running script (…): @user_script: 1: -OOM …"
+// the inner one.
 bool has_code(std::string_view text, std::string_view code) {
     if (text.starts_with(code) && (text.size() == code.size() || text[code.size()] == ' ')) {
         return true;
     }
-    if (!text.starts_with("ERR Error running script") && !text.starts_with("ERR Error compiling script")) {
+    if (!text.starts_with("ERR Error running script") &&
+        !text.starts_with("ERR Error compiling script")) {
         return false;
     }
     for (auto at = text.find(code); at != std::string_view::npos; at = text.find(code, at + 1)) {

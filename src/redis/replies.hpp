@@ -16,7 +16,8 @@ struct server_error {
     enum class effect {
         /// Not executed; passes by itself.
         transient,
-        /// Not executed: the script is not known there. The one error after which the same request is sent again blindly.
+        /// Not executed: the script is not known there. The one error after which the same request
+        /// is sent again blindly.
         no_script,
         /// Not executed, and will not be until somebody mends the cause.
         permanent,
@@ -29,8 +30,8 @@ struct server_error {
     bool wrong_role = false;
 };
 
-/// Classifies the text of an error reply, in the form of Redis 7 (code first) and in that of Redis 6, which wraps what a
-/// script's command said.
+/// Classifies the text of an error reply, in the form of Redis 7 (code first) and in that of Redis
+/// 6, which wraps what a script's command said.
 [[nodiscard]] server_error classify(std::string_view text);
 
 /// One whole reply: an error, or its values without any nesting.

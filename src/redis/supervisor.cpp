@@ -24,8 +24,12 @@ constexpr auto awaited = asio::as_tuple(asio::deferred);
 
 }  // namespace
 
-supervisor::supervisor(asio::any_io_executor strand, std::shared_ptr<config const> settings, std::shared_ptr<counters> count,
-                       bool for_commands)
+supervisor::supervisor(
+    asio::any_io_executor strand,
+    std::shared_ptr<config const> settings,
+    std::shared_ptr<counters> count,
+    bool for_commands
+)
     : strand_{std::move(strand)},
       settings_{std::move(settings)},
       count_{std::move(count)},
@@ -59,7 +63,8 @@ void supervisor::stop() {
 
 void supervisor::drop_epoch(std::string_view why) {
     if (connection_ && !stopped_) {
-        log(log_level::warning, fmt::format("{} connection dropped: {}", for_commands_ ? "command" : "notice", why));
+        log(log_level::warning,
+            fmt::format("{} connection dropped: {}", for_commands_ ? "command" : "notice", why));
         connection_->cancel(boost::redis::operation::run);
     }
 }
@@ -69,8 +74,10 @@ asio::awaitable<void> supervisor::supervise(std::shared_ptr<supervisor> self) {
     while (!self->stopped_) {
         try {
             self->connection_ = std::make_shared<boost::redis::connection>(
-                self->strand_, make_tls_context(*self->settings_),
-                boost::redis::logger{boost::redis::logger::level::disabled});
+                self->strand_,
+                make_tls_context(*self->settings_),
+                boost::redis::logger{boost::redis::logger::level::disabled}
+            );
         } catch (boost::system::system_error const& e) {
             self->log(log_level::error, fmt::format("TLS cannot be set up: {}", e.what()));
             self->fail(errc::tls_failed, true);
@@ -101,7 +108,8 @@ void supervisor::start_probe() {
             if (unsolicited_.on_event(what, node) && !stopped_) {
                 on_unsolicited(unsolicited_.current());
             }
-        }};
+        }
+    };
     connection->set_receive_response(unsolicited);
     asio::co_spawn(strand_, drain(shared_from_this(), connection), asio::detached);
 
@@ -110,16 +118,23 @@ void supervisor::start_probe() {
     boost::redis::any_adapter answers{
         [asked](reply_collector::event what, boost::redis::resp3::node_view const& node, error_code&) {
             asked->on_event(what, node);
-        }};
-    connection->async_exec(asked->request(), std::move(answers),
-                           [self = shared_from_this(), connection, asked](error_code ec, std::size_t) {
-                               self->on_probed(connection, ec, *asked);
-                           });
+        }
+    };
+    connection->async_exec(
+        asked->request(),
+        std::move(answers),
+        [self = shared_from_this(), connection, asked](error_code ec, std::size_t) {
+            self->on_probed(connection, ec, *asked);
+        }
+    );
 }
 
-// Boost.Redis stops reading when 256 messages have not been collected; ours are dealt with as they are parsed.
-asio::awaitable<void> supervisor::drain(std::shared_ptr<supervisor> self,
-                                        std::shared_ptr<boost::redis::connection> connection) {
+// Boost.Redis stops reading when 256 messages have not been collected; ours are dealt with as they
+// are parsed.
+asio::awaitable<void> supervisor::drain(
+    std::shared_ptr<supervisor> self,
+    std::shared_ptr<boost::redis::connection> connection
+) {
     for (;;) {
         auto receive = connection->async_receive2(awaited);
         auto [ec] = co_await std::move(receive);
@@ -129,8 +144,11 @@ asio::awaitable<void> supervisor::drain(std::shared_ptr<supervisor> self,
     }
 }
 
-void supervisor::on_probed(std::shared_ptr<boost::redis::connection> const& connection, error_code ec,
-                           probe const& asked) {
+void supervisor::on_probed(
+    std::shared_ptr<boost::redis::connection> const& connection,
+    error_code ec,
+    probe const& asked
+) {
     if (ec || stopped_ || connection != connection_) {
         return;
     }
@@ -150,8 +168,12 @@ void supervisor::on_probed(std::shared_ptr<boost::redis::connection> const& conn
     up_ = was_up_ = true;
     failure_ = {};
     backoff_.reset();
-    log(log_level::info, fmt::format("{} connection to {} is up", for_commands_ ? "command" : "notice",
-                                     describe_endpoint(*settings_)));
+    log(log_level::info,
+        fmt::format(
+            "{} connection to {} is up",
+            for_commands_ ? "command" : "notice",
+            describe_endpoint(*settings_)
+        ));
     on_up();
 }
 
@@ -164,8 +186,12 @@ void supervisor::on_epoch_ended(error_code ec) {
         return;
     }
     log(was_up ? log_level::warning : log_level::info,
-        fmt::format("{} connection to {} ended: {}", for_commands_ ? "command" : "notice", describe_endpoint(*settings_),
-                    ec ? ec.message() : "closed"));
+        fmt::format(
+            "{} connection to {} ended: {}",
+            for_commands_ ? "command" : "notice",
+            describe_endpoint(*settings_),
+            ec ? ec.message() : "closed"
+        ));
     if (was_up) {
         on_down();
     } else if (!probe_failed_) {

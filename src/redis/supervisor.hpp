@@ -20,14 +20,19 @@ namespace holdfast::detail {
 
 struct counters;
 
-/// One connection to the server, made again whenever it breaks. Each epoch has a `boost::redis::connection` of its own: nothing that was
-/// queued in one can be sent in the next.
+/// One connection to the server, made again whenever it breaks. Each epoch has a
+/// `boost::redis::connection` of its own: nothing that was queued in one can be sent in the next.
 ///
-/// Everything runs on one strand. The connection of an epoch lives until its last handler has run: Boost.Redis hands out raw pointers to it.
+/// Everything runs on one strand. The connection of an epoch lives until its last handler has run:
+/// Boost.Redis hands out raw pointers to it.
 class supervisor : public std::enable_shared_from_this<supervisor> {
 public:
-    supervisor(asio::any_io_executor strand, std::shared_ptr<config const> settings, std::shared_ptr<counters> count,
-               bool for_commands);
+    supervisor(
+        asio::any_io_executor strand,
+        std::shared_ptr<config const> settings,
+        std::shared_ptr<counters> count,
+        bool for_commands
+    );
     virtual ~supervisor() = default;
 
     void start();
@@ -52,7 +57,9 @@ protected:
 
     void log(log_level level, std::string_view message) const;
     [[nodiscard]] boost::redis::connection& connection() noexcept { return *connection_; }
-    [[nodiscard]] std::shared_ptr<boost::redis::connection> share_connection() const noexcept { return connection_; }
+    [[nodiscard]] std::shared_ptr<boost::redis::connection> share_connection() const noexcept {
+        return connection_;
+    }
     [[nodiscard]] asio::any_io_executor const& strand() const noexcept { return strand_; }
     [[nodiscard]] std::string next_nonce();
     [[nodiscard]] config const& settings() const noexcept { return *settings_; }
@@ -60,9 +67,16 @@ protected:
 
 private:
     static asio::awaitable<void> supervise(std::shared_ptr<supervisor> self);
-    static asio::awaitable<void> drain(std::shared_ptr<supervisor> self, std::shared_ptr<boost::redis::connection> connection);
+    static asio::awaitable<void> drain(
+        std::shared_ptr<supervisor> self,
+        std::shared_ptr<boost::redis::connection> connection
+    );
     void start_probe();
-    void on_probed(std::shared_ptr<boost::redis::connection> const& connection, error_code ec, probe const& asked);
+    void on_probed(
+        std::shared_ptr<boost::redis::connection> const& connection,
+        error_code ec,
+        probe const& asked
+    );
     void on_epoch_ended(error_code ec);
     void fail(error_code cause, bool permanent);
 

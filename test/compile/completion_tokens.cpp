@@ -1,4 +1,5 @@
-// Every operation takes every kind of completion token, with and without options before it, and none at all.
+// Every operation takes every kind of completion token, with and without options before it, and
+// none at all.
 
 #include <holdfast.hpp>
 
@@ -61,7 +62,11 @@ struct move_only {
 
 // `start(token...)` starts one operation; it completes with an error code and `Results`.
 template <class... Results, class Start>
-asio::awaitable<void> takes_every_token(results<Results...>, asio::io_context& context, Start start) {
+asio::awaitable<void> takes_every_token(
+    results<Results...>,
+    asio::io_context& context,
+    Start start
+) {
     using value = typename value_of<Results...>::type;
     using tuple = std::tuple<error_code, Results...>;
 
@@ -83,7 +88,8 @@ asio::awaitable<void> takes_every_token(results<Results...>, asio::io_context& c
     static_cast<void>(co_await start(asio::cancel_after(2s, asio::use_awaitable)));
     static_cast<void>(co_await start(asio::cancel_after(2s, asio::as_tuple(asio::use_awaitable))));
     static_cast<void>(co_await start(asio::bind_executor(context, asio::use_awaitable)));
-    static_cast<void>(co_await start(asio::bind_executor(asio::make_strand(context), asio::deferred)));
+    static_cast<void>(co_await start(asio::bind_executor(asio::make_strand(context), asio::deferred)
+    ));
 
     static_assert(std::same_as<decltype(start(asio::use_future)), std::future<value>>);
     static_cast<void>(start(asio::use_future).get());
@@ -106,7 +112,8 @@ asio::awaitable<void> takes_every_token(results<Results...>, asio::io_context& c
     asio::cancellation_signal signal;
     start(asio::bind_cancellation_slot(signal.slot(), [](error_code, Results...) {}));
     start(asio::cancel_after(2s, [](error_code, Results...) {}));
-    start(asio::any_completion_handler<void(error_code, Results...)>{[](error_code, Results...) {}});
+    start(asio::any_completion_handler<void(error_code, Results...)>{[](error_code, Results...) {}}
+    );
     start(asio::prepend([](int, error_code, Results...) {}, 1));
     start(asio::append([](error_code, Results..., int) {}, 1));
 
@@ -129,16 +136,29 @@ static_assert(!token_of_release<int> && !token_of_release<void (*)(error_code, l
 }  // namespace
 
 // Compiled, not called; external so that it is not dropped before it is.
-asio::awaitable<void> every_operation_takes_every_token(asio::io_context& context, client& c, lock l, lease held);
+asio::awaitable<void> every_operation_takes_every_token(
+    asio::io_context& context,
+    client& c,
+    lock l,
+    lease held
+);
 
-asio::awaitable<void> every_operation_takes_every_token(asio::io_context& context, client& c, lock l, lease held) {
+asio::awaitable<void> every_operation_takes_every_token(
+    asio::io_context& context,
+    client& c,
+    lock l,
+    lease held
+) {
     constexpr results<> nothing;
     constexpr results<lease> a_lease;
     acquire_options const options{.lease = 5s};
 
-#define CALL(operation) [&]<class... Token>(Token&&... token) { return operation(std::forward<Token>(token)...); }
-#define CALL_WITH(operation, ...) \
-    [&]<class... Token>(Token&&... token) { return operation(__VA_ARGS__, std::forward<Token>(token)...); }
+#define CALL(operation) \
+    [&]<class... Token>(Token&&... token) { return operation(std::forward<Token>(token)...); }
+#define CALL_WITH(operation, ...)                                     \
+    [&]<class... Token>(Token&&... token) {                           \
+        return operation(__VA_ARGS__, std::forward<Token>(token)...); \
+    }
 
     co_await takes_every_token(a_lease, context, CALL(l.acquire));
     co_await takes_every_token(a_lease, context, CALL_WITH(l.acquire, options));

@@ -1,4 +1,5 @@
-// What the public types promise the compiler: who may be copied or moved, without throwing or not, and what is computed from what.
+// What the public types promise the compiler: who may be copied or moved, without throwing or not,
+// and what is computed from what.
 
 #include <holdfast.hpp>
 
@@ -33,7 +34,9 @@ static_assert(noexcept(std::declval<lease const&>().state()));
 static_assert(noexcept(std::declval<lease const&>().loss()));
 static_assert(noexcept(std::declval<lease const&>().token()));
 static_assert(noexcept(std::declval<lease const&>().remaining()));
-static_assert(std::same_as<decltype(std::declval<lease const&>().deadline()), holdfast::lease_clock::time_point>);
+static_assert(std::same_as<
+              decltype(std::declval<lease const&>().deadline()),
+              holdfast::lease_clock::time_point>);
 
 // A lock is a cheap value, made by a client only.
 static_assert(std::copyable<lock>);
@@ -61,7 +64,10 @@ static_assert(std::is_aggregate_v<holdfast::acquire_options>);
 
 static_assert(holdfast::fencing_token{1} < holdfast::fencing_token{2});
 static_assert(holdfast::fencing_token{} == holdfast::fencing_token{0});
-static_assert(std::is_error_code_enum<holdfast::errc>::value || boost::system::is_error_code_enum<holdfast::errc>::value);
+static_assert(
+    std::is_error_code_enum<holdfast::errc>::value ||
+    boost::system::is_error_code_enum<holdfast::errc>::value
+);
 static_assert(std::chrono::is_clock_v<holdfast::lease_clock>);
 static_assert(holdfast::lease_clock::is_steady);
 

@@ -2,9 +2,10 @@
 
 #include <holdfast.hpp>
 
-#if defined(BOOST_REDIS_CONNECTION_HPP) || defined(BOOST_REDIS_HPP) || defined(BOOST_REDIS_REQUEST_HPP) ||   \
-    defined(BOOST_REDIS_CONFIG_HPP) || defined(BOOST_REDIS_RESPONSE_HPP) || defined(BOOST_REDIS_ERROR_HPP) || \
-    defined(BOOST_REDIS_ANY_ADAPTER_HPP) || defined(BOOST_REDIS_NODE_HPP) ||                                  \
+#if defined(BOOST_REDIS_CONNECTION_HPP) || defined(BOOST_REDIS_HPP) ||       \
+    defined(BOOST_REDIS_REQUEST_HPP) || defined(BOOST_REDIS_CONFIG_HPP) ||   \
+    defined(BOOST_REDIS_RESPONSE_HPP) || defined(BOOST_REDIS_ERROR_HPP) ||   \
+    defined(BOOST_REDIS_ANY_ADAPTER_HPP) || defined(BOOST_REDIS_NODE_HPP) || \
     defined(BOOST_REDIS_RESP3_NODE_HPP) || defined(BOOST_REDIS_RESP3_TYPE_HPP)
 #error "a public header reaches Boost.Redis"
 #endif
@@ -16,6 +17,7 @@
 #include <boost/redis/connection.hpp>
 #include <boost/redis/request.hpp>
 
-#if !defined(BOOST_REDIS_CONNECTION_HPP) || !defined(BOOST_REDIS_REQUEST_HPP) || !defined(BOOST_REDIS_ANY_ADAPTER_HPP)
+#if !defined(BOOST_REDIS_CONNECTION_HPP) || !defined(BOOST_REDIS_REQUEST_HPP) || \
+    !defined(BOOST_REDIS_ANY_ADAPTER_HPP)
 #error "Boost.Redis has renamed its include guards"
 #endif

@@ -1,4 +1,5 @@
 // The code of README.md, word for word: see test/unit/readme_test.cpp.
+// clang-format off
 
 #include <holdfast.hpp>
 #include <boost/asio.hpp>

@@ -1,5 +1,6 @@
-// Every way of calling, on a real server: coroutines, callbacks, futures, tuples, error codes by reference, time limits, strands,
-// four threads. Results arrive on the associated executor, and never inside the call that started the operation.
+// Every way of calling, on a real server: coroutines, callbacks, futures, tuples, error codes by
+// reference, time limits, strands, four threads. Results arrive on the associated executor, and
+// never inside the call that started the operation.
 
 #include "support/redis_server.hpp"
 #include "support/run.hpp"
@@ -73,8 +74,9 @@ public:
     asio::io_context& get() { return context_; }
 
     bool runs_here() const {
-        return std::any_of(threads_.begin(), threads_.end(),
-                           [](std::thread const& one) { return one.get_id() == std::this_thread::get_id(); });
+        return std::any_of(threads_.begin(), threads_.end(), [](std::thread const& one) {
+            return one.get_id() == std::this_thread::get_id();
+        });
     }
 
 private:
@@ -99,7 +101,8 @@ public:
 
     explicit watch(strand expected) : strand_{std::move(expected)} {}
 
-    /// Starts an operation with `start(handler)` and waits for its callback, which has to come on the strand after `start` returned.
+    /// Starts an operation with `start(handler)` and waits for its callback, which has to come on
+    /// the strand after `start` returned.
     template <class... Results, class Start>
     asio::awaitable<std::tuple<error_code, Results...>> completes(Start start) {
         struct shared {
@@ -153,13 +156,19 @@ BOOST_AUTO_TEST_CASE(by_co_await_with_the_default_token) {
         BOOST_TEST(!still_busy);
         bool const freed = co_await l.force_release();
         BOOST_TEST(freed);
-        BOOST_CHECK_EXCEPTION(co_await held.release(), boost::system::system_error,
-                              [](auto const& e) { return e.code() == errc::lease_lost; });
+        BOOST_CHECK_EXCEPTION(
+            co_await held.release(),
+            boost::system::system_error,
+            [](auto const& e) { return e.code() == errc::lease_lost; }
+        );
         auto again = co_await l.try_acquire();
         co_await again.release();
         co_await c.shutdown();
-        BOOST_CHECK_EXCEPTION(lease(co_await l.acquire()), boost::system::system_error,
-                              [](auto const& e) { return e.code() == errc::client_stopped; });
+        BOOST_CHECK_EXCEPTION(
+            lease(co_await l.acquire()),
+            boost::system::system_error,
+            [](auto const& e) { return e.code() == errc::client_stopped; }
+        );
     });
 }
 
@@ -197,7 +206,8 @@ BOOST_AUTO_TEST_CASE(by_co_await_with_tuples_and_with_error_codes_by_reference) 
         BOOST_TEST(!ec);
         co_await second.renew(asio::redirect_error(asio::use_awaitable, ec));
         BOOST_TEST((ec == errc::not_held));
-        lease const none = co_await c.lock("").try_acquire(asio::redirect_error(asio::use_awaitable, ec));
+        lease const none =
+            co_await c.lock("").try_acquire(asio::redirect_error(asio::use_awaitable, ec));
         BOOST_TEST((ec == errc::invalid_name));
         BOOST_TEST(!none);
         bool const freed = co_await l.force_release(asio::redirect_error(asio::use_awaitable, ec));
@@ -347,7 +357,8 @@ BOOST_AUTO_TEST_CASE(callbacks_may_own_what_can_only_be_moved) {
         BOOST_TEST(threads.runs_here());
         auto kept = std::make_unique<lease>(std::move(held));
         auto& the_lease = *kept;
-        the_lease.release([&, owned = std::move(owned), kept = std::move(kept)](error_code released) {
+        the_lease.release([&, owned = std::move(owned), kept = std::move(kept)](error_code released
+                          ) {
             BOOST_TEST(!released);
             BOOST_TEST(!*kept);
             done.set_value(*owned);
@@ -401,11 +412,17 @@ BOOST_AUTO_TEST_CASE(by_futures_from_a_thread_that_runs_no_context) {
     get(held.renew(asio::use_future));
     auto lost = held.wait_lost(asio::use_future);
     BOOST_TEST(get(l.force_release(asio::use_future)));
-    BOOST_CHECK_EXCEPTION(get(held.renew(asio::use_future)), boost::system::system_error,
-                          [](auto const& e) { return e.code() == errc::lease_lost; });
+    BOOST_CHECK_EXCEPTION(
+        get(held.renew(asio::use_future)),
+        boost::system::system_error,
+        [](auto const& e) { return e.code() == errc::lease_lost; }
+    );
     BOOST_TEST((get(std::move(lost)) == loss_reason::deleted));
-    BOOST_CHECK_EXCEPTION(get(held.release(asio::use_future)), boost::system::system_error,
-                          [](auto const& e) { return e.code() == errc::lease_lost; });
+    BOOST_CHECK_EXCEPTION(
+        get(held.release(asio::use_future)),
+        boost::system::system_error,
+        [](auto const& e) { return e.code() == errc::lease_lost; }
+    );
     auto [ec, none] = get(c.lock("").acquire(asio::as_tuple(asio::use_future)));
     BOOST_TEST((ec == errc::invalid_name));
     get(c.shutdown(asio::use_future));
@@ -497,7 +514,8 @@ BOOST_AUTO_TEST_CASE(a_coroutine_on_a_strand_goes_on_there_after_every_operation
         constexpr int coroutines = 20;
         std::atomic<int> done = 0;
         std::atomic<int> strayed = 0;
-        auto work = [&](asio::strand<asio::any_io_executor> strand, int number) -> asio::awaitable<void> {
+        auto work = [&](asio::strand<asio::any_io_executor> strand,
+                        int number) -> asio::awaitable<void> {
             auto const here = [&] { strayed += strand.running_in_this_thread() ? 0 : 1; };
             auto l = c.lock("strand:{}", number % 5);
             auto held = co_await l.acquire();

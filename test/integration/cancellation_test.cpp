@@ -57,12 +57,20 @@ enum class operation {
 };
 
 constexpr operation all_operations[]{
-    operation::acquire, operation::try_acquire, operation::try_acquire_for,
-    operation::renew,   operation::release,     operation::wait_lost,
-    operation::inspect, operation::ready,       operation::shutdown,
+    operation::acquire,
+    operation::try_acquire,
+    operation::try_acquire_for,
+    operation::renew,
+    operation::release,
+    operation::wait_lost,
+    operation::inspect,
+    operation::ready,
+    operation::shutdown,
 };
 constexpr operation acquisitions[]{
-    operation::acquire, operation::try_acquire, operation::try_acquire_for,
+    operation::acquire,
+    operation::try_acquire,
+    operation::try_acquire_for,
 };
 constexpr operation waiting_acquisitions[]{operation::acquire, operation::try_acquire_for};
 
@@ -82,7 +90,9 @@ std::string name_of(operation op) {
 }
 
 constexpr cancellation_type types[]{
-    cancellation_type::terminal, cancellation_type::partial, cancellation_type::total,
+    cancellation_type::terminal,
+    cancellation_type::partial,
+    cancellation_type::total,
     cancellation_type::all
 };
 
@@ -111,14 +121,18 @@ struct call {
     holdfast::lease lease;
 
     bool done() const { return completions != 0; }
-    bool aborted() const { return completions == 1 && ec == asio::error::operation_aborted && !lease; }
+    bool aborted() const {
+        return completions == 1 && ec == asio::error::operation_aborted && !lease;
+    }
     bool delivered() const { return completions == 1 && !ec && lease.valid(); }
 };
 
 // A server, a client and a lease for the operations that need one.
 struct cell {
-    cell(asio::any_io_executor executor, std::string what)
-        : executor{executor}, what{std::move(what)}, client{server->make_client(executor, patient_config())} {}
+    cell(asio::any_io_executor on, std::string name)
+        : executor{std::move(on)},
+          what{std::move(name)},
+          client{server->make_client(executor, patient_config())} {}
 
     void check(bool holds, char const* expectation) const {
         BOOST_CHECK_MESSAGE(holds, what << ": " << expectation);
@@ -187,9 +201,9 @@ struct cell {
         if (!is_clean) {
             auto const now = client.stats();
             BOOST_TEST_MESSAGE(
-                what << ": waiters " << now.waiters_now << ", subscriptions " << now.subscriptions_now
-                     << " (server: " << server->subscriptions() << "), leases " << now.leases_now
-                     << ", keys " << server->lock_keys().size()
+                what << ": waiters " << now.waiters_now << ", subscriptions "
+                     << now.subscriptions_now << " (server: " << server->subscriptions()
+                     << "), leases " << now.leases_now << ", keys " << server->lock_keys().size()
             );
         }
     }
@@ -205,7 +219,11 @@ struct cell {
 using cell_test = std::function<asio::awaitable<void>(cell&, operation, cancellation_type)>;
 
 asio::awaitable<void> run_cell(
-    asio::any_io_executor executor, cell_test const& test, operation op, cancellation_type type, int& left
+    asio::any_io_executor executor,
+    cell_test const& test,
+    operation op,
+    cancellation_type type,
+    int& left
 ) {
     cell c{executor, name_of(op) + ", " + name_of(type)};
     try {
@@ -225,7 +243,11 @@ void for_each_cell(Operations const& operations, cell_test const& test) {
             for (auto const op : operations) {
                 for (auto const type : types) {
                     ++left;
-                    asio::co_spawn(executor, run_cell(executor, test, op, type, left), asio::detached);
+                    asio::co_spawn(
+                        executor,
+                        run_cell(executor, test, op, type, left),
+                        asio::detached
+                    );
                 }
             }
             BOOST_TEST(co_await co_eventually(60s, [&] { return left == 0; }));
@@ -255,144 +277,170 @@ asio::awaitable<void> ends_at_once(cell& c, call& pending, cancellation_type typ
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(fault_74_cancelled_before_initiation_sends_nothing) {
-    for_each_cell(all_operations, [](cell& c, operation op, cancellation_type type) -> asio::awaitable<void> {
-        co_await c.hold();
-        auto const before = c.server->arrived();
-        auto const attempts = c.client.stats().attempts;
-        asio::cancellation_signal signal;
-        bool ended = false;
-        error_code ec;
-        auto body = [&]() -> asio::awaitable<void> {
-            co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
-            co_await asio::this_coro::throw_if_cancelled(false);
-            co_await c.settle();  // the signal comes here
-            co_await asio::this_coro::throw_if_cancelled(true);
-            auto const go = [&](auto operation) -> asio::awaitable<void> {
-                static_cast<void>(co_await std::move(operation)(asio::use_awaitable));
-            };
-            switch (op) {
-                case operation::acquire: co_await go(c.lock.acquire(asio::deferred)); break;
-                case operation::try_acquire: co_await go(c.lock.try_acquire(asio::deferred)); break;
-                case operation::try_acquire_for:
-                    co_await go(c.lock.try_acquire_for(1h, asio::deferred));
-                    break;
-                case operation::renew: co_await go(c.lease.renew(asio::deferred)); break;
-                case operation::release: co_await go(c.lease.release(asio::deferred)); break;
-                case operation::wait_lost: co_await go(c.lease.wait_lost(asio::deferred)); break;
-                case operation::inspect: co_await go(c.lock.inspect(asio::deferred)); break;
-                case operation::ready: co_await go(c.client.ready(asio::deferred)); break;
-                case operation::shutdown: co_await go(c.client.shutdown(asio::deferred)); break;
-            }
-        };
-        auto const note = [&](std::exception_ptr thrown) {
-            ended = true;
-            try {
-                if (thrown) {
-                    std::rethrow_exception(thrown);
+    for_each_cell(
+        all_operations,
+        [](cell& c, operation op, cancellation_type type) -> asio::awaitable<void> {
+            co_await c.hold();
+            auto const before = c.server->arrived();
+            auto const attempts = c.client.stats().attempts;
+            asio::cancellation_signal signal;
+            bool ended = false;
+            error_code ec;
+            auto body = [&]() -> asio::awaitable<void> {
+                co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation()
+                );
+                co_await asio::this_coro::throw_if_cancelled(false);
+                co_await c.settle();  // the signal comes here
+                co_await asio::this_coro::throw_if_cancelled(true);
+                auto const go = [&](auto operation) -> asio::awaitable<void> {
+                    static_cast<void>(co_await std::move(operation)(asio::use_awaitable));
+                };
+                switch (op) {
+                    case operation::acquire: co_await go(c.lock.acquire(asio::deferred)); break;
+                    case operation::try_acquire:
+                        co_await go(c.lock.try_acquire(asio::deferred));
+                        break;
+                    case operation::try_acquire_for:
+                        co_await go(c.lock.try_acquire_for(1h, asio::deferred));
+                        break;
+                    case operation::renew: co_await go(c.lease.renew(asio::deferred)); break;
+                    case operation::release: co_await go(c.lease.release(asio::deferred)); break;
+                    case operation::wait_lost:
+                        co_await go(c.lease.wait_lost(asio::deferred));
+                        break;
+                    case operation::inspect: co_await go(c.lock.inspect(asio::deferred)); break;
+                    case operation::ready: co_await go(c.client.ready(asio::deferred)); break;
+                    case operation::shutdown: co_await go(c.client.shutdown(asio::deferred)); break;
                 }
-            } catch (boost::system::system_error const& e) {
-                ec = e.code();
-            }
-        };
-        asio::co_spawn(c.executor, body, asio::bind_cancellation_slot(signal.slot(), note));
-        co_await sleep_for(5ms);
-        signal.emit(type);
-        auto const done = co_await c.until([&] { return ended; });
-        c.check(done && ec == asio::error::operation_aborted, "ends with operation_aborted");
-        co_await c.settle();
-        c.check(c.server->arrived() == before, "sends nothing");
-        c.check(c.client.stats().attempts == attempts, "does not even try");
-        c.check(c.lease.valid(), "leaves the lease as it was");
-        auto release = c.lease.release(asio::deferred);
-        co_await std::move(release)(asio::use_awaitable);
-        co_await c.nothing_left();
-    });
+            };
+            auto const note = [&](std::exception_ptr thrown) {
+                ended = true;
+                try {
+                    if (thrown) {
+                        std::rethrow_exception(thrown);
+                    }
+                } catch (boost::system::system_error const& e) {
+                    ec = e.code();
+                }
+            };
+            asio::co_spawn(c.executor, body, asio::bind_cancellation_slot(signal.slot(), note));
+            co_await sleep_for(5ms);
+            signal.emit(type);
+            auto const done = co_await c.until([&] { return ended; });
+            c.check(done && ec == asio::error::operation_aborted, "ends with operation_aborted");
+            co_await c.settle();
+            c.check(c.server->arrived() == before, "sends nothing");
+            c.check(c.client.stats().attempts == attempts, "does not even try");
+            c.check(c.lease.valid(), "leaves the lease as it was");
+            auto release = c.lease.release(asio::deferred);
+            co_await std::move(release)(asio::use_awaitable);
+            co_await c.nothing_left();
+        }
+    );
 }
 
 BOOST_AUTO_TEST_CASE(fault_75_cancelled_without_a_connection) {
-    auto const pending = ops(
-        operation::acquire, operation::try_acquire, operation::try_acquire_for, operation::inspect,
-        operation::ready, operation::wait_lost, operation::release, operation::shutdown
+    auto const pending =
+        ops(operation::acquire,
+            operation::try_acquire,
+            operation::try_acquire_for,
+            operation::inspect,
+            operation::ready,
+            operation::wait_lost,
+            operation::release,
+            operation::shutdown);
+    for_each_cell(
+        pending,
+        [](cell& c, operation op, cancellation_type type) -> asio::awaitable<void> {
+            if (needs_lease(op) || op == operation::shutdown) {
+                co_await c.hold();
+            }
+            c.server->set_up(false);
+            co_await c.settle();
+            auto const before = c.server->arrived();
+            call started;
+            c.start(op, started);
+            co_await ends_at_once(c, started, type);
+            c.check(c.server->arrived() == before, "sends nothing");
+            c.check(c.client.stats().waiters_now == 0, "waits no more");
+            c.server->set_up(true);
+            if (op == operation::wait_lost) {
+                c.check(c.lease.valid(), "only watched");
+                c.lease = {};
+            }
+            co_await c.nothing_left();
+        }
     );
-    for_each_cell(pending, [](cell& c, operation op, cancellation_type type) -> asio::awaitable<void> {
-        if (needs_lease(op) || op == operation::shutdown) {
-            co_await c.hold();
-        }
-        c.server->set_up(false);
-        co_await c.settle();
-        auto const before = c.server->arrived();
-        call pending;
-        c.start(op, pending);
-        co_await ends_at_once(c, pending, type);
-        c.check(c.server->arrived() == before, "sends nothing");
-        c.check(c.client.stats().waiters_now == 0, "waits no more");
-        c.server->set_up(true);
-        if (op == operation::wait_lost) {
-            c.check(c.lease.valid(), "only watched");
-            c.lease = {};
-        }
-        co_await c.nothing_left();
-    });
 }
 
 BOOST_AUTO_TEST_CASE(fault_76_cancelled_with_an_attempt_in_flight) {
     // Half of the attempts are executed before the signal, half of them after it.
     for (bool const executed : {true, false}) {
-        for_each_cell(acquisitions, [executed](cell& c, operation op, cancellation_type type) -> asio::awaitable<void> {
-            if (type == cancellation_type::total) {
-                co_return;  // 83
+        for_each_cell(
+            acquisitions,
+            [executed](cell& c, operation op, cancellation_type type) -> asio::awaitable<void> {
+                if (type == cancellation_type::total) {
+                    co_return;  // 83
+                }
+                c.server->hold_replies(executed);
+                c.server->hold_requests(!executed);
+                call pending;
+                c.start(op, pending);
+                auto const arrived =
+                    co_await c.until([&] { return c.server->arrived("acquire") == 1; });
+                c.check(arrived, "(setup) the attempt has arrived");
+                c.check(c.server->exists("a") == executed, "(setup) it is executed, or not");
+                co_await ends_at_once(c, pending, type);
+                c.check(c.client.stats().withdrawals == 1, "is withdrawn");
+                c.server->hold_replies(false);
+                c.server->hold_requests(false);
+                co_await c.nothing_left();
+                c.check(pending.completions == 1, "completes once");
             }
-            c.server->hold_replies(executed);
-            c.server->hold_requests(!executed);
-            call pending;
-            c.start(op, pending);
-            auto const arrived = co_await c.until([&] { return c.server->arrived("acquire") == 1; });
-            c.check(arrived, "(setup) the attempt has arrived");
-            c.check(c.server->exists("a") == executed, "(setup) it is executed, or not");
-            co_await ends_at_once(c, pending, type);
-            c.check(c.client.stats().withdrawals == 1, "is withdrawn");
-            c.server->hold_replies(false);
-            c.server->hold_requests(false);
-            co_await c.nothing_left();
-            c.check(pending.completions == 1, "completes once");
-        });
+        );
     }
 }
 
 BOOST_AUTO_TEST_CASE(fault_76_a_refused_attempt_in_flight_leaves_the_other_holder_alone) {
-    for_each_cell(acquisitions, [](cell& c, operation op, cancellation_type type) -> asio::awaitable<void> {
-        if (type == cancellation_type::total) {
-            co_return;  // 83
+    for_each_cell(
+        acquisitions,
+        [](cell& c, operation op, cancellation_type type) -> asio::awaitable<void> {
+            if (type == cancellation_type::total) {
+                co_return;  // 83
+            }
+            c.server->lock_as_other("a", 1h);
+            c.server->hold_replies(true);
+            call started;
+            c.start(op, started);
+            co_await ends_at_once(c, started, type);
+            c.server->hold_replies(false);
+            co_await c.settle();
+            c.check(c.server->exists("a"), "the other holder keeps the lock");
+            c.server->unlock_as_other("a");
+            co_await c.nothing_left();
         }
-        c.server->lock_as_other("a", 1h);
-        c.server->hold_replies(true);
-        call pending;
-        c.start(op, pending);
-        co_await ends_at_once(c, pending, type);
-        c.server->hold_replies(false);
-        co_await c.settle();
-        c.check(c.server->exists("a"), "the other holder keeps the lock");
-        c.server->unlock_as_other("a");
-        co_await c.nothing_left();
-    });
+    );
 }
 
 BOOST_AUTO_TEST_CASE(fault_76_the_wake_passes_on_when_an_attempt_is_left_behind) {
-    for_each_cell(waiting_acquisitions, [](cell& c, operation op, cancellation_type type) -> asio::awaitable<void> {
-        if (type == cancellation_type::total) {
-            co_return;  // 83
+    for_each_cell(
+        waiting_acquisitions,
+        [](cell& c, operation op, cancellation_type type) -> asio::awaitable<void> {
+            if (type == cancellation_type::total) {
+                co_return;  // 83
+            }
+            c.server->hold_replies(true);
+            call first, second;
+            c.start(op, first);
+            c.start(op, second);
+            co_await ends_at_once(c, first, type);
+            c.server->hold_replies(false);
+            auto const done = co_await c.until([&] { return second.done(); });
+            c.check(done && second.delivered(), "the next waiter gets the lock");
+            second.lease = {};
+            co_await c.nothing_left();
         }
-        c.server->hold_replies(true);
-        call first, second;
-        c.start(op, first);
-        c.start(op, second);
-        co_await ends_at_once(c, first, type);
-        c.server->hold_replies(false);
-        auto const done = co_await c.until([&] { return second.done(); });
-        c.check(done && second.delivered(), "the next waiter gets the lock");
-        second.lease = {};
-        co_await c.nothing_left();
-    });
+    );
 }
 
 BOOST_AUTO_TEST_CASE(fault_76_other_operations_in_flight_end_at_once) {
@@ -401,15 +449,18 @@ BOOST_AUTO_TEST_CASE(fault_76_other_operations_in_flight_end_at_once) {
         [](cell& c, operation op, cancellation_type type) -> asio::awaitable<void> {
             co_await c.hold();
             c.server->hold_replies(true);
-            call pending;
-            c.start(op, pending);
-            co_await ends_at_once(c, pending, type);
+            call started;
+            c.start(op, started);
+            co_await ends_at_once(c, started, type);
             c.server->hold_replies(false);
             if (op == operation::inspect) {
                 c.check(c.lease.valid(), "only looked");
                 c.lease = {};
             } else {
-                c.check(c.lease.loss() == holdfast::loss_reason::client_stopped, "the shutdown goes on");
+                c.check(
+                    c.lease.loss() == holdfast::loss_reason::client_stopped,
+                    "the shutdown goes on"
+                );
                 call again;
                 c.start(operation::shutdown, again);
                 auto const done = co_await c.until([&] { return again.done(); });
@@ -421,202 +472,238 @@ BOOST_AUTO_TEST_CASE(fault_76_other_operations_in_flight_end_at_once) {
 }
 
 BOOST_AUTO_TEST_CASE(fault_77_a_decided_result_is_delivered_despite_cancellation) {
-    auto const decided = ops(
-        operation::acquire, operation::try_acquire, operation::try_acquire_for, operation::renew,
-        operation::release, operation::inspect, operation::ready, operation::shutdown, operation::wait_lost
-    );
-    for_each_cell(decided, [](cell& c, operation op, cancellation_type type) -> asio::awaitable<void> {
-        if (needs_lease(op)) {
-            co_await c.hold();
-        }
-        // The handler's executor runs nothing before the signal has been emitted.
-        asio::io_context later;
-        call pending;
-        c.start(op, pending, later.get_executor());
-        if (op == operation::wait_lost) {
-            c.server->del("held");
-            call renewal;
-            c.start(operation::renew, renewal);
-            co_await c.until([&] { return renewal.done(); });
-        }
-        auto const decided_now = [&] {
-            switch (op) {
-                case operation::renew: return c.client.stats().renewals == 1;
-                case operation::release: return c.client.stats().releases == 1;
-                case operation::inspect: return c.server->executed("inspect") == 1;
-                case operation::ready:
-                case operation::shutdown: return true;
-                case operation::wait_lost: return !c.lease.valid();
-                default: return c.client.stats().grants == 1;
+    auto const decided =
+        ops(operation::acquire,
+            operation::try_acquire,
+            operation::try_acquire_for,
+            operation::renew,
+            operation::release,
+            operation::inspect,
+            operation::ready,
+            operation::shutdown,
+            operation::wait_lost);
+    for_each_cell(
+        decided,
+        [](cell& c, operation op, cancellation_type type) -> asio::awaitable<void> {
+            if (needs_lease(op)) {
+                co_await c.hold();
             }
-        };
-        c.check(co_await c.until(decided_now), "(setup) is decided");
-        co_await c.settle();
-        pending.signal.emit(type);
-        co_await c.settle();
-        later.poll();
-        c.check(pending.completions == 1 && !pending.ec, "reports success");
-        if (op <= operation::try_acquire_for) {
-            c.check(pending.delivered(), "delivers the lease");
+            // The handler's executor runs nothing before the signal has been emitted.
+            asio::io_context later;
+            call pending;
+            c.start(op, pending, later.get_executor());
+            if (op == operation::wait_lost) {
+                c.server->del("held");
+                call renewal;
+                c.start(operation::renew, renewal);
+                co_await c.until([&] { return renewal.done(); });
+            }
+            auto const decided_now = [&] {
+                switch (op) {
+                    case operation::renew: return c.client.stats().renewals == 1;
+                    case operation::release: return c.client.stats().releases == 1;
+                    case operation::inspect: return c.server->executed("inspect") == 1;
+                    case operation::ready:
+                    case operation::shutdown: return true;
+                    case operation::wait_lost: return !c.lease.valid();
+                    default: return c.client.stats().grants == 1;
+                }
+            };
+            c.check(co_await c.until(decided_now), "(setup) is decided");
+            co_await c.settle();
+            pending.signal.emit(type);
+            co_await c.settle();
+            later.poll();
+            c.check(pending.completions == 1 && !pending.ec, "reports success");
+            if (op <= operation::try_acquire_for) {
+                c.check(pending.delivered(), "delivers the lease");
+            }
+            pending.lease = {};
+            c.lease = {};
+            co_await c.nothing_left();
+            later.poll();  // the end of the renewal, which ran there
         }
-        pending.lease = {};
-        c.lease = {};
-        co_await c.nothing_left();
-        later.poll();  // the end of the renewal, which ran there
-    });
+    );
 }
 
 BOOST_AUTO_TEST_CASE(fault_78_cancelled_while_waiting_for_a_notice) {
-    for_each_cell(waiting_acquisitions, [](cell& c, operation op, cancellation_type type) -> asio::awaitable<void> {
-        c.server->lock_as_other("a", 1h);
-        call pending;
-        c.start(op, pending);
-        co_await c.waits(1);
-        co_await ends_at_once(c, pending, type);
-        c.check(c.client.stats().withdrawals == 0, "has nothing to withdraw");
-        c.check(c.client.stats().waiters_now == 0, "waits no more");
-        auto const silent = co_await c.until([&] { return c.server->subscriptions() == 0; });
-        c.check(silent, "unsubscribes");
-        c.check(c.server->exists("a"), "the other holder keeps the lock");
-        c.server->unlock_as_other("a");
-        co_await c.nothing_left();
-    });
+    for_each_cell(
+        waiting_acquisitions,
+        [](cell& c, operation op, cancellation_type type) -> asio::awaitable<void> {
+            c.server->lock_as_other("a", 1h);
+            call pending;
+            c.start(op, pending);
+            co_await c.waits(1);
+            co_await ends_at_once(c, pending, type);
+            c.check(c.client.stats().withdrawals == 0, "has nothing to withdraw");
+            c.check(c.client.stats().waiters_now == 0, "waits no more");
+            auto const silent = co_await c.until([&] { return c.server->subscriptions() == 0; });
+            c.check(silent, "unsubscribes");
+            c.check(c.server->exists("a"), "the other holder keeps the lock");
+            c.server->unlock_as_other("a");
+            co_await c.nothing_left();
+        }
+    );
 }
 
 BOOST_AUTO_TEST_CASE(fault_78_the_waiters_behind_stay_in_order) {
-    for_each_cell(waiting_acquisitions, [](cell& c, operation op, cancellation_type type) -> asio::awaitable<void> {
-        c.server->lock_as_other("a", 1h);
-        call first, second, third, fourth;
-        for (auto* const one : {&first, &second, &third, &fourth}) {
-            c.start(op, *one);
+    for_each_cell(
+        waiting_acquisitions,
+        [](cell& c, operation op, cancellation_type type) -> asio::awaitable<void> {
+            c.server->lock_as_other("a", 1h);
+            call first, second, third, fourth;
+            for (auto* const one : {&first, &second, &third, &fourth}) {
+                c.start(op, *one);
+            }
+            co_await c.waits(4);
+            // The first, and one in the middle.
+            co_await ends_at_once(c, third, type);
+            co_await ends_at_once(c, first, type);
+            c.check(c.client.stats().waiters_now == 2, "two are left");
+            c.server->unlock_as_other("a");
+            c.check(co_await c.until([&] { return second.done(); }), "the second one is woken");
+            c.check(second.delivered() && !fourth.done(), "and only the second one");
+            second.lease = {};
+            c.check(co_await c.until([&] { return fourth.done(); }), "then the fourth one");
+            c.check(fourth.delivered(), "which gets the lock");
+            fourth.lease = {};
+            co_await c.nothing_left();
         }
-        co_await c.waits(4);
-        // The first, and one in the middle.
-        co_await ends_at_once(c, third, type);
-        co_await ends_at_once(c, first, type);
-        c.check(c.client.stats().waiters_now == 2, "two are left");
-        c.server->unlock_as_other("a");
-        c.check(co_await c.until([&] { return second.done(); }), "the second one is woken");
-        c.check(second.delivered() && !fourth.done(), "and only the second one");
-        second.lease = {};
-        c.check(co_await c.until([&] { return fourth.done(); }), "then the fourth one");
-        c.check(fourth.delivered(), "which gets the lock");
-        fourth.lease = {};
-        co_await c.nothing_left();
-    });
+    );
 }
 
 BOOST_AUTO_TEST_CASE(fault_78_cancelled_in_the_turn_of_the_notice) {
-    for_each_cell(waiting_acquisitions, [](cell& c, operation op, cancellation_type type) -> asio::awaitable<void> {
-        c.server->lock_as_other("a", 1h);
-        call first, second;
-        c.start(op, first);
-        c.start(op, second);
-        co_await c.waits(2);
-        // The notice and the signal are on their way at the same time, in both orders.
-        if (type == cancellation_type::partial) {
-            first.signal.emit(type);
-            c.server->unlock_as_other("a");
-        } else {
-            c.server->unlock_as_other("a");
-            first.signal.emit(type);
-        }
-        auto const served = [&] { return first.done() && (second.done() || first.delivered()); };
-        c.check(co_await c.until(served), "the wake is not lost");
-        if (first.delivered()) {
-            c.check(type == cancellation_type::total, "only total alone waits for an attempt");
-            first.lease = {};
-        } else {
-            c.check(first.aborted(), "is aborted");
-        }
-        c.check(co_await c.until([&] { return second.done(); }), "the next waiter is served");
-        c.check(second.delivered(), "with the lock");
-        second.lease = {};
-        co_await c.nothing_left();
-    });
-}
-
-BOOST_AUTO_TEST_CASE(fault_79_cancelled_while_woken_and_retrying) {
-    for (bool const executed : {true, false}) {
-        for_each_cell(waiting_acquisitions, [executed](cell& c, operation op, cancellation_type type) -> asio::awaitable<void> {
+    for_each_cell(
+        waiting_acquisitions,
+        [](cell& c, operation op, cancellation_type type) -> asio::awaitable<void> {
             c.server->lock_as_other("a", 1h);
             call first, second;
             c.start(op, first);
             c.start(op, second);
             co_await c.waits(2);
-            auto const before = c.server->arrived("acquire");
-            c.server->hold_replies(executed);
-            c.server->hold_requests(!executed);
-            c.server->unlock_as_other("a");
-            auto const woken = co_await c.until([&] { return c.server->arrived("acquire") == before + 1; });
-            c.check(woken, "(setup) tries again");
-            if (type == cancellation_type::total) {
+            // The notice and the signal are on their way at the same time, in both orders.
+            if (type == cancellation_type::partial) {
                 first.signal.emit(type);
-                co_await c.settle();
-                c.check(!first.done(), "total alone waits for the reply");
+                c.server->unlock_as_other("a");
             } else {
-                co_await ends_at_once(c, first, type);
+                c.server->unlock_as_other("a");
+                first.signal.emit(type);
             }
-            c.server->hold_replies(false);
-            c.server->hold_requests(false);
-            if (type == cancellation_type::total) {
-                c.check(co_await c.until([&] { return first.done(); }), "completes");
-                c.check(first.delivered(), "with the lease that was granted");
+            auto const served = [&] {
+                return first.done() && (second.done() || first.delivered());
+            };
+            c.check(co_await c.until(served), "the wake is not lost");
+            if (first.delivered()) {
+                c.check(type == cancellation_type::total, "only total alone waits for an attempt");
                 first.lease = {};
+            } else {
+                c.check(first.aborted(), "is aborted");
             }
-            c.check(co_await c.until([&] { return second.done(); }), "the wake is passed on");
-            c.check(second.delivered(), "and the next waiter gets the lock");
+            c.check(co_await c.until([&] { return second.done(); }), "the next waiter is served");
+            c.check(second.delivered(), "with the lock");
             second.lease = {};
             co_await c.nothing_left();
-        });
+        }
+    );
+}
+
+BOOST_AUTO_TEST_CASE(fault_79_cancelled_while_woken_and_retrying) {
+    for (bool const executed : {true, false}) {
+        for_each_cell(
+            waiting_acquisitions,
+            [executed](cell& c, operation op, cancellation_type type) -> asio::awaitable<void> {
+                c.server->lock_as_other("a", 1h);
+                call first, second;
+                c.start(op, first);
+                c.start(op, second);
+                co_await c.waits(2);
+                auto const before = c.server->arrived("acquire");
+                c.server->hold_replies(executed);
+                c.server->hold_requests(!executed);
+                c.server->unlock_as_other("a");
+                auto const woken =
+                    co_await c.until([&] { return c.server->arrived("acquire") == before + 1; });
+                c.check(woken, "(setup) tries again");
+                if (type == cancellation_type::total) {
+                    first.signal.emit(type);
+                    co_await c.settle();
+                    c.check(!first.done(), "total alone waits for the reply");
+                } else {
+                    co_await ends_at_once(c, first, type);
+                }
+                c.server->hold_replies(false);
+                c.server->hold_requests(false);
+                if (type == cancellation_type::total) {
+                    c.check(co_await c.until([&] { return first.done(); }), "completes");
+                    c.check(first.delivered(), "with the lease that was granted");
+                    first.lease = {};
+                }
+                c.check(co_await c.until([&] { return second.done(); }), "the wake is passed on");
+                c.check(second.delivered(), "and the next waiter gets the lock");
+                second.lease = {};
+                co_await c.nothing_left();
+            }
+        );
     }
 }
 
 BOOST_AUTO_TEST_CASE(fault_80_cancelled_during_subscribe) {
-    for_each_cell(waiting_acquisitions, [](cell& c, operation op, cancellation_type type) -> asio::awaitable<void> {
-        c.server->lock_as_other("a", 1h);
-        c.server->hold_confirmations(true);
-        call pending;
-        c.start(op, pending);
-        auto const asked = [&] {
-            return c.client.stats().subscriptions_now == 1 && c.client.stats().refusals == 1;
-        };
-        c.check(co_await c.until(asked), "(setup) subscribes");
-        co_await ends_at_once(c, pending, type);
-        if (type == cancellation_type::partial) {
-            // The confirmation comes after the room was given up.
+    for_each_cell(
+        waiting_acquisitions,
+        [](cell& c, operation op, cancellation_type type) -> asio::awaitable<void> {
+            c.server->lock_as_other("a", 1h);
+            c.server->hold_confirmations(true);
+            call pending;
+            c.start(op, pending);
+            auto const asked = [&] {
+                return c.client.stats().subscriptions_now == 1 && c.client.stats().refusals == 1;
+            };
+            c.check(co_await c.until(asked), "(setup) subscribes");
+            co_await ends_at_once(c, pending, type);
+            if (type == cancellation_type::partial) {
+                // The confirmation comes after the room was given up.
+                co_await c.until([&] { return c.client.stats().subscriptions_now == 0; });
+            }
+            c.server->hold_confirmations(false);
             co_await c.until([&] { return c.client.stats().subscriptions_now == 0; });
+            c.server->unlock_as_other("a");
+            co_await c.nothing_left();
         }
-        c.server->hold_confirmations(false);
-        co_await c.until([&] { return c.client.stats().subscriptions_now == 0; });
-        c.server->unlock_as_other("a");
-        co_await c.nothing_left();
-    });
+    );
 }
 
 BOOST_AUTO_TEST_CASE(fault_80_a_later_waiter_counts_on_its_own_confirmation) {
-    for_each_cell(waiting_acquisitions, [](cell& c, operation op, cancellation_type type) -> asio::awaitable<void> {
-        c.server->lock_as_other("a", 1h);
-        c.server->hold_confirmations(true);
-        call first, second;
-        c.start(op, first);
-        c.check(co_await c.until([&] { return c.client.stats().refusals == 1; }), "(setup) refused");
-        co_await ends_at_once(c, first, type);
-        if (type != cancellation_type::partial) {
-            // Its room is gone: SUBSCRIBE, UNSUBSCRIBE, SUBSCRIBE are on their way.
-            co_await c.until([&] { return c.client.stats().subscriptions_now == 0; });
+    for_each_cell(
+        waiting_acquisitions,
+        [](cell& c, operation op, cancellation_type type) -> asio::awaitable<void> {
+            c.server->lock_as_other("a", 1h);
+            c.server->hold_confirmations(true);
+            call first, second;
+            c.start(op, first);
+            c.check(
+                co_await c.until([&] { return c.client.stats().refusals == 1; }),
+                "(setup) refused"
+            );
+            co_await ends_at_once(c, first, type);
+            if (type != cancellation_type::partial) {
+                // Its room is gone: SUBSCRIBE, UNSUBSCRIBE, SUBSCRIBE are on their way.
+                co_await c.until([&] { return c.client.stats().subscriptions_now == 0; });
+            }
+            c.start(op, second);
+            c.check(
+                co_await c.until([&] { return c.client.stats().refusals == 2; }),
+                "(setup) refused too"
+            );
+            co_await c.settle();
+            // Released in the gap: no notice comes, the confirmation makes the waiter look.
+            c.server->unlock_as_other("a");
+            c.server->hold_confirmations(false);
+            c.check(co_await c.until([&] { return second.done(); }), "is not left asleep");
+            c.check(second.delivered(), "gets the lock");
+            second.lease = {};
+            co_await c.nothing_left();
         }
-        c.start(op, second);
-        c.check(co_await c.until([&] { return c.client.stats().refusals == 2; }), "(setup) refused too");
-        co_await c.settle();
-        // Released in the gap: no notice comes, the confirmation makes the waiter look.
-        c.server->unlock_as_other("a");
-        c.server->hold_confirmations(false);
-        c.check(co_await c.until([&] { return second.done(); }), "is not left asleep");
-        c.check(second.delivered(), "gets the lock");
-        second.lease = {};
-        co_await c.nothing_left();
-    });
+    );
 }
 
 BOOST_AUTO_TEST_CASE(fault_81_cancelled_during_release) {
@@ -649,9 +736,9 @@ BOOST_AUTO_TEST_CASE(fault_81_a_cancelled_release_is_repeated_when_its_answer_is
         [](cell& c, operation op, cancellation_type type) -> asio::awaitable<void> {
             co_await c.hold();
             c.server->hold_requests(true);
-            call pending;
-            c.start(op, pending);
-            co_await ends_at_once(c, pending, type);
+            call started;
+            c.start(op, started);
+            co_await ends_at_once(c, started, type);
             c.server->set_up(false);  // what was not executed is lost with the connection
             c.server->hold_requests(false);
             c.check(c.server->exists("held"), "(setup) is not released");
@@ -711,76 +798,89 @@ BOOST_AUTO_TEST_CASE(fault_82_wait_lost_is_cancelled_at_once) {
 BOOST_AUTO_TEST_CASE(fault_83_total_alone_waits_for_the_reply) {
     for (bool const busy : {true, false}) {
         for (bool const executed : {true, false}) {
-            for_each_cell(acquisitions, [=](cell& c, operation op, cancellation_type type) -> asio::awaitable<void> {
-                if (type != cancellation_type::total) {
-                    co_return;
+            for_each_cell(
+                acquisitions,
+                [=](cell& c, operation op, cancellation_type type) -> asio::awaitable<void> {
+                    if (type != cancellation_type::total) {
+                        co_return;
+                    }
+                    if (busy) {
+                        c.server->lock_as_other("a", 1h);
+                    }
+                    c.server->hold_replies(executed);
+                    c.server->hold_requests(!executed);
+                    call pending;
+                    c.start(op, pending);
+                    auto const arrived =
+                        co_await c.until([&] { return c.server->arrived("acquire") == 1; });
+                    c.check(arrived, "(setup) the attempt has arrived");
+                    pending.signal.emit(type);
+                    co_await sleep_for(50ms);
+                    c.check(!pending.done(), "waits for the reply");
+                    c.server->hold_replies(false);
+                    c.server->hold_requests(false);
+                    c.check(
+                        co_await c.until([&] { return pending.done(); }),
+                        "completes with the reply"
+                    );
+                    if (busy) {
+                        c.check(pending.aborted(), "refused: operation_aborted");
+                        c.check(c.server->exists("a"), "the other holder keeps the lock");
+                        c.server->unlock_as_other("a");
+                    } else {
+                        c.check(pending.delivered(), "granted: the lease is delivered");
+                        pending.lease = {};
+                    }
+                    co_await c.nothing_left();
                 }
-                if (busy) {
-                    c.server->lock_as_other("a", 1h);
-                }
-                c.server->hold_replies(executed);
-                c.server->hold_requests(!executed);
-                call pending;
-                c.start(op, pending);
-                auto const arrived = co_await c.until([&] { return c.server->arrived("acquire") == 1; });
-                c.check(arrived, "(setup) the attempt has arrived");
-                pending.signal.emit(type);
-                co_await sleep_for(50ms);
-                c.check(!pending.done(), "waits for the reply");
-                c.server->hold_replies(false);
-                c.server->hold_requests(false);
-                c.check(co_await c.until([&] { return pending.done(); }), "completes with the reply");
-                if (busy) {
-                    c.check(pending.aborted(), "refused: operation_aborted");
-                    c.check(c.server->exists("a"), "the other holder keeps the lock");
-                    c.server->unlock_as_other("a");
-                } else {
-                    c.check(pending.delivered(), "granted: the lease is delivered");
-                    pending.lease = {};
-                }
-                co_await c.nothing_left();
-            });
+            );
         }
     }
 }
 
 BOOST_AUTO_TEST_CASE(fault_83_total_and_then_terminal_ends_at_once) {
-    for_each_cell(acquisitions, [](cell& c, operation op, cancellation_type type) -> asio::awaitable<void> {
-        if (type == cancellation_type::total) {
-            co_return;
+    for_each_cell(
+        acquisitions,
+        [](cell& c, operation op, cancellation_type type) -> asio::awaitable<void> {
+            if (type == cancellation_type::total) {
+                co_return;
+            }
+            c.server->hold_replies(true);
+            call pending;
+            c.start(op, pending);
+            co_await c.settle();
+            pending.signal.emit(cancellation_type::total);
+            co_await ends_at_once(c, pending, type);
+            c.server->hold_replies(false);
+            co_await c.nothing_left();
         }
-        c.server->hold_replies(true);
-        call pending;
-        c.start(op, pending);
-        co_await c.settle();
-        pending.signal.emit(cancellation_type::total);
-        co_await ends_at_once(c, pending, type);
-        c.server->hold_replies(false);
-        co_await c.nothing_left();
-    });
+    );
 }
 
 BOOST_AUTO_TEST_CASE(fault_83_total_alone_and_no_reply) {
     // The connection breaks: nobody knows, so the attempt is withdrawn on the next one.
-    for_each_cell(acquisitions, [](cell& c, operation op, cancellation_type type) -> asio::awaitable<void> {
-        if (type != cancellation_type::total) {
-            co_return;
+    for_each_cell(
+        acquisitions,
+        [](cell& c, operation op, cancellation_type type) -> asio::awaitable<void> {
+            if (type != cancellation_type::total) {
+                co_return;
+            }
+            c.server->hold_replies(true);
+            call pending;
+            c.start(op, pending);
+            co_await c.settle();
+            pending.signal.emit(type);
+            co_await c.settle();
+            c.check(!pending.done(), "(setup) waits for the reply");
+            c.check(c.server->exists("a"), "(setup) was granted");
+            c.server->set_up(false);
+            c.check(co_await c.until([&] { return pending.done(); }), "completes");
+            c.check(pending.aborted(), "with operation_aborted");
+            c.server->hold_replies(false);
+            c.server->set_up(true);
+            co_await c.nothing_left();
         }
-        c.server->hold_replies(true);
-        call pending;
-        c.start(op, pending);
-        co_await c.settle();
-        pending.signal.emit(type);
-        co_await c.settle();
-        c.check(!pending.done(), "(setup) waits for the reply");
-        c.check(c.server->exists("a"), "(setup) was granted");
-        c.server->set_up(false);
-        c.check(co_await c.until([&] { return pending.done(); }), "completes");
-        c.check(pending.aborted(), "with operation_aborted");
-        c.server->hold_replies(false);
-        c.server->set_up(true);
-        co_await c.nothing_left();
-    });
+    );
 }
 
 BOOST_AUTO_TEST_CASE(fault_84_a_grant_races_the_callers_timer) {

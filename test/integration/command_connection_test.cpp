@@ -133,7 +133,8 @@ BOOST_AUTO_TEST_CASE(fault_21_only_the_command_connection_dies) {
         proxy.refuse_new(true);
         proxy.cut(cut_kind::rst, command_connections());
         // Before the next renewal, which would notice it too.
-        BOOST_TEST(co_await co_eventually(1s, [&] { return mine.state() == lease_state::in_doubt; }));
+        BOOST_TEST(co_await co_eventually(1s, [&] { return mine.state() == lease_state::in_doubt; })
+        );
         BOOST_TEST(mine.valid());
         BOOST_TEST(subscribed());
         BOOST_TEST(proxy.active() == 1U);
@@ -166,10 +167,12 @@ BOOST_AUTO_TEST_CASE(fault_21_what_is_asked_while_the_command_connection_is_down
         auto held = co_await client.lock("a").acquire();
         proxy.refuse_new(true);
         proxy.cut(cut_kind::rst, command_connections());
-        BOOST_TEST(co_await co_eventually(1s, [&] { return held.state() == lease_state::in_doubt; }));
+        BOOST_TEST(co_await co_eventually(1s, [&] { return held.state() == lease_state::in_doubt; })
+        );
 
         auto start = lease_clock::now();
-        auto [ec, nothing] = co_await client.lock("b").try_acquire(asio::as_tuple(asio::use_awaitable));
+        auto [ec, nothing] =
+            co_await client.lock("b").try_acquire(asio::as_tuple(asio::use_awaitable));
         BOOST_TEST((ec == errc::unreachable));
         BOOST_TEST(!nothing);
         BOOST_TEST(((lease_clock::now() - start) >= 900ms));

@@ -10,8 +10,8 @@
 #include <holdfast.hpp>
 
 #include <boost/asio/as_tuple.hpp>
-#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancel_after.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -92,7 +92,9 @@ void with_fake_client(fake_body const& body, holdfast::config settings = patient
 // Keys other than token counters on a real server.
 std::vector<std::string> lock_keys(redis_server const& server) {
     auto keys = server.probe().keys();
-    std::erase_if(keys, [](std::string const& key) { return key.starts_with("redisson_lock_token:"); });
+    std::erase_if(keys, [](std::string const& key) {
+        return key.starts_with("redisson_lock_token:");
+    });
     return keys;
 }
 
@@ -106,7 +108,9 @@ std::string own_path() {
 class holder_process {
 public:
     explicit holder_process(redis_server const& server)
-        : child_{{"env", "HOLDFAST_CHILD_URL=" + server.url(), own_path(), "--run_test=child_holder"}} {}
+        : child_{
+              {"env", "HOLDFAST_CHILD_URL=" + server.url(), own_path(), "--run_test=child_holder"}
+          } {}
 
     // The next line that the child says, without the mark.
     std::string says() {
@@ -159,7 +163,8 @@ BOOST_AUTO_TEST_CASE(child_holder, *boost::unit_test::disabled()) {
                     auto [ec, reason] = co_await lease.wait_lost(as_code);
                     say(ec ? "no loss" : "lost");
                     auto const released = co_await code_of(lease.release(asio::deferred));
-                    say(released == errc::lease_lost ? "released: lease_lost" : "released: " + released.message());
+                    say(released == errc::lease_lost ? "released: lease_lost"
+                                                     : "released: " + released.message());
                     co_return;
                 }
                 co_await sleep_for(2ms);
@@ -240,7 +245,9 @@ BOOST_AUTO_TEST_CASE(fault_87_the_client_is_destroyed_with_leases_alive) {
         co_await sleep_for(20ms);
 
         client.reset();
-        BOOST_TEST(co_await co_eventually(5s, [&] { return told.has_value() && waiter.has_value(); }));
+        BOOST_TEST(co_await co_eventually(5s, [&] {
+            return told.has_value() && waiter.has_value();
+        }));
         BOOST_TEST((told == loss_reason::client_stopped));
         BOOST_TEST((waiter == errc::client_stopped));
         BOOST_TEST(!lease.valid());
@@ -489,12 +496,13 @@ BOOST_AUTO_TEST_CASE(fault_90_a_holder_that_blocks_its_strand_loses_its_lease_an
         auto const blocked = asio::make_strand(pool);
         auto const granted = [&](auto executor, char const* name) {
             return asio::co_spawn(
-                executor,
-                [lock = client.lock(name)]() -> asio::awaitable<holdfast::lease> {
-                    co_return co_await lock.acquire(awaited);
-                },
-                asio::use_future
-            ).get();
+                       executor,
+                       [lock = client.lock(name)]() -> asio::awaitable<holdfast::lease> {
+                           co_return co_await lock.acquire(awaited);
+                       },
+                       asio::use_future
+            )
+                .get();
         };
         auto lease = granted(blocked, "a");
         auto other = granted(asio::make_strand(pool), "b");
@@ -530,7 +538,9 @@ BOOST_AUTO_TEST_CASE(fault_91_a_blocked_connection_strand_does_not_keep_holders_
     asio::thread_pool pool{2};
     {
         holdfast::client client{pool, settings};
-        auto lease = client.lock("a").acquire(asio::bind_executor(asio::make_strand(pool), asio::use_future)).get();
+        auto lease = client.lock("a")
+                         .acquire(asio::bind_executor(asio::make_strand(pool), asio::use_future))
+                         .get();
         std::promise<void> stuck;
         asio::post(holdfast::client_access::state(client)->strand(), [&] {
             stuck.set_value();
@@ -547,7 +557,9 @@ BOOST_AUTO_TEST_CASE(fault_91_a_blocked_connection_strand_does_not_keep_holders_
     BOOST_TEST(lock_keys(server).empty());
 }
 
-BOOST_AUTO_TEST_CASE(fault_91_a_blocked_client_context_does_not_keep_holders_of_another_from_being_told) {
+BOOST_AUTO_TEST_CASE(
+    fault_91_a_blocked_client_context_does_not_keep_holders_of_another_from_being_told
+) {
     auto const server = fake_server::make();
     asio::thread_pool clients{1};
     asio::thread_pool holders{1};
@@ -561,7 +573,9 @@ BOOST_AUTO_TEST_CASE(fault_91_a_blocked_client_context_does_not_keep_holders_of_
         });
         stuck.get_future().wait();
         std::promise<loss_reason> told;
-        lease.wait_lost(asio::bind_executor(holders, [&](error_code, loss_reason reason) { told.set_value(reason); }));
+        lease.wait_lost(asio::bind_executor(holders, [&](error_code, loss_reason reason) {
+            told.set_value(reason);
+        }));
         auto lost = told.get_future();
         BOOST_TEST((lost.wait_for(1'500ms) == std::future_status::ready));
         BOOST_TEST(!lease.valid());
@@ -583,7 +597,9 @@ BOOST_AUTO_TEST_CASE(fault_92_a_stopped_process_finds_its_lease_lost_at_the_firs
     run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
         holdfast::client client{executor, server.url()};
         auto lease = co_await client.lock("a").acquire(awaited);
-        BOOST_TEST(lease.token().value > old_token);  // so a store refuses what the other one writes
+        BOOST_TEST(
+            lease.token().value > old_token
+        );  // so a store refuses what the other one writes
         co_await sleep_for(300ms);
         holder.process().resume();
         BOOST_TEST(holder.says() == "invalid");
@@ -615,7 +631,9 @@ BOOST_AUTO_TEST_CASE(fault_96_an_exception_in_the_critical_section_releases_the_
         }
         BOOST_TEST(caught == "no");
         BOOST_TEST(server.lock_keys().empty());  // at once: it was awaited
-        auto thrower = [&](holdfast::lease&) -> asio::awaitable<int> { throw std::domain_error{"at once"}; };
+        auto thrower = [&](holdfast::lease&) -> asio::awaitable<int> {
+            throw std::domain_error{"at once"};
+        };
         try {
             co_await holdfast::with_lease(lock, thrower);
         } catch (std::domain_error const& e) {
@@ -698,30 +716,41 @@ BOOST_AUTO_TEST_CASE(with_lease_releases_when_the_caller_is_cancelled) {
         auto const lock = client.lock("a");
         auto const executor = co_await asio::this_coro::executor;
         for (auto const type :
-             {asio::cancellation_type::terminal, asio::cancellation_type::partial, asio::cancellation_type::total}) {
+             {asio::cancellation_type::terminal,
+              asio::cancellation_type::partial,
+              asio::cancellation_type::total}) {
             bool entered = false;
             auto body = [&](holdfast::lease&) -> asio::awaitable<void> {
                 entered = true;
-                co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
+                co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation()
+                );
                 asio::steady_timer timer{co_await asio::this_coro::executor, 1h};
                 co_await timer.async_wait(awaited);
             };
             auto caller = [&]() -> asio::awaitable<void> {
-                co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
+                co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation()
+                );
                 co_await holdfast::with_lease(lock, body);
             };
             asio::cancellation_signal signal;
             std::optional<error_code> ended;
-            asio::co_spawn(executor, caller, asio::bind_cancellation_slot(signal.slot(), [&](std::exception_ptr thrown) {
-                try {
-                    ended = error_code{};
-                    if (thrown) {
-                        std::rethrow_exception(thrown);
+            asio::co_spawn(
+                executor,
+                caller,
+                asio::bind_cancellation_slot(
+                    signal.slot(),
+                    [&](std::exception_ptr thrown) {
+                        try {
+                            ended = error_code{};
+                            if (thrown) {
+                                std::rethrow_exception(thrown);
+                            }
+                        } catch (boost::system::system_error const& e) {
+                            ended = e.code();
+                        }
                     }
-                } catch (boost::system::system_error const& e) {
-                    ended = e.code();
-                }
-            }));
+                )
+            );
             BOOST_TEST(co_await co_eventually(5s, [&] { return entered; }));
             co_await sleep_for(5ms);
             signal.emit(type);
@@ -734,9 +763,16 @@ BOOST_AUTO_TEST_CASE(with_lease_releases_when_the_caller_is_cancelled) {
             ended.reset();
             entered = false;
             asio::cancellation_signal again;
-            asio::co_spawn(executor, caller, asio::bind_cancellation_slot(again.slot(), [&](std::exception_ptr thrown) {
-                ended = thrown ? error_code{asio::error::operation_aborted} : error_code{};
-            }));
+            asio::co_spawn(
+                executor,
+                caller,
+                asio::bind_cancellation_slot(
+                    again.slot(),
+                    [&](std::exception_ptr thrown) {
+                        ended = thrown ? error_code{asio::error::operation_aborted} : error_code{};
+                    }
+                )
+            );
             co_await sleep_for(20ms);
             again.emit(type);
             BOOST_TEST(co_await co_eventually(5s, [&] { return ended.has_value(); }));
@@ -744,7 +780,9 @@ BOOST_AUTO_TEST_CASE(with_lease_releases_when_the_caller_is_cancelled) {
             BOOST_TEST(!entered);
             server.unlock_as_other("a");
         }
-        auto const clean = [&] { return server.lock_keys().empty() && client.stats().waiters_now == 0; };
+        auto const clean = [&] {
+            return server.lock_keys().empty() && client.stats().waiters_now == 0;
+        };
         BOOST_TEST(co_await co_eventually(5s, clean));
     });
 }
@@ -760,7 +798,9 @@ BOOST_AUTO_TEST_CASE(fault_98_a_killed_holder_is_succeeded_within_its_lease_and_
         settings.fallback = 1h;
         holdfast::client client{executor, settings};
         std::optional<holdfast::lease> successor;
-        client.lock("a").acquire([&](error_code, holdfast::lease granted) { successor = std::move(granted); });
+        client.lock("a").acquire([&](error_code, holdfast::lease granted) {
+            successor = std::move(granted);
+        });
         co_await sleep_for(1'500ms);  // longer than its lease: it is renewed
         BOOST_TEST(!successor.has_value());
         BOOST_TEST(holder.process().kill() == -SIGKILL);
@@ -872,7 +912,10 @@ BOOST_AUTO_TEST_CASE(fault_102_released_twice_or_after_a_move) {
         other.release([&](error_code e) { codes.push_back(e); });
         other.release([&](error_code e) { codes.push_back(e); });
         BOOST_TEST(co_await co_eventually(5s, [&] { return codes.size() == 2; }));
-        BOOST_TEST(((!codes.at(0) && codes.at(1) == errc::not_held) || (!codes.at(1) && codes.at(0) == errc::not_held)));
+        BOOST_TEST(
+            ((!codes.at(0) && codes.at(1) == errc::not_held) ||
+             (!codes.at(1) && codes.at(0) == errc::not_held))
+        );
         BOOST_TEST(server.executed("release") == 2U);
     });
 }
@@ -882,7 +925,9 @@ BOOST_AUTO_TEST_CASE(fault_102_a_lease_that_is_overwritten_is_released) {
         auto lease = co_await client.lock("a").acquire(awaited);
         lease = co_await client.lock("b").acquire(awaited);
         BOOST_TEST(lease.valid());
-        BOOST_TEST(co_await co_eventually(5s, [&] { return server.lock_keys() == std::vector<std::string>{"b"}; }));
+        BOOST_TEST(co_await co_eventually(5s, [&] {
+            return server.lock_keys() == std::vector<std::string>{"b"};
+        }));
     });
 }
 
@@ -899,7 +944,9 @@ BOOST_AUTO_TEST_CASE(fault_103_after_shutdown_every_operation_says_so) {
         std::optional<error_code> second;
         client.shutdown([&](error_code ec) { second = ec; });
         co_await client.shutdown(awaited);
-        BOOST_TEST(co_await co_eventually(5s, [&] { return waiter.has_value() && second.has_value(); }));
+        BOOST_TEST(co_await co_eventually(5s, [&] {
+            return waiter.has_value() && second.has_value();
+        }));
         BOOST_TEST((waiter == errc::client_stopped));
         BOOST_TEST(!*second);
         BOOST_TEST((lease.loss() == loss_reason::client_stopped));
@@ -967,7 +1014,8 @@ BOOST_AUTO_TEST_CASE(fault_104_100000_local_waiters_and_no_more) {
             BOOST_TEST(client.stats().waiters_now == settings.max_waiters);
             auto const used = resident_kilobytes() - before;
             BOOST_TEST_MESSAGE(used << " KiB for all waiters");
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(HOLDFAST_TEST_SANITIZER)
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && \
+    !defined(HOLDFAST_TEST_SANITIZER)
             BOOST_TEST(used < 2 * settings.max_waiters);  // 2 KiB each
 #endif
             BOOST_TEST(holdfast::is_retryable(errc::too_many_waiters));
@@ -977,7 +1025,8 @@ BOOST_AUTO_TEST_CASE(fault_104_100000_local_waiters_and_no_more) {
             auto elsewhere = co_await client.lock("b").acquire(awaited);
             BOOST_TEST(elsewhere.valid());
             co_await client.shutdown(awaited);
-            BOOST_TEST(co_await co_eventually(60s, [&] { return stopped == settings.max_waiters; }));
+            BOOST_TEST(co_await co_eventually(60s, [&] { return stopped == settings.max_waiters; })
+            );
             BOOST_TEST(refused == more);
             BOOST_TEST(other == 0U);
             BOOST_TEST(client.stats().waiters_now == 0U);
@@ -1033,10 +1082,12 @@ BOOST_AUTO_TEST_CASE(the_program_of_the_readme_ends_by_itself) {
 
 BOOST_AUTO_TEST_CASE(the_program_of_the_readme_ends_by_itself_without_a_server) {
     auto const nobody = "redis://127.0.0.1:" + std::to_string(holdfast::test::free_tcp_port());
-    for (auto const& url : {nobody, std::string{"unix:///nowhere/at/all"}, std::string{"redis://192.0.2.1:6379"}}) {
+    for (auto const& url :
+         {nobody, std::string{"unix:///nowhere/at/all"}, std::string{"redis://192.0.2.1:6379"}}) {
         auto const main = [&](asio::io_context& context) -> asio::awaitable<void> {
             holdfast::client client{context, url};
-            auto [ec, lease] = co_await client.lock("a").acquire(asio::cancel_after(300ms, as_code));
+            auto [ec, lease] =
+                co_await client.lock("a").acquire(asio::cancel_after(300ms, as_code));
             BOOST_TEST((ec == asio::error::operation_aborted), url);
         };
         auto const begin = steady_clock::now();

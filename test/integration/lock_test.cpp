@@ -49,7 +49,8 @@ BOOST_AUTO_TEST_CASE(a_waiter_gets_the_lock_when_it_is_released) {
                 granted = true;
                 co_await lease.release();
             },
-            asio::detached);
+            asio::detached
+        );
         co_await holdfast::test::sleep_for(200ms);
         BOOST_TEST(!granted);
         co_await held.release();

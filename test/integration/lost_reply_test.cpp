@@ -51,14 +51,21 @@ asio::awaitable<error_code> release(holdfast::lease& held) {
 }
 
 // One holder, once, with an end; and one release sets it free.
-asio::awaitable<void> check_granted_once(holdfast::lease& held, redis_probe& probe, std::string const& name) {
+asio::awaitable<void> check_granted_once(
+    holdfast::lease& held,
+    redis_probe& probe,
+    std::string const& name
+) {
     BOOST_TEST(held.valid());
     auto const fields = probe.hgetall(name);
     BOOST_TEST(fields.size() == 1U);
     BOOST_TEST((fields.empty() || fields.begin()->second == "1"));
     BOOST_TEST(probe.pttl(name) > 0);
     BOOST_TEST(probe.pttl(name) <= 3000);
-    BOOST_TEST(std::to_string(held.token().value) == probe.get("redisson_lock_token:{" + name + "}").value_or(""));
+    BOOST_TEST(
+        std::to_string(held.token().value) ==
+        probe.get("redisson_lock_token:{" + name + "}").value_or("")
+    );
     BOOST_TEST(!co_await release(held));
     BOOST_TEST(!probe.exists(name));
 }
@@ -93,7 +100,12 @@ BOOST_AUTO_TEST_CASE(fault_5_a_reset_in_the_middle_of_the_acquire_reply) {
         for (std::uint64_t const bytes : {1U, 4U, 7U, 12U, 24U, 27U, 31U, 45U}) {
             auto const name = "cut-after-" + std::to_string(bytes);
             auto const before = client.stats();
-            proxy.after_bytes(direction::to_client, bytes, stream_fault::reset, command_connections());
+            proxy.after_bytes(
+                direction::to_client,
+                bytes,
+                stream_fault::reset,
+                command_connections()
+            );
             auto held = co_await client.lock(name).acquire();
             BOOST_TEST(proxy.pending_faults() == 0U);
             BOOST_TEST(client.stats().reconnects == before.reconnects + 1);
@@ -112,7 +124,8 @@ BOOST_AUTO_TEST_CASE(fault_5_a_reset_in_the_middle_of_the_reply_to_a_single_atte
         auto probe = server.probe();
         co_await warm_up(client);
         proxy.after_bytes(direction::to_client, 10, stream_fault::reset, command_connections());
-        auto [ec, held] = co_await client.lock("a").try_acquire(asio::as_tuple(asio::use_awaitable));
+        auto [ec, held] =
+            co_await client.lock("a").try_acquire(asio::as_tuple(asio::use_awaitable));
         BOOST_TEST((ec == errc::unreachable));
         BOOST_TEST(holdfast::is_retryable(ec));
         BOOST_TEST(!held);
@@ -126,7 +139,9 @@ BOOST_AUTO_TEST_CASE(fault_6_the_reply_to_an_acquire_is_lost) {
     run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
         auto probe = server.probe();
         for (auto const fault :
-             {command_fault::lose_reply_and_cut, command_fault::lose_reply, command_fault::drop_replies}) {
+             {command_fault::lose_reply_and_cut,
+              command_fault::lose_reply,
+              command_fault::drop_replies}) {
             holdfast::client client{executor, quiet(proxy.url())};
             co_await warm_up(client);
             proxy.when_client_sends(acquire_of_a, fault);
@@ -189,7 +204,9 @@ BOOST_AUTO_TEST_CASE(fault_6_the_reply_to_a_release_is_lost) {
     run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
         auto probe = server.probe();
         for (auto const fault :
-             {command_fault::lose_reply_and_cut, command_fault::lose_reply, command_fault::drop_replies}) {
+             {command_fault::lose_reply_and_cut,
+              command_fault::lose_reply,
+              command_fault::drop_replies}) {
             holdfast::client client{executor, quiet(proxy.url())};
             co_await warm_up(client);
             auto held = co_await client.lock("a").acquire();
@@ -238,7 +255,8 @@ BOOST_AUTO_TEST_CASE(fault_8_the_request_is_carried_out_after_the_client_gave_up
         holdfast::client other{executor, quiet(server.url())};
         co_await warm_up(client);
         co_await warm_up(other);
-        // In order: withdrawn on the connection that carried the attempt, and after that connection was given up.
+        // In order: withdrawn on the connection that carried the attempt, and after that connection
+        // was given up.
         for (auto const pause : {300ms, 2500ms}) {
             server.pause();
             auto [ec, held] = co_await client.lock("a").acquire(
@@ -274,7 +292,9 @@ BOOST_AUTO_TEST_CASE(fault_8_the_request_is_carried_out_after_its_withdrawal) {
         BOOST_TEST(!probe.exists("a"));
 
         // The network delivers it now.
-        BOOST_TEST(probe.command(words_sent(proxy, acquire_of_a)).as_array().at(1).as_integer() == 1);
+        BOOST_TEST(
+            probe.command(words_sent(proxy, acquire_of_a)).as_array().at(1).as_integer() == 1
+        );
         auto const late = lease_clock::now();
         BOOST_TEST(probe.pttl("a") > 0);
         BOOST_TEST(probe.pttl("a") <= 3000);

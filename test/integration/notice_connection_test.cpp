@@ -35,7 +35,9 @@ holdfast::config only_notices(std::string const& url) {
 
 connection_selector notice_connection(tcp_proxy const& proxy) {
     auto const sent = proxy.commands(connection_number(1));
-    auto const subscribes = [](std::string const& command) { return command.starts_with("SUBSCRIBE"); };
+    auto const subscribes = [](std::string const& command) {
+        return command.starts_with("SUBSCRIBE");
+    };
     return connection_number(std::any_of(sent.begin(), sent.end(), subscribes) ? 1 : 2);
 }
 
@@ -66,7 +68,8 @@ BOOST_AUTO_TEST_CASE(fault_20_the_subscriber_connection_dies) {
         auto const start = lease_clock::now();
         proxy.refuse_new(false);
         BOOST_REQUIRE(co_await co_eventually(5s, [&] { return waiting->done; }));
-        // 100 ms at most until the next attempt to connect, 100 ms to look again, the rest is slack.
+        // 100 ms at most until the next attempt to connect, 100 ms to look again, the rest is
+        // slack.
         BOOST_TEST(((waiting->at - start) < 1200ms));
         BOOST_TEST(waiting->held.valid());
         BOOST_TEST((mine.state() == lease_state::held));

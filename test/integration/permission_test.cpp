@@ -44,7 +44,9 @@ holdfast::config as_alice(redis_server const& server, std::string const& passwor
 }
 
 bool only_token_counters(std::vector<std::string> const& keys) {
-    return std::all_of(keys.begin(), keys.end(), [](auto const& key) { return key.starts_with("redisson_lock_token:"); });
+    return std::all_of(keys.begin(), keys.end(), [](auto const& key) {
+        return key.starts_with("redisson_lock_token:");
+    });
 }
 
 bool ran_a_script(redis_server const& server) {
@@ -68,9 +70,23 @@ std::string rights_in_the_readme() {
 }  // namespace
 
 // Each of these is refused before anything was written under the lock's key.
-BOOST_DATA_TEST_CASE(fault_47_a_command_that_is_denied_fails_the_acquire_at_once,
-                     data::make({"evalsha", "eval", "pttl", "set", "pexpire", "hdel", "exists", "time", "incr", "hset", "ping"}),
-                     command) {
+BOOST_DATA_TEST_CASE(
+    fault_47_a_command_that_is_denied_fails_the_acquire_at_once,
+    data::make(
+        {"evalsha",
+         "eval",
+         "pttl",
+         "set",
+         "pexpire",
+         "hdel",
+         "exists",
+         "time",
+         "incr",
+         "hset",
+         "ping"}
+    ),
+    command
+) {
     auto server = server_for(std::string{"~* &* +@all -"} + command);
     log_lines log;
     run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
@@ -124,8 +140,18 @@ BOOST_AUTO_TEST_CASE(fault_47_a_busy_lock_that_may_not_be_looked_at_fails_the_ac
     });
 }
 
-BOOST_DATA_TEST_CASE(fault_48_a_key_that_is_denied_fails_the_acquire_at_once,
-                     data::make({"~other:*", "~a", "~redisson_lock_token:*", "~a ~redisson_lock_token:*", "%R~*", "resetkeys"}), keys) {
+BOOST_DATA_TEST_CASE(
+    fault_48_a_key_that_is_denied_fails_the_acquire_at_once,
+    data::make(
+        {"~other:*",
+         "~a",
+         "~redisson_lock_token:*",
+         "~a ~redisson_lock_token:*",
+         "%R~*",
+         "resetkeys"}
+    ),
+    keys
+) {
     auto server = server_for(std::string{"&* +@all "} + keys);
     run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
         auto const start = steady::now();
@@ -150,7 +176,8 @@ BOOST_DATA_TEST_CASE(fault_48_a_key_that_is_denied_fails_the_acquire_at_once,
 }
 
 BOOST_AUTO_TEST_CASE(fault_48_a_denied_key_leaves_other_locks_alone) {
-    auto server = server_for("~mine* ~redisson_lock_token:{mine* ~redisson_lock__channel:{mine* &* +@all");
+    auto server =
+        server_for("~mine* ~redisson_lock_token:{mine* ~redisson_lock__channel:{mine* &* +@all");
     run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
         holdfast::client client{executor, as_alice(server)};
         auto lease = co_await client.lock("mine").acquire();
@@ -204,7 +231,9 @@ BOOST_AUTO_TEST_CASE(fault_50_a_release_that_may_not_publish_succeeds_and_is_cou
             holdfast::client other{executor, server.url()};
             auto held = co_await client.lock("a").acquire({.lease = 2s, .renew = false});
             holdfast::lease remote;
-            other.lock("a").acquire([&](error_code, holdfast::lease granted) { remote = std::move(granted); });
+            other.lock("a").acquire([&](error_code, holdfast::lease granted) {
+                remote = std::move(granted);
+            });
             BOOST_TEST(co_await co_eventually(1s, [&] { return other.stats().refusals == 2; }));
 
             auto [ec] = co_await held.release(as_result);
@@ -224,7 +253,9 @@ BOOST_AUTO_TEST_CASE(fault_50_a_local_waiter_needs_no_message) {
         holdfast::client client{executor, as_alice(server)};
         auto held = co_await client.lock("a").acquire({.lease = 1h});
         holdfast::lease next;
-        client.lock("a").acquire([&](error_code, holdfast::lease granted) { next = std::move(granted); });
+        client.lock("a").acquire([&](error_code, holdfast::lease granted) {
+            next = std::move(granted);
+        });
         BOOST_TEST(co_await co_eventually(1s, [&] { return client.stats().refusals == 2; }));
         co_await held.release();
         BOOST_TEST(co_await co_eventually(1s, [&] { return bool(next); }));
@@ -233,7 +264,8 @@ BOOST_AUTO_TEST_CASE(fault_50_a_local_waiter_needs_no_message) {
     });
 }
 
-// S19: what is sent before the log-in was answered would run as the user "default", who may do everything here.
+// S19: what is sent before the log-in was answered would run as the user "default", who may do
+// everything here.
 BOOST_AUTO_TEST_CASE(fault_51_a_wrong_password_fails_at_once_and_nothing_runs_as_somebody_else) {
     auto server = server_for("~* &* +@all");
     run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {

@@ -1,5 +1,5 @@
-// One fault after the other, while many take the same locks: whatever happens, nobody holds twice, and all is well
-// when it is over.
+// One fault after the other, while many take the same locks: whatever happens, nobody holds twice,
+// and all is well when it is over.
 
 #include "support/background.hpp"
 #include "support/redis_probe.hpp"
@@ -11,6 +11,7 @@
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/cancel_after.hpp>
+#include <boost/asio/deferred.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/test/unit_test.hpp>
@@ -39,7 +40,8 @@ public:
     asio::awaitable<void> run(asio::any_io_executor executor) {
         {
             std::array<holdfast::client, 2> clients{
-                holdfast::client{executor, settings()}, holdfast::client{executor, settings()}
+                holdfast::client{executor, settings()},
+                holdfast::client{executor, settings()}
             };
             for (auto& client : clients) {
                 for (int worker = 0; worker < workers_per_client; ++worker) {
@@ -62,7 +64,8 @@ public:
             for (auto& client : clients) {
                 auto const quiet = [&client] {
                     auto const now = client.stats();
-                    return now.waiters_now == 0 && now.leases_now == 0 && now.subscriptions_now == 0;
+                    return now.waiters_now == 0 && now.leases_now == 0 &&
+                           now.subscriptions_now == 0;
                 };
                 BOOST_TEST(co_await co_eventually(3s, quiet));
             }
@@ -100,11 +103,11 @@ private:
             auto const which = draw(lock_count);
             auto const lock = client.lock("lock-{}", which);
             bool const impatient = !last && draw(3) == 0;
-            auto [ec, held] = impatient
-                                  ? co_await lock.acquire(asio::cancel_after(
-                                        std::chrono::milliseconds{1 + draw(200)}, asio::as_tuple(asio::use_awaitable)
-                                    ))
-                                  : co_await lock.acquire(asio::as_tuple(asio::use_awaitable));
+            // GCC 12 crashes on a co_await inside a conditional expression.
+            auto const patience = impatient ? std::chrono::milliseconds{1 + draw(200)} : 1h;
+            auto acquire =
+                lock.acquire(asio::cancel_after(patience, asio::as_tuple(asio::deferred)));
+            auto [ec, held] = co_await std::move(acquire)(asio::use_awaitable);
             if (ec) {
                 bool const cancelled = impatient && ec == asio::error::operation_aborted;
                 BOOST_TEST(cancelled, ec.message());
@@ -136,15 +139,9 @@ private:
     asio::awaitable<void> disturb() {
         std::chrono::milliseconds const a_while{draw(500)};
         switch (draw(12)) {
-            case 0:
-                proxy_.cut(cut_kind::rst);
-                break;
-            case 1:
-                proxy_.cut(cut_kind::fin, connections_that_sent("SUBSCRIBE"));
-                break;
-            case 2:
-                proxy_.cut(cut_kind::rst, connections_that_sent("TIME"));
-                break;
+            case 0: proxy_.cut(cut_kind::rst); break;
+            case 1: proxy_.cut(cut_kind::fin, connections_that_sent("SUBSCRIBE")); break;
+            case 2: proxy_.cut(cut_kind::rst, connections_that_sent("TIME")); break;
             case 3:
                 proxy_.set_mode(proxy_mode::stall());
                 co_await sleep_for(a_while);
@@ -159,15 +156,14 @@ private:
             case 5:
                 proxy_.when_client_sends("redisson_lock_token", command_fault::lose_reply);
                 break;
-            case 6:
-                proxy_.when_client_sends("redisson_lock_token", command_fault::lose);
-                break;
+            case 6: proxy_.when_client_sends("redisson_lock_token", command_fault::lose); break;
             case 7:
-                proxy_.when_client_sends("redisson_lock__channel", command_fault::lose_reply_and_cut);
+                proxy_.when_client_sends(
+                    "redisson_lock__channel",
+                    command_fault::lose_reply_and_cut
+                );
                 break;
-            case 8:
-                proxy_.on_reply(1 + draw(5), stream_fault::reset);
-                break;
+            case 8: proxy_.on_reply(1 + draw(5), stream_fault::reset); break;
             case 9:
                 server_.pause();
                 co_await sleep_for(a_while);
@@ -176,9 +172,7 @@ private:
             case 10:
                 proxy_.set_mode(proxy_mode::delay(std::chrono::milliseconds{draw(100)}));
                 break;
-            default:
-                server_.probe().script_flush();
-                break;
+            default: server_.probe().script_flush(); break;
         }
     }
 

@@ -219,9 +219,8 @@ BOOST_AUTO_TEST_CASE(who_waits_for_the_loss_is_told) {
         auto held = co_await client.lock("a").acquire();
 
         // A watch that is cancelled changes nothing.
-        auto const [cancelled, none] = co_await held.wait_lost(
-            asio::cancel_after(50ms, asio::as_tuple(asio::use_awaitable))
-        );
+        auto const [cancelled, none] =
+            co_await held.wait_lost(asio::cancel_after(50ms, asio::as_tuple(asio::use_awaitable)));
         BOOST_TEST((cancelled == asio::error::operation_aborted));
         BOOST_TEST((none == loss_reason::none));
         BOOST_TEST(held.valid());
@@ -247,7 +246,8 @@ BOOST_AUTO_TEST_CASE(who_waits_for_the_loss_is_told) {
         BOOST_TEST((reason == loss_reason::deleted));
 
         holdfast::lease empty;
-        auto const [nothing, no_reason] = co_await empty.wait_lost(asio::as_tuple(asio::use_awaitable));
+        auto const [nothing, no_reason] =
+            co_await empty.wait_lost(asio::as_tuple(asio::use_awaitable));
         BOOST_TEST((nothing == errc::not_held));
         BOOST_TEST((no_reason == loss_reason::none));
     });

@@ -83,7 +83,9 @@ BOOST_AUTO_TEST_CASE(fault_38_a_later_acquire_waits_for_memory) {
         co_await lease.release();
         co_await acquire_on_full_server(server, client);
         // The refused attempts have not used up tokens.
-        BOOST_TEST(server.probe().get("redisson_lock_token:{a}").value() == std::to_string(token.value + 1));
+        BOOST_TEST(
+            server.probe().get("redisson_lock_token:{a}").value() == std::to_string(token.value + 1)
+        );
     });
 }
 
@@ -119,7 +121,9 @@ BOOST_AUTO_TEST_CASE(fault_39_renewal_and_release_need_no_memory) {
 
 BOOST_AUTO_TEST_CASE(fault_40_a_server_that_evicts_keys_is_warned_of) {
     for (auto const* policy : {"allkeys-lru", "volatile-ttl", "volatile-lru", "noeviction"}) {
-        redis_server server{{.extra = {"maxmemory 100mb", std::string{"maxmemory-policy "} + policy}}};
+        redis_server server{
+            {.extra = {"maxmemory 100mb", std::string{"maxmemory-policy "} + policy}}
+        };
         log_lines log;
         run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
             auto settings = holdfast::parse_url(server.url());
@@ -128,7 +132,11 @@ BOOST_AUTO_TEST_CASE(fault_40_a_server_that_evicts_keys_is_warned_of) {
             co_await client.ready();
         });
         bool const evicts = std::string_view{policy} != "noeviction";
-        BOOST_TEST(log.count(holdfast::log_level::warning, "maxmemory-policy noeviction") == (evicts ? 1U : 0U), policy);
+        BOOST_TEST(
+            log.count(holdfast::log_level::warning, "maxmemory-policy noeviction") ==
+                (evicts ? 1U : 0U),
+            policy
+        );
     }
 }
 

@@ -64,7 +64,8 @@ BOOST_AUTO_TEST_CASE(fault_28_stopped_for_less_than_a_request_timeout) {
 BOOST_AUTO_TEST_CASE(fault_61_writes_are_paused_for_less_than_a_lease) {
     redis_server server;
     run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
-        // A request time-out of 1 s, and a renewal every 2 s: one of them meets the pause for longer than that.
+        // A request time-out of 1 s, and a renewal every 2 s: one of them meets the pause for
+        // longer than that.
         auto settings = short_leases(server.url(), 6s);
         settings.notice = 0.1;
         holdfast::client client{executor, settings};
@@ -102,7 +103,8 @@ BOOST_AUTO_TEST_CASE(fault_61_writes_are_paused_for_longer_than_a_lease) {
         BOOST_TEST(!held.valid());
         BOOST_TEST(!waiting->done);
 
-        // What was sent during the pause is carried out at its end, and does no harm for longer than a lease.
+        // What was sent during the pause is carried out at its end, and does no harm for longer
+        // than a lease.
         BOOST_REQUIRE(co_await co_eventually(5s + 2s + 1s, [&] { return waiting->done; }));
         BOOST_TEST(waiting->held.valid());
         BOOST_TEST(!waiting->rival_was_valid);

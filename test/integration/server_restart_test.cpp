@@ -82,7 +82,8 @@ BOOST_AUTO_TEST_CASE(fault_27_killed_and_restarted_empty) {
         co_await run_aside([&] { server.restart(false); });
         // At the first renewal on the new connection; never as late as the next one in turn.
         BOOST_REQUIRE(co_await co_eventually(2s, [&] { return lost_a->told && lost_b->told; }));
-        bool const gone = lost_a->reason == loss_reason::taken || lost_a->reason == loss_reason::deleted;
+        bool const gone =
+            lost_a->reason == loss_reason::taken || lost_a->reason == loss_reason::deleted;
         BOOST_TEST(gone);
         BOOST_TEST((lost_b->reason == loss_reason::deleted));
         BOOST_TEST((lost_a->at < taken.deadline()));

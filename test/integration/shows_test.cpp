@@ -110,7 +110,8 @@ BOOST_AUTO_TEST_CASE(show_5_a_release_reaches_a_waiter_elsewhere_without_a_timer
                     next = std::move(granted);
                     granted_at = steady::now();
                 });
-                bool const waits = co_await co_eventually(5s, [&] { return client.stats().refusals > refusals; });
+                bool const waits =
+                    co_await co_eventually(5s, [&] { return client.stats().refusals > refusals; });
                 BOOST_REQUIRE(waits);
                 auto const start = steady::now();
                 co_await held.release();
@@ -124,7 +125,8 @@ BOOST_AUTO_TEST_CASE(show_5_a_release_reaches_a_waiter_elsewhere_without_a_timer
             BOOST_TEST(left.stats().hand_overs + right.stats().hand_overs == 1'000U);
             co_await held.release();
         },
-        100s);
+        100s
+    );
 }
 
 // A tool that crashed half way, or an operator's PERSIST.
@@ -144,7 +146,9 @@ BOOST_AUTO_TEST_CASE(a_lock_that_never_expires_is_looked_at_again_and_reported) 
         BOOST_TEST(!ec, ec.message());
         BOOST_TEST(!none);
         holdfast::lease lease;
-        client.lock("a").acquire([&](error_code, holdfast::lease granted) { lease = std::move(granted); });
+        client.lock("a").acquire([&](error_code, holdfast::lease granted) {
+            lease = std::move(granted);
+        });
         auto const before = client.stats().attempts;
         co_await holdfast::test::sleep_for(1500ms);
         auto const looked = client.stats().attempts - before;
@@ -191,7 +195,9 @@ BOOST_AUTO_TEST_CASE(force_release_frees_a_lock_wakes_a_waiter_and_the_holder_le
 
         auto held = co_await holder.lock("a").acquire({.lease = 3s});
         holdfast::lease next;
-        waiter.lock("a").acquire({.lease = 1h}, [&](error_code, holdfast::lease granted) { next = std::move(granted); });
+        waiter.lock("a").acquire({.lease = 1h}, [&](error_code, holdfast::lease granted) {
+            next = std::move(granted);
+        });
         BOOST_TEST(co_await co_eventually(2s, [&] { return waiter.stats().refusals == 2; }));
         BOOST_TEST(co_await operators.lock("a").force_release());
         auto const freed = steady::now();
@@ -256,7 +262,10 @@ BOOST_AUTO_TEST_CASE(a_key_prefix_separates_programs) {
         holdfast::client other{executor, server.url()};
         BOOST_TEST(client.lock("a").name() == "app:a");
         auto lease = co_await client.lock("a").acquire();
-        BOOST_TEST(server.probe().keys() == (std::vector<std::string>{"app:a", "redisson_lock_token:{app:a}"}));
+        BOOST_TEST(
+            server.probe().keys() ==
+            (std::vector<std::string>{"app:a", "redisson_lock_token:{app:a}"})
+        );
         auto free = co_await other.lock("a").try_acquire();
         BOOST_TEST(free.valid());
         auto busy = co_await other.lock("app:a").try_acquire();
@@ -288,7 +297,8 @@ BOOST_AUTO_TEST_CASE(show_9_names_that_were_used_once_leave_no_memory_behind) {
             BOOST_TEST(client.stats().grants == static_cast<std::uint64_t>(names));
             BOOST_TEST(client.stats().leases_now == 0U);
         },
-        std::max(100s, std::chrono::seconds{names / 500}));
+        std::max(100s, std::chrono::seconds{names / 500})
+    );
 }
 
 // The same for names that somebody had to wait for.
@@ -301,14 +311,16 @@ BOOST_AUTO_TEST_CASE(show_9_names_that_were_waited_for_leave_no_subscription_beh
             auto first = co_await lock.acquire();
             holdfast::lease second;
             lock.acquire([&](error_code, holdfast::lease granted) { second = std::move(granted); });
-            bool const waits = co_await co_eventually(2s, [&] { return client.stats().waiters_now == 1; });
+            bool const waits =
+                co_await co_eventually(2s, [&] { return client.stats().waiters_now == 1; });
             BOOST_REQUIRE(waits);
             co_await first.release();
             bool const granted = co_await co_eventually(2s, [&] { return bool(second); });
             BOOST_REQUIRE(granted);
             co_await second.release();
         }
-        BOOST_TEST(co_await co_eventually(3s, [&] { return client.stats().subscriptions_now == 0; }));
+        BOOST_TEST(co_await co_eventually(3s, [&] { return client.stats().subscriptions_now == 0; })
+        );
         auto probe = server.probe();
         BOOST_TEST(co_await co_eventually(1s, [&] { return probe.pubsub_channels().empty(); }));
     });

@@ -1,4 +1,5 @@
-// Encrypted connections: who is believed, and that nothing goes out to anybody else. Passwords stay out of the log.
+// Encrypted connections: who is believed, and that nothing goes out to anybody else. Passwords stay
+// out of the log.
 
 #include "support/certificates.hpp"
 #include "support/log_lines.hpp"
@@ -88,8 +89,13 @@ BOOST_AUTO_TEST_CASE(a_good_certificate_is_accepted) {
 }
 
 BOOST_AUTO_TEST_CASE(fault_22_a_certificate_for_another_host_is_refused) {
-    redis_server server{{.tls = certificate_options{.common_name = "localhost",
-                                                    .subject_alternative_name = "DNS:elsewhere.example"}}};
+    redis_server server{
+        {.tls =
+             certificate_options{
+                 .common_name = "localhost",
+                 .subject_alternative_name = "DNS:elsewhere.example"
+             }}
+    };
     check_that_it_is_refused(trusting(server));
     check_that_nothing_ran(server);
     auto settings = trusting(server);
@@ -115,7 +121,8 @@ BOOST_AUTO_TEST_CASE(fault_22_an_expired_certificate_is_refused) {
     check_that_nothing_ran(server);
 }
 
-// Redis says nothing to a greeting that it does not understand, so this looks like a server that hangs.
+// Redis says nothing to a greeting that it does not understand, so this looks like a server that
+// hangs.
 BOOST_AUTO_TEST_CASE(fault_22_a_server_without_tls_gets_nothing_in_plain_text) {
     redis_server server{{.tcp = true, .tls = certificate_options{}}};
     auto settings = trusting(server);
@@ -140,7 +147,13 @@ BOOST_AUTO_TEST_CASE(a_file_of_authorities_that_is_not_there_is_reported) {
 }
 
 BOOST_AUTO_TEST_CASE(verification_can_be_switched_off_on_purpose) {
-    redis_server server{{.tls = certificate_options{.subject_alternative_name = "DNS:elsewhere.example", .expired = true}}};
+    redis_server server{
+        {.tls =
+             certificate_options{
+                 .subject_alternative_name = "DNS:elsewhere.example",
+                 .expired = true
+             }}
+    };
     auto settings = holdfast::parse_url(server.tls_url());
     check_that_it_is_refused(settings);
     settings.tls.insecure_accept_any_certificate = true;
@@ -173,10 +186,12 @@ BOOST_AUTO_TEST_CASE(a_certificate_that_expires_while_connected_stops_the_next_c
 BOOST_AUTO_TEST_CASE(passwords_never_appear_in_the_log) {
     std::string const right = "correct-horse-battery-staple";
     std::string const wrong = "tr0ub4dor-and-3";
-    redis_server server{{.tcp = true,
-                         .tls = certificate_options{},
-                         .password = right,
-                         .users = {"alice on >" + right + " ~* &* +@all"}}};
+    redis_server server{
+        {.tcp = true,
+         .tls = certificate_options{},
+         .password = right,
+         .users = {"alice on >" + right + " ~* &* +@all"}}
+    };
     log_lines log;
     run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
         auto settings = trusting(server);
@@ -193,7 +208,9 @@ BOOST_AUTO_TEST_CASE(passwords_never_appear_in_the_log) {
                     // Connections that break and come back, and a key that is no lock.
                     server.probe().client_kill_type("normal");
                     server.probe().client_kill_type("pubsub");
-                    BOOST_TEST(co_await co_eventually(5s, [&] { return client.stats().reconnects > 0; }));
+                    BOOST_TEST(co_await co_eventually(5s, [&] {
+                        return client.stats().reconnects > 0;
+                    }));
                     server.probe().set("garbage", "x");
                     auto [corrupt, none] = co_await client.lock("garbage").acquire(as_result);
                     BOOST_TEST((corrupt == errc::corrupt_state));
@@ -221,10 +238,15 @@ BOOST_AUTO_TEST_CASE(passwords_never_appear_in_the_log) {
 
 BOOST_AUTO_TEST_CASE(passwords_never_appear_in_what_is_thrown) {
     std::string const secret = "correct-horse";
-    for (auto const& url : {"redis://alice:" + secret + "@", "redis://alice:" + secret + "@host:99999",
-                            "redis://alice:" + secret + "@host/nonsense", "redis://alice:" + secret + "%zz@host",
-                            "redis://alice:" + secret + "@host?" + secret + "=1", "http://alice:" + secret + "@host",
-                            "unix://alice:" + secret + "@", "redis://alice:" + secret + "@ho st"}) {
+    for (auto const& url :
+         {"redis://alice:" + secret + "@",
+          "redis://alice:" + secret + "@host:99999",
+          "redis://alice:" + secret + "@host/nonsense",
+          "redis://alice:" + secret + "%zz@host",
+          "redis://alice:" + secret + "@host?" + secret + "=1",
+          "http://alice:" + secret + "@host",
+          "unix://alice:" + secret + "@",
+          "redis://alice:" + secret + "@ho st"}) {
         try {
             (void)holdfast::parse_url(url);
             BOOST_ERROR("accepted: " + url);

@@ -1,4 +1,5 @@
-// What other clients see of a lock: the keys, fields, channels and payloads of Redisson's RLock and RFencedLock.
+// What other clients see of a lock: the keys, fields, channels and payloads of Redisson's RLock and
+// RFencedLock.
 
 #include "support/redis_probe.hpp"
 #include "support/redis_server.hpp"
@@ -35,7 +36,12 @@ std::string const java_client = "71b96ce8-2746-4c7e-9a51-0f6de2f5a111";
 std::string const java_thread = java_client + ":1";
 
 // As Redisson's acquire script leaves it.
-void hold_from_java(redis_probe& probe, std::string const& name, std::string const& holder, int ttl_ms) {
+void hold_from_java(
+    redis_probe& probe,
+    std::string const& name,
+    std::string const& holder,
+    int ttl_ms
+) {
     probe.cmd("HINCRBY", name, holder, 1);
     probe.cmd("PEXPIRE", name, ttl_ms);
 }
@@ -63,7 +69,9 @@ std::ostream& operator<<(std::ostream& out, named const& n) {
 // Redisson looks for an opening brace only.
 std::vector<named> const names{
     {"L", "redisson_lock_token:{L}", "redisson_lock__channel:{L}"},
-    {"stock:7:apple", "redisson_lock_token:{stock:7:apple}", "redisson_lock__channel:{stock:7:apple}"},
+    {"stock:7:apple",
+     "redisson_lock_token:{stock:7:apple}",
+     "redisson_lock__channel:{stock:7:apple}"},
     {"a{b}", "redisson_lock_token:a{b}", "redisson_lock__channel:a{b}"},
     {"a{b", "redisson_lock_token:a{b", "redisson_lock__channel:a{b"},
     {"a{}b", "redisson_lock_token:a{}b", "redisson_lock__channel:a{}b"},
@@ -73,7 +81,11 @@ std::vector<named> const names{
 
 }  // namespace
 
-BOOST_DATA_TEST_CASE(fault_111_keys_and_channel_are_named_as_in_redisson, data::make(names), expected) {
+BOOST_DATA_TEST_CASE(
+    fault_111_keys_and_channel_are_named_as_in_redisson,
+    data::make(names),
+    expected
+) {
     redis_server server;
     run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
         holdfast::client client{executor, server.url()};
@@ -104,7 +116,9 @@ BOOST_AUTO_TEST_CASE(a_held_lock_is_a_hash_with_one_holder_and_an_expiry) {
         auto first = co_await client.lock("L").acquire({.lease = 30s});
         auto const fields = probe.hgetall("L");
         BOOST_REQUIRE(fields.size() == 1U);
-        std::regex const holder{"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}:[0-9]+"};
+        std::regex const holder{
+            "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}:[0-9]+"
+        };
         BOOST_TEST(std::regex_match(fields.begin()->first, holder), fields.begin()->first);
         BOOST_TEST(fields.begin()->second == "1");
         BOOST_TEST(probe.pttl("L") > 25'000);
@@ -126,11 +140,16 @@ BOOST_AUTO_TEST_CASE(a_held_lock_is_a_hash_with_one_holder_and_an_expiry) {
     });
 }
 
-BOOST_DATA_TEST_CASE(fault_121_a_lock_held_by_redisson_is_waited_for,
-                     data::make({"71b96ce8-2746-4c7e-9a51-0f6de2f5a111:1", "71b96ce8-2746-4c7e-9a51-0f6de2f5a111:-5",
-                                 "71b96ce8-2746-4c7e-9a51-0f6de2f5a111:-9223372036854775808",
-                                 "71b96ce8-2746-4c7e-9a51-0f6de2f5a111:1:6f1c-transaction"}),
-                     holder) {
+BOOST_DATA_TEST_CASE(
+    fault_121_a_lock_held_by_redisson_is_waited_for,
+    data::make(
+        {"71b96ce8-2746-4c7e-9a51-0f6de2f5a111:1",
+         "71b96ce8-2746-4c7e-9a51-0f6de2f5a111:-5",
+         "71b96ce8-2746-4c7e-9a51-0f6de2f5a111:-9223372036854775808",
+         "71b96ce8-2746-4c7e-9a51-0f6de2f5a111:1:6f1c-transaction"}
+    ),
+    holder
+) {
     redis_server server;
     run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
         holdfast::client client{executor, server.url()};
@@ -150,7 +169,8 @@ BOOST_DATA_TEST_CASE(fault_121_a_lock_held_by_redisson_is_waited_for,
             lease = std::move(granted);
         });
         auto const parked = [&] {
-            return probe.pubsub_numsub("redisson_lock__channel:{L}") == 1 && client.stats().refusals == 2;
+            return probe.pubsub_numsub("redisson_lock__channel:{L}") == 1 &&
+                   client.stats().refusals == 2;
         };
         BOOST_TEST(co_await co_eventually(5s, parked));
         BOOST_TEST(!lease);
@@ -169,7 +189,9 @@ BOOST_AUTO_TEST_CASE(messages_are_hints_whatever_they_say) {
         auto probe = server.probe();
         hold_from_java(probe, "L", java_thread, 600'000);
         holdfast::lease lease;
-        client.lock("L").acquire([&](error_code, holdfast::lease granted) { lease = std::move(granted); });
+        client.lock("L").acquire([&](error_code, holdfast::lease granted) {
+            lease = std::move(granted);
+        });
         BOOST_TEST(co_await co_eventually(5s, [&] { return client.stats().refusals == 2; }));
 
         std::uint64_t seen = 2;
@@ -254,7 +276,8 @@ BOOST_AUTO_TEST_CASE(an_operator_frees_a_lock_of_redisson_with_its_message) {
     });
 }
 
-// A read lock or a fair lock of Redisson's under the name: another kind of lock, so nothing we may wait for.
+// A read lock or a fair lock of Redisson's under the name: another kind of lock, so nothing we may
+// wait for.
 BOOST_AUTO_TEST_CASE(another_kind_of_lock_is_not_touched) {
     redis_server server;
     run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
@@ -379,9 +402,13 @@ BOOST_AUTO_TEST_CASE(fault_114_locks_that_share_a_channel_both_hear_their_notice
 
         holdfast::lease got_plain;
         holdfast::lease got_braced;
-        client.lock("a").acquire([&](error_code, holdfast::lease granted) { got_plain = std::move(granted); });
+        client.lock("a").acquire([&](error_code, holdfast::lease granted) {
+            got_plain = std::move(granted);
+        });
         BOOST_TEST(co_await co_eventually(5s, [&] { return client.stats().refusals == 2; }));
-        client.lock("{a}").acquire([&](error_code, holdfast::lease granted) { got_braced = std::move(granted); });
+        client.lock("{a}").acquire([&](error_code, holdfast::lease granted) {
+            got_braced = std::move(granted);
+        });
         BOOST_TEST(co_await co_eventually(5s, [&] { return client.stats().refusals >= 3; }));
         co_await holdfast::test::sleep_for(100ms);
 

@@ -11,8 +11,11 @@ namespace holdfast::test {
 
 namespace asio = boost::asio;
 
-std::shared_ptr<acquisition>
-start_acquire(lock const& on, acquire_options options, lease const* rival) {
+std::shared_ptr<acquisition> start_acquire(
+    lock const& on,
+    acquire_options options,
+    lease const* rival
+) {
     auto result = std::make_shared<acquisition>();
     on.acquire(options, [result, rival](error_code ec, lease granted) {
         result->at = lease_clock::now();

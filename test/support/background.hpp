@@ -17,7 +17,7 @@ struct acquisition {
     bool done = false;
     error_code error{};
     lease held{};
-    lease_clock::time_point at{};    // when the handler ran
+    lease_clock::time_point at{};  // when the handler ran
     bool rival_was_valid = false;  // at that moment
 };
 
@@ -38,8 +38,8 @@ struct loss {
 
 std::shared_ptr<loss> watch(lease& held);
 
-/// What `parse_url` makes of the URL, with leases of this length. A third of the lease lies between the
-/// notice of a loss and the deadline, so that a busy machine does not tell the holder too late.
+/// What `parse_url` makes of the URL, with leases of this length. A third of the lease lies between
+/// the notice of a loss and the deadline, so that a busy machine does not tell the holder too late.
 config short_leases(std::string const& url, std::chrono::milliseconds lease);
 
 /// Takes and releases a lock of its own: the connection is up and the server knows the scripts.

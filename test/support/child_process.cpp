@@ -35,12 +35,9 @@ int outcome(int wait_status) {
 
 int stream_for(child_output output, int inherited, int null, int pipe) {
     switch (output) {
-        case child_output::pipe:
-            return pipe;
-        case child_output::discard:
-            return null;
-        case child_output::inherit:
-            break;
+        case child_output::pipe: return pipe;
+        case child_output::discard: return null;
+        case child_output::inherit: break;
     }
     return inherited;
 }

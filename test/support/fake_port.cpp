@@ -54,10 +54,13 @@ bool only_holders(Map const& fields) {
 class fake_connection : public std::enable_shared_from_this<fake_connection> {
 public:
     fake_connection(
-        std::shared_ptr<fake_server> server, asio::any_io_executor strand,
+        std::shared_ptr<fake_server> server,
+        asio::any_io_executor strand,
         std::shared_ptr<detail::counters> count
     )
-        : server_{std::move(server)}, strand_{std::move(strand)}, count_{std::move(count)} {}
+        : server_{std::move(server)},
+          strand_{std::move(strand)},
+          count_{std::move(count)} {}
 
     // What the port is asked.
 
@@ -98,8 +101,10 @@ public:
     }
 
     void exec(
-        detail::script const& what, boost::span<std::string_view const> keys,
-        boost::span<std::string_view const> args, std::chrono::nanoseconds timeout,
+        detail::script const& what,
+        boost::span<std::string_view const> keys,
+        boost::span<std::string_view const> args,
+        std::chrono::nanoseconds timeout,
         exec_handler handler
     ) {
         std::lock_guard const guard{server_->mutex_};
@@ -281,7 +286,10 @@ private:
 
     // Calls `what` with the events in a turn of its own; `first` and `then` in the same turn, under
     // the mutex.
-    template <class Tell, class First = void (*)(fake_connection&), class Then = void (*)(fake_connection&)>
+    template <
+        class Tell,
+        class First = void (*)(fake_connection&),
+        class Then = void (*)(fake_connection&)>
     void tell(Tell what, First first = &nothing, Then then = &nothing) {
         asio::post(strand_, [self = shared_from_this(), what = std::move(what), first, then] {
             detail::port_events* events = nullptr;
@@ -359,7 +367,8 @@ private:
             return;
         }
         bool const again = std::exchange(at->second.was_confirmed, true);
-        tell([channel, again](detail::port_events& events) { events.on_subscribed(channel, again); });
+        tell([channel, again](detail::port_events& events) { events.on_subscribed(channel, again); }
+        );
     }
 
     std::shared_ptr<fake_server> server_;
@@ -393,8 +402,10 @@ public:
     void start(detail::port_events& events) override { connection_->start(events); }
     void stop() override { connection_->stop(); }
     void exec(
-        detail::script const& what, boost::span<std::string_view const> keys,
-        boost::span<std::string_view const> args, std::chrono::nanoseconds timeout,
+        detail::script const& what,
+        boost::span<std::string_view const> keys,
+        boost::span<std::string_view const> args,
+        std::chrono::nanoseconds timeout,
         exec_handler handler
     ) override {
         connection_->exec(what, keys, args, timeout, std::move(handler));
@@ -419,7 +430,8 @@ fake_server::~fake_server() = default;
 
 client fake_server::make_client(asio::any_io_executor executor, config settings) {
     return client_access::make(detail::client_state::make(
-        std::move(executor), std::move(settings),
+        std::move(executor),
+        std::move(settings),
         [self = shared_from_this()](auto strand, auto shared_settings, auto count) {
             return self->make_port(strand, shared_settings, count);
         }
@@ -427,7 +439,8 @@ client fake_server::make_client(asio::any_io_executor executor, config settings)
 }
 
 std::unique_ptr<detail::redis_port> fake_server::make_port(
-    asio::any_io_executor strand, std::shared_ptr<config const> /*settings*/,
+    asio::any_io_executor strand,
+    std::shared_ptr<config const> /*settings*/,
     std::shared_ptr<detail::counters> count
 ) {
     return std::make_unique<fake_port>(
@@ -507,7 +520,9 @@ std::size_t fake_server::subscriptions() {
 // What somebody else does
 
 void fake_server::hset(
-    std::string const& key, std::string const& field, std::string const& content
+    std::string const& key,
+    std::string const& field,
+    std::string const& content
 ) {
     std::lock_guard const guard{mutex_};
     find(key);
@@ -682,7 +697,8 @@ bool fake_server::takes_drop(std::string_view script) {
 // The scripts; see src/redis/scripts/*.lua
 
 exec_result fake_server::execute(
-    std::string_view script, std::vector<std::string> const& keys,
+    std::string_view script,
+    std::vector<std::string> const& keys,
     std::vector<std::string> const& args
 ) {
     auto const* const found = find(keys.at(0));
@@ -708,7 +724,8 @@ exec_result fake_server::execute(
 }
 
 exec_result fake_server::acquire(
-    std::vector<std::string> const& keys, std::vector<std::string> const& args
+    std::vector<std::string> const& keys,
+    std::vector<std::string> const& args
 ) {
     milliseconds const lease{std::stoll(args.at(0))};
     auto const& holder = args.at(1);
@@ -721,6 +738,10 @@ exec_result fake_server::acquire(
         }
     }
     auto const token = next_token(keys.at(1), milliseconds{std::stoll(args.at(2))});
+    constexpr std::int64_t most_exact = (std::int64_t{1} << 53) - 1;
+    if (token < 1 || token > most_exact) {
+        return replied({std::int64_t{2}});
+    }
     auto& lock = data_[keys.at(0)];
     lock.fields[holder] = "1";
     lock.ends = lease_clock::now() + lease;
@@ -747,7 +768,8 @@ std::int64_t fake_server::next_token(std::string const& counter, milliseconds ke
 }
 
 exec_result fake_server::release(
-    std::vector<std::string> const& keys, std::vector<std::string> const& args
+    std::vector<std::string> const& keys,
+    std::vector<std::string> const& args
 ) {
     auto* const found = find(keys.at(0));
     if (!found || found->fields.erase(args.at(0)) == 0) {
@@ -761,7 +783,8 @@ exec_result fake_server::release(
 }
 
 exec_result fake_server::renew(
-    std::vector<std::string> const& keys, std::vector<std::string> const& args
+    std::vector<std::string> const& keys,
+    std::vector<std::string> const& args
 ) {
     auto* const found = find(keys.at(0));
     if (!found || !found->fields.contains(args.at(1))) {

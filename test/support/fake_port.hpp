@@ -127,17 +127,21 @@ private:
     std::int64_t pttl_of(std::string const& key);
     void publish_now(std::string const& channel);
     detail::exec_result execute(
-        std::string_view script, std::vector<std::string> const& keys,
+        std::string_view script,
+        std::vector<std::string> const& keys,
         std::vector<std::string> const& args
     );
     detail::exec_result acquire(
-        std::vector<std::string> const& keys, std::vector<std::string> const& args
+        std::vector<std::string> const& keys,
+        std::vector<std::string> const& args
     );
     detail::exec_result release(
-        std::vector<std::string> const& keys, std::vector<std::string> const& args
+        std::vector<std::string> const& keys,
+        std::vector<std::string> const& args
     );
     detail::exec_result renew(
-        std::vector<std::string> const& keys, std::vector<std::string> const& args
+        std::vector<std::string> const& keys,
+        std::vector<std::string> const& args
     );
     detail::exec_result force_release(std::vector<std::string> const& keys);
     detail::exec_result inspect(std::vector<std::string> const& keys);

@@ -45,12 +45,9 @@ fault_plan::unit fault_plan::bytes_of(direction way) {
 
 std::uint64_t fault_plan::count(unit counted, connection_record const& connection) {
     switch (counted) {
-        case unit::bytes_to_server:
-            return connection.bytes_to_server;
-        case unit::bytes_to_client:
-            return connection.bytes_to_client;
-        case unit::replies:
-            break;
+        case unit::bytes_to_server: return connection.bytes_to_server;
+        case unit::bytes_to_client: return connection.bytes_to_client;
+        case unit::replies: break;
     }
     return connection.replies;
 }
@@ -124,8 +121,10 @@ std::string fault_plan::edit(std::string reply, connection_record const& connect
     return editor ? editor(std::move(reply)) : reply;
 }
 
-std::optional<command_fault>
-fault_plan::take_command_fault(std::string const& command, connection_record const& connection) {
+std::optional<command_fault> fault_plan::take_command_fault(
+    std::string const& command,
+    connection_record const& connection
+) {
     auto const found = std::find_if(on_command_.begin(), on_command_.end(), [&](auto const& each) {
         return each.which.matches(connection) && command.find(each.text) != std::string::npos;
     });
@@ -150,8 +149,10 @@ std::optional<stream_fault> fault_plan::take(unit counted, connection_record con
     return fault;
 }
 
-std::optional<stream_fault>
-fault_plan::take_byte_fault(direction way, connection_record const& connection) {
+std::optional<stream_fault> fault_plan::take_byte_fault(
+    direction way,
+    connection_record const& connection
+) {
     return take(bytes_of(way), connection);
 }
 

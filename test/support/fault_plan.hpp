@@ -40,8 +40,10 @@ public:
     std::size_t fragment(direction way, connection_record const& connection) const;  // 0: whole
     std::string edit(std::string reply, connection_record const& connection) const;
 
-    std::optional<command_fault>
-    take_command_fault(std::string const& command, connection_record const& connection);
+    std::optional<command_fault> take_command_fault(
+        std::string const& command,
+        connection_record const& connection
+    );
     std::optional<stream_fault> take_byte_fault(direction way, connection_record const& connection);
     std::optional<stream_fault> take_reply_fault(connection_record const& connection);
 

@@ -135,13 +135,9 @@ void proxy_connection::on_command(std::string message) {
         return queue(to_server_, piece::kind::bytes, std::move(message));
     }
     switch (*fault) {
-        case command_fault::cut_before:
-            return cut(cut_kind::fin);
-        case command_fault::lose:
-            return;
-        case command_fault::lose_reply:
-            expected_.command_sent(words, reply_fate::lose);
-            break;
+        case command_fault::cut_before: return cut(cut_kind::fin);
+        case command_fault::lose: return;
+        case command_fault::lose_reply: expected_.command_sent(words, reply_fate::lose); break;
         case command_fault::lose_reply_and_cut:
             expected_.command_sent(words, reply_fate::lose_and_cut);
             break;
@@ -180,10 +176,8 @@ void proxy_connection::on_reply(std::string message) {
 
 void proxy_connection::apply(stream_fault fault, direction way) {
     switch (fault) {
-        case stream_fault::cut:
-            return cut(cut_kind::fin);
-        case stream_fault::reset:
-            return cut(cut_kind::rst);
+        case stream_fault::cut: return cut(cut_kind::fin);
+        case stream_fault::reset: return cut(cut_kind::rst);
         case stream_fault::drop:
             plan_.set_mode(way, proxy_mode::drop(), connection_number(record_.number));
             break;

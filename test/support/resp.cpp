@@ -62,14 +62,11 @@ std::size_t message_size(std::string_view bytes) {
         }
         case '*':
         case '~':
-        case '>':
-            return sequence_size(bytes, header, to_integer(argument));
-        case '%':
-            return sequence_size(bytes, header, 2 * to_integer(argument));
+        case '>': return sequence_size(bytes, header, to_integer(argument));
+        case '%': return sequence_size(bytes, header, 2 * to_integer(argument));
         case '|':  // attributes belong to the message after them
             return sequence_size(bytes, header, 2 * to_integer(argument) + 1);
-        default:
-            return header;
+        default: return header;
     }
 }
 
@@ -84,12 +81,9 @@ redis_value parse_message(std::string_view& bytes) {
 
     using kind = redis_value::kind;
     switch (type) {
-        case '+':
-            return {.type = kind::string, .text = argument};
-        case '-':
-            return {.type = kind::error, .text = argument};
-        case ':':
-            return {.type = kind::integer, .number = to_integer(argument)};
+        case '+': return {.type = kind::string, .text = argument};
+        case '-': return {.type = kind::error, .text = argument};
+        case ':': return {.type = kind::integer, .number = to_integer(argument)};
         case '$': {
             auto const length = to_integer(argument);
             if (length < 0) {
@@ -111,8 +105,7 @@ redis_value parse_message(std::string_view& bytes) {
             }
             return value;
         }
-        default:
-            throw std::runtime_error{std::string{"unexpected RESP type "} + type};
+        default: throw std::runtime_error{std::string{"unexpected RESP type "} + type};
     }
 }
 
@@ -147,16 +140,11 @@ std::vector<redis_value> const& redis_value::as_array() const {
 
 std::string redis_value::describe() const {
     switch (type) {
-        case kind::nil:
-            return "nil";
-        case kind::integer:
-            return std::to_string(number);
-        case kind::string:
-            return '"' + text + '"';
-        case kind::error:
-            return "error " + text;
-        case kind::array:
-            break;
+        case kind::nil: return "nil";
+        case kind::integer: return std::to_string(number);
+        case kind::string: return '"' + text + '"';
+        case kind::error: return "error " + text;
+        case kind::array: break;
     }
     std::string list = "[";
     for (auto const& element : elements) {

@@ -34,8 +34,10 @@ bool eventually(std::chrono::milliseconds limit, std::function<bool()> const& ho
 ///
 /// GCC 12 destroys some temporaries of a `co_await` expression twice: let the lambda capture by
 /// reference, or give it a name first.
-boost::asio::awaitable<bool>
-co_eventually(std::chrono::milliseconds limit, std::function<bool()> holds);
+boost::asio::awaitable<bool> co_eventually(
+    std::chrono::milliseconds limit,
+    std::function<bool()> holds
+);
 
 boost::asio::awaitable<void> sleep_for(std::chrono::nanoseconds duration);
 

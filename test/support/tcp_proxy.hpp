@@ -41,8 +41,10 @@ public:
 
     /// Passes every message for the client through `editor`, on the proxy's thread; an empty
     /// function ends it.
-    void
-    edit_replies(std::function<std::string(std::string)> editor, connection_selector which = {});
+    void edit_replies(
+        std::function<std::string(std::string)> editor,
+        connection_selector which = {}
+    );
 
     /// Cuts the present connections. What was on its way is lost.
     void cut(cut_kind kind = cut_kind::rst, connection_selector which = {});

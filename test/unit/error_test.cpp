@@ -1,4 +1,5 @@
-// The errors of the library: one category, a line of text for each, and which are worth another try.
+// The errors of the library: one category, a line of text for each, and which are worth another
+// try.
 
 #include <holdfast/error.hpp>
 
@@ -15,10 +16,23 @@ using holdfast::error_code;
 namespace {
 
 constexpr errc all[] = {
-    errc::invalid_name,   errc::invalid_lease,      errc::invalid_options, errc::too_many_waiters,   errc::lease_lost,
-    errc::release_unknown, errc::not_held,          errc::not_replicated,  errc::quorum_not_reached, errc::corrupt_state,
-    errc::auth_failed,    errc::no_permission,      errc::tls_failed,      errc::unsupported_server, errc::server_refused,
-    errc::client_stopped, errc::unreachable,
+    errc::invalid_name,
+    errc::invalid_lease,
+    errc::invalid_options,
+    errc::too_many_waiters,
+    errc::lease_lost,
+    errc::release_unknown,
+    errc::not_held,
+    errc::not_replicated,
+    errc::quorum_not_reached,
+    errc::corrupt_state,
+    errc::auth_failed,
+    errc::no_permission,
+    errc::tls_failed,
+    errc::unsupported_server,
+    errc::server_refused,
+    errc::client_stopped,
+    errc::unreachable,
 };
 
 }  // namespace
@@ -52,22 +66,38 @@ BOOST_AUTO_TEST_CASE(an_error_compares_with_its_value_and_travels_in_an_exceptio
 }
 
 BOOST_AUTO_TEST_CASE(what_passes_by_itself_is_worth_another_try) {
-    for (auto const value : {errc::unreachable, errc::server_refused, errc::too_many_waiters, errc::not_replicated,
-                             errc::quorum_not_reached}) {
+    for (auto const value :
+         {errc::unreachable,
+          errc::server_refused,
+          errc::too_many_waiters,
+          errc::not_replicated,
+          errc::quorum_not_reached}) {
         BOOST_TEST(holdfast::is_retryable(value));
     }
 }
 
 BOOST_AUTO_TEST_CASE(what_somebody_has_to_mend_is_not) {
-    for (auto const value : {errc::invalid_name, errc::invalid_lease, errc::invalid_options, errc::not_held, errc::corrupt_state,
-                             errc::auth_failed, errc::no_permission, errc::tls_failed, errc::unsupported_server,
-                             errc::client_stopped, errc::lease_lost, errc::release_unknown}) {
+    for (auto const value :
+         {errc::invalid_name,
+          errc::invalid_lease,
+          errc::invalid_options,
+          errc::not_held,
+          errc::corrupt_state,
+          errc::auth_failed,
+          errc::no_permission,
+          errc::tls_failed,
+          errc::unsupported_server,
+          errc::client_stopped,
+          errc::lease_lost,
+          errc::release_unknown}) {
         BOOST_TEST(!holdfast::is_retryable(value));
     }
     BOOST_TEST(!holdfast::is_retryable(error_code{}));
     BOOST_TEST(!holdfast::is_retryable(boost::asio::error::operation_aborted));
     // The same number in another category.
-    BOOST_TEST(!holdfast::is_retryable({static_cast<int>(errc::unreachable), boost::system::generic_category()}));
+    BOOST_TEST(!holdfast::is_retryable(
+        {static_cast<int>(errc::unreachable), boost::system::generic_category()}
+    ));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

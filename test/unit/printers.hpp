@@ -20,8 +20,8 @@ inline std::ostream& operator<<(std::ostream& out, lease_state state) {
 }
 
 inline std::ostream& operator<<(std::ostream& out, loss_reason reason) {
-    constexpr std::array names{"none",        "expired",  "taken",         "deleted",
-                               "unreachable", "max_hold", "client_stopped"};
+    constexpr std::array
+        names{"none", "expired", "taken", "deleted", "unreachable", "max_hold", "client_stopped"};
     return out << names.at(static_cast<std::size_t>(reason));
 }
 
@@ -51,8 +51,8 @@ inline bool operator==(acquire_fsm::verdict const& a, acquire_fsm::verdict const
 
 inline std::ostream& operator<<(std::ostream& out, acquire_fsm::verdict const& verdict) {
     constexpr std::array names{"go_on", "deliver", "finish"};
-    return out << names.at(static_cast<std::size_t>(verdict.kind)) << " (" << verdict.error.message() << ")"
-               << (verdict.withdraw ? ", withdraw" : "");
+    return out << names.at(static_cast<std::size_t>(verdict.kind)) << " ("
+               << verdict.error.message() << ")" << (verdict.withdraw ? ", withdraw" : "");
 }
 
 inline std::ostream& operator<<(std::ostream& out, attempt_answer answer) {

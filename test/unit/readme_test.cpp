@@ -55,7 +55,8 @@ BOOST_AUTO_TEST_CASE(the_tests_in_the_table_of_faults_exist) {
         auto const file = line.substr(file_at, name_at - 1 - file_at);
         auto const program = read("test/" + file);
         auto const at = program.find(name);
-        bool const ends = at != std::string::npos && std::string{",) \n"}.find(program[at + name.size()]) != std::string::npos;
+        bool const ends = at != std::string::npos &&
+                          std::string{",) \n"}.find(program[at + name.size()]) != std::string::npos;
         BOOST_TEST(ends, file + ": " + name);
         ++rows;
     }

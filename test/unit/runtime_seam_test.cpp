@@ -1,5 +1,6 @@
-// Only src/ops/runtime.* sleeps, reads a clock or draws randomness: no other file of the library names what one would do it with.
-// `lease_clock::now()` is the seam itself. Comments and strings may name anything.
+// Only src/ops/runtime.* sleeps, reads a clock or draws randomness: no other file of the library
+// names what one would do it with. `lease_clock::now()` is the seam itself. Comments and strings
+// may name anything.
 
 #include <boost/test/unit_test.hpp>
 
@@ -18,13 +19,16 @@ namespace {
 // Comments and the contents of literals become nothing; line ends stay.
 std::string code_of(std::string const& text) {
     static std::regex const not_code{
-        R"(//[^\n]*|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')"};
+        R"(//[^\n]*|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')"
+    };
     std::string code;
     std::size_t at = 0;
-    for (std::sregex_iterator found{text.begin(), text.end(), not_code}, end; found != end; ++found) {
+    for (std::sregex_iterator found{text.begin(), text.end(), not_code}, end; found != end;
+         ++found) {
         auto const start = static_cast<std::size_t>(found->position());
         // A digit separator is no literal.
-        if ((*found)[0].str().front() == '\'' && start > 0 && std::isxdigit(static_cast<unsigned char>(text[start - 1]))) {
+        if ((*found)[0].str().front() == '\'' && start > 0 &&
+            std::isxdigit(static_cast<unsigned char>(text[start - 1]))) {
             continue;
         }
         code += text.substr(at, start - at);
@@ -38,10 +42,12 @@ std::vector<std::string> forbidden_in(std::string const& text) {
         R"(\b(?:steady_timer|system_timer|high_resolution_timer|basic_waitable_timer|deadline_timer|cancel_after|cancel_at|)"
         R"(system_clock|high_resolution_clock|random_device|mt19937(?:_64)?|clock_gettime|gettimeofday|getrandom|getentropy|)"
         R"(arc4random\w*|sleep_for|wait_for|nanosleep|usleep)\b|\b(?:steady_clock|utc_clock|tai_clock)\s*::\s*now\b|)"
-        R"(\b(?:time|clock|rand|random|sleep)\s*\(\s*(?:0|NULL|nullptr|&\w+)?\s*\))"};
+        R"(\b(?:time|clock|rand|random|sleep)\s*\(\s*(?:0|NULL|nullptr|&\w+)?\s*\))"
+    };
     std::vector<std::string> names;
     auto const code = code_of(text);
-    for (std::sregex_iterator found{code.begin(), code.end(), forbidden}, end; found != end; ++found) {
+    for (std::sregex_iterator found{code.begin(), code.end(), forbidden}, end; found != end;
+         ++found) {
         names.push_back(found->str());
     }
     return names;
@@ -69,7 +75,8 @@ BOOST_AUTO_TEST_CASE(no_other_file_sleeps_reads_a_clock_or_draws_randomness) {
     int looked_at = 0;
     int seams = 0;
     for (char const* const part : {"src", "include"}) {
-        for (auto const& entry : fs::recursive_directory_iterator{fs::path{HOLDFAST_SOURCE_DIR} / part}) {
+        for (auto const& entry :
+             fs::recursive_directory_iterator{fs::path{HOLDFAST_SOURCE_DIR} / part}) {
             auto const& file = entry.path();
             if (!entry.is_regular_file() || !is_source(file)) {
                 continue;
@@ -92,22 +99,44 @@ BOOST_AUTO_TEST_CASE(no_other_file_sleeps_reads_a_clock_or_draws_randomness) {
 
 BOOST_AUTO_TEST_CASE(what_is_planted_is_found) {
     for (std::string const planted :
-         {"boost::asio::steady_timer t{e};", "co_await f(asio::cancel_after(2s));", "auto t = std::chrono::system_clock::now();",
-          "std::chrono::steady_clock::now()", "steady_clock :: now()", "std::random_device d;", "::clock_gettime(CLOCK_REALTIME, &t);",
-          "high_resolution_clock::now()", "::getrandom(&b, 8, 0)", "std::this_thread::sleep_for(1ms);", "time(nullptr)",
-          "std::time(&t)", "srand(time(0));", "std::mt19937 g;", "auto x = 1'000'000; steady_timer t; auto y = 2'0;"}) {
+         {"boost::asio::steady_timer t{e};",
+          "co_await f(asio::cancel_after(2s));",
+          "auto t = std::chrono::system_clock::now();",
+          "std::chrono::steady_clock::now()",
+          "steady_clock :: now()",
+          "std::random_device d;",
+          "::clock_gettime(CLOCK_REALTIME, &t);",
+          "high_resolution_clock::now()",
+          "::getrandom(&b, 8, 0)",
+          "std::this_thread::sleep_for(1ms);",
+          "time(nullptr)",
+          "std::time(&t)",
+          "srand(time(0));",
+          "std::mt19937 g;",
+          "auto x = 1'000'000; steady_timer t; auto y = 2'0;"}) {
         BOOST_TEST_CONTEXT(planted) {
             BOOST_TEST(!forbidden_in(planted).empty());
-            BOOST_TEST(!forbidden_in("/* a\n b */ \"text\" // more\n" + planted + "\n// end").empty());
+            BOOST_TEST(
+                !forbidden_in("/* a\n b */ \"text\" // more\n" + planted + "\n// end").empty()
+            );
         }
     }
 }
 
 BOOST_AUTO_TEST_CASE(the_seam_comments_and_other_words_are_allowed) {
     for (std::string const allowed :
-         {"lease_clock::now()", "// a steady_timer coroutine", "/* std::random_device\n * steady_clock::now() */", "log(\"steady_timer\");",
-          "on_time_up(busy, cause);", "stop_time()", "arm_limit(terms.request_timeout)", "request_.push(\"TIME\");",
-          "fsm.on_renewed(sent_at, now)", "sleep_until(sleep, step.until);", "char c = '\"'; // steady_timer", "timer sleep{executor};"}) {
+         {"lease_clock::now()",
+          "// a steady_timer coroutine",
+          "/* std::random_device\n * steady_clock::now() */",
+          "log(\"steady_timer\");",
+          "on_time_up(busy, cause);",
+          "stop_time()",
+          "arm_limit(terms.request_timeout)",
+          "request_.push(\"TIME\");",
+          "fsm.on_renewed(sent_at, now)",
+          "sleep_until(sleep, step.until);",
+          "char c = '\"'; // steady_timer",
+          "timer sleep{executor};"}) {
         BOOST_TEST_CONTEXT(allowed) {
             BOOST_TEST(forbidden_in(allowed).empty());
         }

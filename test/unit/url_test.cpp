@@ -1,4 +1,5 @@
-// URLs: every form, what they leave at its default, and what is wrong with a bad one, named without its password.
+// URLs: every form, what they leave at its default, and what is wrong with a bad one, named without
+// its password.
 
 #include <holdfast/config.hpp>
 
@@ -77,7 +78,8 @@ BOOST_AUTO_TEST_CASE(a_path_without_a_number_is_database_0) {
 }
 
 BOOST_AUTO_TEST_CASE(rediss_is_verified_tls) {
-    auto const settings = parse_url("rediss://alice:s3cret@h:6380/1?ca_file=%2Fetc%2Fca.pem&client_name=x");
+    auto const settings =
+        parse_url("rediss://alice:s3cret@h:6380/1?ca_file=%2Fetc%2Fca.pem&client_name=x");
     BOOST_TEST(settings.tls.enabled);
     BOOST_TEST(settings.tls.ca_file == "/etc/ca.pem");
     BOOST_TEST(settings.tls.host_name.empty());
@@ -98,7 +100,9 @@ BOOST_AUTO_TEST_CASE(a_unix_socket_is_a_path) {
 }
 
 BOOST_AUTO_TEST_CASE(a_bad_url_is_refused_by_the_part_that_is_wrong_and_never_by_its_password) {
-    struct { std::string_view url, part; } const table[] = {
+    struct {
+        std::string_view url, part;
+    } const table[] = {
         {"", "scheme"},
         {"s3cret", "scheme"},
         {"localhost:6379", "scheme"},
@@ -147,11 +151,16 @@ BOOST_AUTO_TEST_CASE(a_bad_url_is_refused_by_the_part_that_is_wrong_and_never_by
     };
     for (auto const& row : table) {
         BOOST_TEST_CONTEXT(row.url) {
-            BOOST_CHECK_EXCEPTION(parse_url(row.url), std::invalid_argument, [&](auto const& error) {
-                std::string_view const what = error.what();
-                BOOST_TEST_MESSAGE(what);
-                return contains(what, "URL: " + std::string{row.part}) && !contains(what, "s3") && !contains(what, "cret");
-            });
+            BOOST_CHECK_EXCEPTION(
+                parse_url(row.url),
+                std::invalid_argument,
+                [&](auto const& error) {
+                    std::string_view const what = error.what();
+                    BOOST_TEST_MESSAGE(what);
+                    return contains(what, "URL: " + std::string{row.part}) &&
+                           !contains(what, "s3") && !contains(what, "cret");
+                }
+            );
         }
     }
 }

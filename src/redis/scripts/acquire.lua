@@ -1,6 +1,6 @@
 -- Grants the lock if it is free, or is ours already: an attempt may be repeated, its holder id is never used twice.
 -- KEYS: lock, token counter, and to rehearse the channel   ARGV: lease in ms, holder id, lifetime of the token counter in ms (0: for ever), rehearse, nonce
--- Returns nonce, 1, token | nonce, 0, ms to the end of the holder's lease (-1: no end) | nonce, 2: not a lock
+-- Returns nonce, 1, token | nonce, 0, ms to the end of the holder's lease (-1: no end) | nonce, 2: not a lock, or not its counter
 --#include is_holder.lua
 
 local lock, counter = KEYS[1], KEYS[2]
@@ -43,6 +43,9 @@ if token == 1 then
     else
         redis.call('SET', counter, start, 'PX', keep)
     end
+elseif token < 1 or token > 9007199254740991 then
+    -- Not ours, or no exact number in Lua: the next token might not be greater.
+    return {nonce, 2}
 elseif keep ~= '0' then
     -- A counter without an expiry was made by Redisson, or for good: it stays so. Others are refreshed when a hundredth
     -- of their time has gone: a write less in nearly every grant.

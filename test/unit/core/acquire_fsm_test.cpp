@@ -1,5 +1,5 @@
-// How an acquisition ends: every answer, every kind of patience, cancellation of each type, the limit, the end of the client;
-// and that no grant is forgotten on the server.
+// How an acquisition ends: every answer, every kind of patience, cancellation of each type, the
+// limit, the end of the client; and that no grant is forgotten on the server.
 
 #include "core/acquire_fsm.hpp"
 
@@ -58,7 +58,11 @@ BOOST_AUTO_TEST_CASE(a_grant_is_delivered_whatever_the_patience) {
 }
 
 BOOST_AUTO_TEST_CASE(one_attempt_ends_with_the_first_answer) {
-    struct { attempt_answer answer; error_code cause; verdict expected; } const table[] = {
+    struct {
+        attempt_answer answer;
+        error_code cause;
+        verdict expected;
+    } const table[] = {
         {attempt_answer::busy, {}, finish({})},
         {attempt_answer::refused, refused, finish(refused)},
         {attempt_answer::failed, errc::no_permission, finish(errc::no_permission)},
@@ -87,19 +91,28 @@ BOOST_AUTO_TEST_CASE(an_attempt_that_was_never_sent_does_not_count_as_the_one) {
 BOOST_AUTO_TEST_CASE(the_patient_go_on_after_all_that_may_pass_and_end_with_what_does_not) {
     for (auto const how_long : {patience::unlimited, patience::limited}) {
         acquire_fsm fsm{how_long};
-        for (auto const answer : {attempt_answer::busy, attempt_answer::refused, attempt_answer::not_sent,
-                                  attempt_answer::unknown}) {
+        for (auto const answer :
+             {attempt_answer::busy,
+              attempt_answer::refused,
+              attempt_answer::not_sent,
+              attempt_answer::unknown}) {
             fsm.on_attempt_sent();
             BOOST_TEST(fsm.on_answer(answer, refused) == go_on);
         }
         fsm.on_attempt_sent();
-        BOOST_TEST(fsm.on_answer(attempt_answer::failed, errc::corrupt_state) == finish(errc::corrupt_state, true));
+        BOOST_TEST(
+            fsm.on_answer(attempt_answer::failed, errc::corrupt_state) ==
+            finish(errc::corrupt_state, true)
+        );
     }
 }
 
 BOOST_AUTO_TEST_CASE(cancelled_while_nothing_is_in_flight_it_ends_at_once_for_every_type) {
-    for (auto const type : {cancellation_type::terminal, cancellation_type::partial, cancellation_type::total,
-                            cancellation_type::all}) {
+    for (auto const type :
+         {cancellation_type::terminal,
+          cancellation_type::partial,
+          cancellation_type::total,
+          cancellation_type::all}) {
         for (auto const how_long : all_patience) {
             acquire_fsm fsm{how_long};
             BOOST_TEST(fsm.on_cancel(type) == finish(aborted));
@@ -135,9 +148,15 @@ BOOST_AUTO_TEST_CASE(a_grant_is_delivered_despite_total_cancellation) {
 }
 
 BOOST_AUTO_TEST_CASE(total_cancellation_in_flight_ends_with_any_other_answer) {
-    struct { attempt_answer answer; bool withdraw; } const table[] = {
-        {attempt_answer::busy, false},     {attempt_answer::refused, false}, {attempt_answer::failed, false},
-        {attempt_answer::not_sent, false}, {attempt_answer::unknown, true},
+    struct {
+        attempt_answer answer;
+        bool withdraw;
+    } const table[] = {
+        {attempt_answer::busy, false},
+        {attempt_answer::refused, false},
+        {attempt_answer::failed, false},
+        {attempt_answer::not_sent, false},
+        {attempt_answer::unknown, true},
     };
     for (auto const& row : table) {
         for (auto const how_long : all_patience) {
@@ -208,7 +227,8 @@ BOOST_AUTO_TEST_CASE(a_grant_of_a_repeated_attempt_withdraws_nothing) {
     BOOST_TEST(fsm.on_answer(attempt_answer::granted, {}) == deliver);
 }
 
-BOOST_AUTO_TEST_CASE(the_limit_is_success_without_a_lease_only_if_the_last_definite_answer_was_busy) {
+BOOST_AUTO_TEST_CASE(the_limit_is_success_without_a_lease_only_if_the_last_definite_answer_was_busy
+) {
     struct {
         std::initializer_list<attempt_answer> answers;
         bool neighbour_was_told_busy;
@@ -232,7 +252,9 @@ BOOST_AUTO_TEST_CASE(the_limit_is_success_without_a_lease_only_if_the_last_defin
             fsm.on_attempt_sent();
             fsm.on_answer(answer, answer == attempt_answer::busy ? error_code{} : refused);
         }
-        BOOST_TEST(fsm.on_time_up(row.neighbour_was_told_busy, {}) == finish(row.expected, row.withdraw));
+        BOOST_TEST(
+            fsm.on_time_up(row.neighbour_was_told_busy, {}) == finish(row.expected, row.withdraw)
+        );
     }
 }
 

@@ -16,7 +16,8 @@ BOOST_AUTO_TEST_SUITE(backoff_test)
 
 BOOST_AUTO_TEST_CASE(the_bound_doubles_up_to_the_maximum_and_stays_there) {
     backoff waits{50ms, 2s};
-    for (auto const expected : {25ms, 50ms, 100ms, 200ms, 400ms, 800ms, 1'000ms, 1'000ms, 1'000ms}) {
+    for (auto const expected :
+         {25ms, 50ms, 100ms, 200ms, 400ms, 800ms, 1'000ms, 1'000ms, 1'000ms}) {
         BOOST_TEST((waits.next(0.5) == expected));
     }
 }

@@ -23,8 +23,10 @@ BOOST_AUTO_TEST_CASE(a_holder_id_is_the_client_id_and_a_decimal_number) {
 }
 
 BOOST_AUTO_TEST_CASE(the_number_is_a_positive_java_long) {
-    BOOST_TEST(holder_id(client, std::numeric_limits<std::uint64_t>::max()).view() ==
-               std::string{client} + ":9223372036854775807");
+    BOOST_TEST(
+        holder_id(client, std::numeric_limits<std::uint64_t>::max()).view() ==
+        std::string{client} + ":9223372036854775807"
+    );
 }
 
 BOOST_AUTO_TEST_CASE(different_draws_make_different_ids) {
@@ -35,7 +37,9 @@ BOOST_AUTO_TEST_CASE(a_copy_says_the_same) {
     holder_id const id{client, 1234};
     auto const copy = id;
     BOOST_TEST(copy.view() == id.view());
-    BOOST_TEST(static_cast<void const*>(copy.view().data()) != static_cast<void const*>(id.view().data()));
+    BOOST_TEST(
+        static_cast<void const*>(copy.view().data()) != static_cast<void const*>(id.view().data())
+    );
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,4 +1,5 @@
-// The names of a lock's keys and channel: the golden names of Redisson, which names are refused, and that no two names share a lock key.
+// The names of a lock's keys and channel: the golden names of Redisson, which names are refused,
+// and that no two names share a lock key.
 
 #include "core/key_names.hpp"
 
@@ -18,7 +19,9 @@ using namespace std::string_view_literals;
 BOOST_AUTO_TEST_SUITE(key_names_test)
 
 BOOST_AUTO_TEST_CASE(names_are_those_of_redisson) {
-    struct { std::string_view name, counter, channel; } const table[] = {
+    struct {
+        std::string_view name, counter, channel;
+    } const table[] = {
         {"foo", "redisson_lock_token:{foo}", "redisson_lock__channel:{foo}"},
         {"a{b}", "redisson_lock_token:a{b}", "redisson_lock__channel:a{b}"},
         {"a{b}c", "redisson_lock_token:a{b}c", "redisson_lock__channel:a{b}c"},
@@ -29,9 +32,13 @@ BOOST_AUTO_TEST_CASE(names_are_those_of_redisson) {
         // Only an opening brace makes a tag.
         {"a}", "redisson_lock_token:{a}}", "redisson_lock__channel:{a}}"},
         {"a}b", "redisson_lock_token:{a}b}", "redisson_lock__channel:{a}b}"},
-        {"stock:7:apple", "redisson_lock_token:{stock:7:apple}", "redisson_lock__channel:{stock:7:apple}"},
+        {"stock:7:apple",
+         "redisson_lock_token:{stock:7:apple}",
+         "redisson_lock__channel:{stock:7:apple}"},
         {"a*?[b]", "redisson_lock_token:{a*?[b]}", "redisson_lock__channel:{a*?[b]}"},
-        {"n\0l\r\n\xff"sv, "redisson_lock_token:{n\0l\r\n\xff}"sv, "redisson_lock__channel:{n\0l\r\n\xff}"sv},
+        {"n\0l\r\n\xff"sv,
+         "redisson_lock_token:{n\0l\r\n\xff}"sv,
+         "redisson_lock__channel:{n\0l\r\n\xff}"sv},
     };
     for (auto const& row : table) {
         auto const keys = make_key_names("", row.name);
@@ -62,8 +69,23 @@ BOOST_AUTO_TEST_CASE(a_name_has_from_1_to_512_bytes_with_its_prefix) {
 
 BOOST_AUTO_TEST_CASE(no_two_names_share_a_lock_key) {
     std::set<std::string> locks;
-    constexpr std::string_view names[] = {"foo", "{foo}", "foo{", "foo}", "{}foo", "}{", "a}b", "{a", "a}", "foo:rw",
-                                          "redisson_lock_token:{foo}", "redisson_lock__channel:{foo}", " foo", "foo ", "FOO"};
+    constexpr std::string_view names[] = {
+        "foo",
+        "{foo}",
+        "foo{",
+        "foo}",
+        "{}foo",
+        "}{",
+        "a}b",
+        "{a",
+        "a}",
+        "foo:rw",
+        "redisson_lock_token:{foo}",
+        "redisson_lock__channel:{foo}",
+        " foo",
+        "foo ",
+        "FOO"
+    };
     for (auto const name : names) {
         BOOST_TEST(locks.insert(make_key_names("", name).lock).second);
     }

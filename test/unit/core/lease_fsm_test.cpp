@@ -1,4 +1,5 @@
-// The life of one grant: when it is renewed, when it is in doubt, when and why it is lost, and that nothing revives it.
+// The life of one grant: when it is renewed, when it is in doubt, when and why it is lost, and that
+// nothing revives it.
 
 #include "core/lease_fsm.hpp"
 
@@ -54,7 +55,8 @@ struct late_event {
 
 std::vector<late_event> const late_events{
     {"a confirmed renewal", [](lease_fsm& fsm, time_point now) { fsm.on_renewed(now - 1ms, now); }},
-    {"a refused renewal", [](lease_fsm& fsm, time_point now) { fsm.on_not_ours(loss_reason::taken, now); }},
+    {"a refused renewal",
+     [](lease_fsm& fsm, time_point now) { fsm.on_not_ours(loss_reason::taken, now); }},
     {"a failed renewal", [](lease_fsm& fsm, time_point now) { fsm.on_renewal_failed(1s, now); }},
     {"a lost connection", [](lease_fsm& fsm, time_point now) { fsm.on_disconnected(now); }},
     {"a new connection", [](lease_fsm& fsm, time_point now) { fsm.on_connected(1ms, now); }},

@@ -1,5 +1,5 @@
-// The times of an acquisition worked out from configuration and options, and what is refused: never a time that overflows, never
-// a lease that one dead connection would cost.
+// The times of an acquisition worked out from configuration and options, and what is refused: never
+// a time that overflows, never a lease that one dead connection would cost.
 
 #include "core/lease_terms.hpp"
 
@@ -92,15 +92,26 @@ BOOST_AUTO_TEST_CASE(the_automatic_times_follow_the_lease) {
 }
 
 BOOST_AUTO_TEST_CASE(every_lease_from_one_second_to_a_day_works_with_the_defaults) {
-    for (nanos const lease : {nanos{1s}, nanos{1'001ms}, nanos{2s}, nanos{30s}, nanos{1h}, nanos{24h}}) {
+    for (nanos const lease :
+         {nanos{1s}, nanos{1'001ms}, nanos{2s}, nanos{30s}, nanos{1h}, nanos{24h}}) {
         BOOST_TEST(!terms_of({.lease = lease}));
-        BOOST_CHECK_NO_THROW(check_config(config_of({.lease = std::chrono::duration_cast<millis>(lease)})));
+        BOOST_CHECK_NO_THROW(
+            check_config(config_of({.lease = std::chrono::duration_cast<millis>(lease)}))
+        );
     }
 }
 
 BOOST_AUTO_TEST_CASE(a_lease_out_of_range_is_refused) {
-    for (nanos const lease : {nanos{-1}, nanos{-30s}, nanos{1}, nanos{999'999}, nanos{1ms}, nanos{1s} - 1ns, nanos{24h} + 1ms,
-                              nanos::max(), nanos::min()}) {
+    for (nanos const lease :
+         {nanos{-1},
+          nanos{-30s},
+          nanos{1},
+          nanos{999'999},
+          nanos{1ms},
+          nanos{1s} - 1ns,
+          nanos{24h} + 1ms,
+          nanos::max(),
+          nanos::min()}) {
         BOOST_TEST(terms_of({.lease = lease}) == errc::invalid_lease);
     }
 }
@@ -114,8 +125,13 @@ BOOST_AUTO_TEST_CASE(a_lease_is_rounded_down_to_milliseconds) {
 }
 
 BOOST_AUTO_TEST_CASE(options_out_of_range_are_refused) {
-    for (double const part : {0.0, -0.1, 0.51, 1.0, std::numeric_limits<double>::quiet_NaN(),
-                              std::numeric_limits<double>::infinity()}) {
+    for (double const part :
+         {0.0,
+          -0.1,
+          0.51,
+          1.0,
+          std::numeric_limits<double>::quiet_NaN(),
+          std::numeric_limits<double>::infinity()}) {
         BOOST_TEST(terms_of({.renew_at = part}) == errc::invalid_options);
     }
     BOOST_TEST(!terms_of({.renew_at = 0.5}));
@@ -128,16 +144,25 @@ BOOST_AUTO_TEST_CASE(options_out_of_range_are_refused) {
 BOOST_AUTO_TEST_CASE(a_lease_too_short_to_make_up_for_a_dead_connection_is_refused) {
     // lease - drift - notice = 888 ms.
     BOOST_TEST(!terms_of({.lease = 1s}, {.request_timeout = 400ms, .connect_timeout = 400ms}));
-    BOOST_TEST(terms_of({.lease = 1s}, {.request_timeout = 400ms, .connect_timeout = 440ms}) == errc::invalid_lease);
-    BOOST_TEST(terms_of({.lease = 1s}, {.request_timeout = 100ms, .connect_timeout = 800ms}) == errc::invalid_lease);
+    BOOST_TEST(
+        terms_of({.lease = 1s}, {.request_timeout = 400ms, .connect_timeout = 440ms}) ==
+        errc::invalid_lease
+    );
+    BOOST_TEST(
+        terms_of({.lease = 1s}, {.request_timeout = 100ms, .connect_timeout = 800ms}) ==
+        errc::invalid_lease
+    );
     BOOST_TEST(terms_of({.lease = 1s}, {.reconnect_min = 600ms}) == errc::invalid_lease);
     BOOST_TEST(terms_of({.lease = 15s}, {.connect_timeout = 20s}) == errc::invalid_lease);
     BOOST_TEST(!terms_of({.lease = 30s}, {.connect_timeout = 20s}));
 }
 
 BOOST_AUTO_TEST_CASE(a_configuration_whose_own_lease_is_too_short_is_refused) {
-    BOOST_CHECK_EXCEPTION(check_config(config_of({.lease = 15s, .connect_timeout = 20s})), std::invalid_argument,
-                          [](auto const& e) { return names_part(e, "lease"); });
+    BOOST_CHECK_EXCEPTION(
+        check_config(config_of({.lease = 15s, .connect_timeout = 20s})),
+        std::invalid_argument,
+        [](auto const& e) { return names_part(e, "lease"); }
+    );
 }
 
 BOOST_AUTO_TEST_CASE(a_wrong_configuration_is_refused_by_the_name_of_the_member) {
@@ -148,7 +173,11 @@ BOOST_AUTO_TEST_CASE(a_wrong_configuration_is_refused_by_the_name_of_the_member)
     } const table[] = {
         {"host", [](config& c) { c.host.clear(); }},
         {"port", [](config& c) { c.port = 0; }},
-        {"tls", [](config& c) { c.unix_socket = "/s"; c.tls.enabled = true; }},
+        {"tls",
+         [](config& c) {
+             c.unix_socket = "/s";
+             c.tls.enabled = true;
+         }},
         {"database", [](config& c) { c.database = -1; }},
         {"password", [](config& c) { c.username = "alice"; }},
         {"client_name", [](config& c) { c.client_name = "two words"; }},
@@ -189,8 +218,11 @@ BOOST_AUTO_TEST_CASE(a_wrong_configuration_is_refused_by_the_name_of_the_member)
         BOOST_TEST_CONTEXT(row.member) {
             config settings;
             row.spoil(settings);
-            BOOST_CHECK_EXCEPTION(check_config(settings), std::invalid_argument,
-                                  [&](auto const& e) { return names_part(e, "::" + row.member + ":"); });
+            BOOST_CHECK_EXCEPTION(
+                check_config(settings),
+                std::invalid_argument,
+                [&](auto const& e) { return names_part(e, "::" + row.member + ":"); }
+            );
         }
     }
 }
@@ -204,8 +236,9 @@ BOOST_AUTO_TEST_CASE(the_password_is_never_in_a_message) {
     config settings;
     settings.password = "s3cret";
     settings.host.clear();
-    BOOST_CHECK_EXCEPTION(check_config(settings), std::invalid_argument,
-                          [](auto const& e) { return !names_part(e, "s3cret"); });
+    BOOST_CHECK_EXCEPTION(check_config(settings), std::invalid_argument, [](auto const& e) {
+        return !names_part(e, "s3cret");
+    });
 }
 
 BOOST_AUTO_TEST_CASE(an_instant_beyond_the_end_of_time_is_the_end_of_time) {

@@ -1,5 +1,5 @@
-// When the first waiter of a key tries: that no release is missed between attempts, subscriptions and broken connections,
-// and that nobody tries without need.
+// When the first waiter of a key tries: that no release is missed between attempts, subscriptions
+// and broken connections, and that nobody tries without need.
 
 #include "core/room_fsm.hpp"
 
@@ -60,7 +60,8 @@ BOOST_AUTO_TEST_CASE(one_attempt_at_a_time) {
     BOOST_TEST(!fsm.attempt_at().has_value());
 }
 
-BOOST_AUTO_TEST_CASE(a_refusal_asks_for_notices_and_sleeps_no_longer_than_the_fallback_without_them) {
+BOOST_AUTO_TEST_CASE(a_refusal_asks_for_notices_and_sleeps_no_longer_than_the_fallback_without_them
+) {
     auto fsm = fresh();
     fsm.on_attempt_sent();
     fsm.on_busy(30'000, jitter, t0);
@@ -152,7 +153,9 @@ BOOST_AUTO_TEST_CASE(a_waiter_that_leaves_during_its_attempt_passes_the_wake_on)
     BOOST_TEST(tries_at_once(fsm));
 }
 
-BOOST_AUTO_TEST_CASE(after_a_grant_to_one_of_ours_the_next_sleeps_until_a_notice_or_the_end_of_that_lease) {
+BOOST_AUTO_TEST_CASE(
+    after_a_grant_to_one_of_ours_the_next_sleeps_until_a_notice_or_the_end_of_that_lease
+) {
     auto fsm = asleep();
     fsm.on_news();
     fsm.on_attempt_sent();
@@ -180,8 +183,10 @@ BOOST_AUTO_TEST_CASE(a_key_without_an_expiry_is_looked_at_every_fallback) {
 }
 
 BOOST_AUTO_TEST_CASE(an_expiry_beyond_the_end_of_time_is_neither_overflow_nor_a_spin) {
-    for (auto const remaining : {std::int64_t{9'300'000'000'000}, std::int64_t{185'542'587'100'800'000},
-                                 std::numeric_limits<std::int64_t>::max()}) {
+    for (auto const remaining :
+         {std::int64_t{9'300'000'000'000},
+          std::int64_t{185'542'587'100'800'000},
+          std::numeric_limits<std::int64_t>::max()}) {
         auto fsm = asleep();
         fsm.on_news();
         fsm.on_attempt_sent();

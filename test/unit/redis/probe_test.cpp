@@ -22,7 +22,8 @@ using event = holdfast::detail::reply_collector::event;
 namespace {
 
 constexpr std::string_view nonce = "n0nce";
-constexpr std::string_view unlimited = "# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:allkeys-lru\r\n";
+constexpr std::string_view unlimited =
+    "# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:allkeys-lru\r\n";
 
 struct answer {
     type kind;
@@ -46,7 +47,11 @@ answer error(std::string_view text) {
     return {type::simple_error, text};
 }
 
-probe::verdict judged(std::vector<answer> const& answers, config const& settings = {}, bool for_commands = true) {
+probe::verdict judged(
+    std::vector<answer> const& answers,
+    config const& settings = {},
+    bool for_commands = true
+) {
     probe asked{settings, for_commands, std::string{nonce}};
     for (auto const& one : answers) {
         asked.on_event(event::init, {});
@@ -95,7 +100,9 @@ BOOST_AUTO_TEST_CASE(it_logs_in_and_selects_the_database_before_anything_else) {
     BOOST_TEST(words(settings, false) == "HELLO 3 AUTH default s3cret SELECT 7 PING n0nce");
     settings.username = "alice";
     settings.client_name = "shop";
-    BOOST_TEST(words(settings, false) == "HELLO 3 AUTH alice s3cret SETNAME shop SELECT 7 PING n0nce");
+    BOOST_TEST(
+        words(settings, false) == "HELLO 3 AUTH alice s3cret SETNAME shop SELECT 7 PING n0nce"
+    );
 }
 
 BOOST_AUTO_TEST_CASE(it_counts_its_commands) {
@@ -116,7 +123,8 @@ BOOST_AUTO_TEST_CASE(a_good_server_is_accepted_without_a_word) {
 BOOST_AUTO_TEST_CASE(too_few_answers_or_too_many_are_no_probe) {
     BOOST_TEST((judged({}).error == errc::unreachable));
     BOOST_TEST((judged({hello, pong, time_of_day, master}).error == errc::unreachable));
-    BOOST_TEST((judged({hello, pong, time_of_day, master, memory, pong}).error == errc::unreachable));
+    BOOST_TEST((judged({hello, pong, time_of_day, master, memory, pong}).error == errc::unreachable)
+    );
 }
 
 BOOST_AUTO_TEST_CASE(an_answer_to_somebody_elses_ping_is_no_probe) {
@@ -126,10 +134,14 @@ BOOST_AUTO_TEST_CASE(an_answer_to_somebody_elses_ping_is_no_probe) {
 }
 
 BOOST_AUTO_TEST_CASE(what_somebody_has_to_mend_is_permanent) {
-    struct { std::string_view text; errc expected; } const table[] = {
+    struct {
+        std::string_view text;
+        errc expected;
+    } const table[] = {
         {"WRONGPASS invalid username-password pair or user is disabled.", errc::auth_failed},
         {"NOAUTH HELLO must be called with the client already authenticated", errc::auth_failed},
-        {"ERR AUTH <password> called without any password configured for the default user.", errc::auth_failed},
+        {"ERR AUTH <password> called without any password configured for the default user.",
+         errc::auth_failed},
         {"NOPERM this user has no permissions to run the 'hello' command", errc::no_permission},
         {"NOPROTO unsupported protocol version", errc::unsupported_server},
         {"ERR unknown command `HELLO`, with args beginning with: `3`, ", errc::unsupported_server},
@@ -146,9 +158,11 @@ BOOST_AUTO_TEST_CASE(what_somebody_has_to_mend_is_permanent) {
 }
 
 BOOST_AUTO_TEST_CASE(what_passes_by_itself_is_not_permanent) {
-    for (std::string_view const text : {"LOADING Redis is loading the dataset in memory", "BUSY Redis is busy running a script.",
-                                        "ERR max number of clients reached",
-                                        "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."}) {
+    for (std::string_view const text :
+         {"LOADING Redis is loading the dataset in memory",
+          "BUSY Redis is busy running a script.",
+          "ERR max number of clients reached",
+          "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."}) {
         auto const at_hello = judged({error(text), pong, time_of_day, master, memory});
         BOOST_TEST((at_hello.error == errc::server_refused));
         BOOST_TEST(!at_hello.permanent);
@@ -159,7 +173,8 @@ BOOST_AUTO_TEST_CASE(what_passes_by_itself_is_not_permanent) {
 }
 
 BOOST_AUTO_TEST_CASE(a_database_that_is_not_there_is_permanent) {
-    auto const verdict = judged({hello, error("ERR DB index is out of range"), pong}, with_database(99), false);
+    auto const verdict =
+        judged({hello, error("ERR DB index is out of range"), pong}, with_database(99), false);
     BOOST_TEST((verdict.error == errc::unsupported_server));
     BOOST_TEST(verdict.permanent);
 }
@@ -180,18 +195,33 @@ BOOST_AUTO_TEST_CASE(a_user_who_may_not_look_at_role_or_policy_may_still_lock) {
 
 BOOST_AUTO_TEST_CASE(a_user_who_may_not_read_the_time_may_not_lock) {
     auto const verdict = judged(
-        {hello, pong, error("NOPERM this user has no permissions to run the 'time' command"), master, memory});
+        {hello,
+         pong,
+         error("NOPERM this user has no permissions to run the 'time' command"),
+         master,
+         memory}
+    );
     BOOST_TEST((verdict.error == errc::no_permission));
     BOOST_TEST(verdict.permanent);
 }
 
 BOOST_AUTO_TEST_CASE(a_server_that_evicts_keys_is_used_with_a_warning) {
-    auto const limited = judged({hello, pong, time_of_day, master,
-                                 {type::verbatim_string, "maxmemory:1048576\r\nmaxmemory_policy:allkeys-lru\r\n"}});
+    auto const limited = judged(
+        {hello,
+         pong,
+         time_of_day,
+         master,
+         {type::verbatim_string, "maxmemory:1048576\r\nmaxmemory_policy:allkeys-lru\r\n"}}
+    );
     BOOST_TEST(!limited.error);
     BOOST_TEST(has_remark(limited, log_level::warning, "noeviction"));
-    auto const safe = judged({hello, pong, time_of_day, master,
-                              {type::verbatim_string, "maxmemory:1048576\r\nmaxmemory_policy:noeviction\r\n"}});
+    auto const safe = judged(
+        {hello,
+         pong,
+         time_of_day,
+         master,
+         {type::verbatim_string, "maxmemory:1048576\r\nmaxmemory_policy:noeviction\r\n"}}
+    );
     BOOST_TEST(safe.remarks.empty());
 }
 

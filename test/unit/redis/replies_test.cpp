@@ -1,5 +1,5 @@
-// What the server's error replies mean, each in the form of Redis 7 and in that of Redis 6, and how replies are put together
-// from the parser's events.
+// What the server's error replies mean, each in the form of Redis 7 and in that of Redis 6, and how
+// replies are put together from the parser's events.
 
 #include "redis/replies.hpp"
 
@@ -46,53 +46,93 @@ struct expectation {
 };
 
 expectation const with_code[] = {
-    {"BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.", effect::transient,
+    {"BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.",
+     effect::transient,
      errc::server_refused},
     {"LOADING Redis is loading the dataset in memory", effect::transient, errc::server_refused},
-    {"MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.", effect::transient,
+    {"MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
+     effect::transient,
      errc::server_refused},
     {"CLUSTERDOWN The cluster is down", effect::transient, errc::server_refused},
-    {"TRYAGAIN Multiple keys request during rehashing of slot", effect::transient, errc::server_refused},
-    {"READONLY You can't write against a read only replica.", effect::transient, errc::server_refused},
+    {"TRYAGAIN Multiple keys request during rehashing of slot",
+     effect::transient,
+     errc::server_refused},
+    {"READONLY You can't write against a read only replica.",
+     effect::transient,
+     errc::server_refused},
     {"NOREPLICAS Not enough good replicas to write.", effect::transient, errc::server_refused},
-    {"MISCONF Redis is configured to save RDB snapshots, but it is currently not able to persist on disk. Commands that may "
+    {"MISCONF Redis is configured to save RDB snapshots, but it is currently not able to persist "
+     "on disk. Commands that may "
      "modify the data set are disabled.",
-     effect::transient, errc::server_refused},
-    {"OOM command not allowed when used memory > 'maxmemory'.", effect::transient, errc::server_refused},
+     effect::transient,
+     errc::server_refused},
+    {"OOM command not allowed when used memory > 'maxmemory'.",
+     effect::transient,
+     errc::server_refused},
     {"NOSCRIPT No matching script. Please use EVAL.", effect::no_script, errc::server_refused},
-    {"NOPERM this user has no permissions to run the 'publish' command", effect::permanent, errc::no_permission},
+    {"NOPERM this user has no permissions to run the 'publish' command",
+     effect::permanent,
+     errc::no_permission},
     {"NOPERM No permissions to access a key", effect::permanent, errc::no_permission},
     {"NOAUTH Authentication required.", effect::permanent, errc::auth_failed},
-    {"WRONGPASS invalid username-password pair or user is disabled.", effect::permanent, errc::auth_failed},
-    {"WRONGTYPE Operation against a key holding the wrong kind of value", effect::permanent, errc::corrupt_state},
+    {"WRONGPASS invalid username-password pair or user is disabled.",
+     effect::permanent,
+     errc::auth_failed},
+    {"WRONGTYPE Operation against a key holding the wrong kind of value",
+     effect::permanent,
+     errc::corrupt_state},
     {"NOPROTO unsupported protocol version", effect::permanent, errc::unsupported_server},
-    {"CROSSSLOT Keys in request don't hash to the same slot", effect::permanent, errc::unsupported_server},
+    {"CROSSSLOT Keys in request don't hash to the same slot",
+     effect::permanent,
+     errc::unsupported_server},
     {"MOVED 3999 127.0.0.1:6381", effect::permanent, errc::unsupported_server},
     {"ASK 3999 127.0.0.1:6381", effect::permanent, errc::unsupported_server},
 };
 
 expectation const with_phrase[] = {
     {"ERR max number of clients reached", effect::transient, errc::server_refused},
-    {"ERR max number of clients + cluster connections reached", effect::transient, errc::server_refused},
-    {"ERR unknown command 'EVALSHA', with args beginning with: ", effect::permanent, errc::unsupported_server},
-    {"ERR unknown command `HELLO`, with args beginning with: `3`, ", effect::permanent, errc::unsupported_server},
-    {redis_7("ERR Unknown Redis command called from script"), effect::permanent, errc::unsupported_server},
-    {redis_6("Unknown Redis command called from Lua script"), effect::permanent, errc::unsupported_server},
+    {"ERR max number of clients + cluster connections reached",
+     effect::transient,
+     errc::server_refused},
+    {"ERR unknown command 'EVALSHA', with args beginning with: ",
+     effect::permanent,
+     errc::unsupported_server},
+    {"ERR unknown command `HELLO`, with args beginning with: `3`, ",
+     effect::permanent,
+     errc::unsupported_server},
+    {redis_7("ERR Unknown Redis command called from script"),
+     effect::permanent,
+     errc::unsupported_server},
+    {redis_6("Unknown Redis command called from Lua script"),
+     effect::permanent,
+     errc::unsupported_server},
     {"ERR DB index is out of range", effect::permanent, errc::unsupported_server},
-    {"ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is "
+    {"ERR AUTH <password> called without any password configured for the default user. Are you "
+     "sure your configuration is "
      "correct?",
-     effect::permanent, errc::auth_failed},
+     effect::permanent,
+     errc::auth_failed},
     {"ERR Client sent AUTH, but no password is set", effect::permanent, errc::auth_failed},
-    {redis_7("NOPERM ACL failure in script: No permissions to access a key"), effect::permanent, errc::no_permission},
-    {redis_7("ERR ACL failure in script: User alice has no permissions to run the 'hset' command"), effect::permanent,
+    {redis_7("NOPERM ACL failure in script: No permissions to access a key"),
+     effect::permanent,
      errc::no_permission},
-    {redis_6("The user executing the script can't run this command or subcommand"), effect::permanent, errc::no_permission},
-    {redis_6("The user executing the script can't access at least one of the keys mentioned in the command arguments"),
-     effect::permanent, errc::no_permission},
-    {redis_6("The user executing the script can't publish to the channel mentioned in the command"), effect::permanent,
+    {redis_7("ERR ACL failure in script: User alice has no permissions to run the 'hset' command"),
+     effect::permanent,
      errc::no_permission},
-    {redis_7("ERR value is not an integer or out of range"), effect::permanent, errc::corrupt_state},
-    {redis_6("ERR value is not an integer or out of range"), effect::permanent, errc::corrupt_state},
+    {redis_6("The user executing the script can't run this command or subcommand"),
+     effect::permanent,
+     errc::no_permission},
+    {redis_6("The user executing the script can't access at least one of the keys mentioned in the "
+             "command arguments"),
+     effect::permanent,
+     errc::no_permission},
+    {redis_6("The user executing the script can't publish to the channel mentioned in the command"),
+     effect::permanent,
+     errc::no_permission},
+    {redis_7("ERR value is not an integer or out of range"), effect::permanent, errc::corrupt_state
+    },
+    {redis_6("ERR value is not an integer or out of range"), effect::permanent, errc::corrupt_state
+    },
     {redis_7("ERR increment or decrement would overflow"), effect::permanent, errc::corrupt_state},
     // Whatever is not known may have happened half way.
     {"ERR Script killed by user with SCRIPT KILL...", effect::uncertain, errc::server_refused},
@@ -111,7 +151,13 @@ void check(std::string const& text, expectation const& expected) {
     }
 }
 
-void feed(reply_collector& collector, type what, std::string_view value, std::size_t depth = 0, std::size_t size = 1) {
+void feed(
+    reply_collector& collector,
+    type what,
+    std::string_view value,
+    std::size_t depth = 0,
+    std::size_t size = 1
+) {
     collector.on_event(event::node, node_view{what, size, depth, value});
 }
 
@@ -145,8 +191,11 @@ BOOST_AUTO_TEST_CASE(errors_without_a_code_are_known_by_their_words) {
 }
 
 BOOST_AUTO_TEST_CASE(a_code_is_a_whole_word_at_the_beginning) {
-    for (std::string const text : {"BUSYGROUP Consumer Group name already exists", "ERR the server is BUSY today",
-                                   "ASKING for trouble", "xNOSCRIPT no"}) {
+    for (std::string const text :
+         {"BUSYGROUP Consumer Group name already exists",
+          "ERR the server is BUSY today",
+          "ASKING for trouble",
+          "xNOSCRIPT no"}) {
         BOOST_TEST(classify(text).what == effect::uncertain);
     }
     BOOST_TEST(classify("OOM").what == effect::transient);
