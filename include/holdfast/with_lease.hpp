@@ -69,6 +69,12 @@ inline void report_with_lease(bool lost, error_code released, std::exception_ptr
     }
 }
 
+// A body that throws instead of returning an awaitable throws here.
+template <class Executor, class Body>
+asio::awaitable<body_result<Body>, Executor> call_body(Body& body, lease& held) {
+    co_return co_await body(held);
+}
+
 // Runs as a coroutine of its own: it switches its cancellation off to release, which must not show
 // in the caller.
 template <class Executor, class Body>
@@ -96,7 +102,7 @@ asio::awaitable<body_result<Body>, Executor> run_with_lease(
     if constexpr (std::is_void_v<body_result<Body>>) {
         if (!failure) {
             auto both = asio::experimental::make_parallel_group(
-                asio::co_spawn(executor, body(held), asio::deferred),
+                asio::co_spawn(executor, call_body<Executor>(body, held), asio::deferred),
                 held.wait_lost(asio::deferred)
             );
             auto race = std::move(both).async_wait(body_done_or_lost{}, asio::deferred);
@@ -111,7 +117,7 @@ asio::awaitable<body_result<Body>, Executor> run_with_lease(
         body_result<Body> result{};
         if (!failure) {
             auto both = asio::experimental::make_parallel_group(
-                asio::co_spawn(executor, body(held), asio::deferred),
+                asio::co_spawn(executor, call_body<Executor>(body, held), asio::deferred),
                 held.wait_lost(asio::deferred)
             );
             auto race = std::move(both).async_wait(body_done_or_lost{}, asio::deferred);

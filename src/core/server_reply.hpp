@@ -48,6 +48,9 @@ struct exec_result {
     /// The cause, unless replied.
     error_code error;
     script_reply reply;
+    /// The server did not know the script, and got its text in a second request: what was sent
+    /// after the first one may have been executed before this.
+    bool sent_again = false;
 };
 
 }  // namespace holdfast::detail

@@ -101,7 +101,12 @@ void acquire_op::on_answer(exec_result result) {
         result.error = errc::unreachable;
     }
     if (fsm_.done()) {
-        // Its caller has gone, and the withdrawal with it: only those who wait behind it care.
+        // Its caller has gone, and it was withdrawn. The withdrawal may have overtaken it.
+        bool const may_hold =
+            answer == attempt_answer::granted || answer == attempt_answer::unknown;
+        if (result.sent_again && may_hold) {
+            client.withdraw(*this);
+        }
         return;
     }
     auto const self = shared_from_this();

@@ -50,7 +50,8 @@ protected:
 
 /// What the operations need of a server; everything unpleasant about the network ends behind it.
 ///
-/// All functions are called on the client's strand. Nothing is reported from inside a call.
+/// Requests are executed in the order of their calls, except for what `exec_result::sent_again`
+/// says. All functions are called on the client's strand. Nothing is reported from inside a call.
 class redis_port {
 public:
     virtual ~redis_port() = default;

@@ -21,8 +21,8 @@ void complete(exec_handler& handler, exec_result result) {
     }
 }
 
-exec_result make_result(exec_status status, error_code cause) {
-    return {status, cause, {}};
+exec_result make_result(exec_status status, error_code cause, bool sent_again = false) {
+    return {status, cause, {}, sent_again};
 }
 
 }  // namespace
@@ -72,10 +72,10 @@ void command_link::exec(
     }
     r.timeout = timeout;
     r.handler = std::move(handler);
-    enqueue(std::move(r), false);
+    enqueue(std::move(r));
 }
 
-void command_link::enqueue(record r, bool as_eval) {
+void command_link::enqueue(record r) {
     if (!open_) {
         if (spare_.empty()) {
             open_ = std::make_shared<batch>();
@@ -94,7 +94,7 @@ void command_link::enqueue(record r, bool as_eval) {
         auto const end = std::to_chars(key_count, key_count + sizeof key_count, r.keys).ptr;
         auto& words = open_->words;
         words.clear();
-        words.push_back(as_eval ? r.what->text : r.what->sha1);
+        words.push_back(r.sent_again ? r.what->text : r.what->sha1);
         words.emplace_back(key_count, static_cast<std::size_t>(end - key_count));
         std::uint32_t begin = 0;
         for (auto const stop : r.ends) {
@@ -102,7 +102,7 @@ void command_link::enqueue(record r, bool as_eval) {
             begin = stop;
         }
         words.push_back(r.nonce);
-        open_->request.push_range(as_eval ? "EVAL" : "EVALSHA", words);
+        open_->request.push_range(r.sent_again ? "EVAL" : "EVALSHA", words);
     }
     ++open_->size;
     count().commands.add();
@@ -201,7 +201,7 @@ void command_link::answer(record r, raw_reply reply) {
     on_nonce_seen();
     if (r.handler) {
         values.erase(values.begin());
-        complete(r.handler, {exec_status::replied, {}, std::move(reply.content)});
+        complete(r.handler, {exec_status::replied, {}, std::move(reply.content), r.sent_again});
     }
 }
 
@@ -217,7 +217,8 @@ void command_link::on_error_reply(record r, std::string const& text) {
     }
     if (cause.what == effect::no_script && r.handler) {
         r.timeout = std::max(r.give_up_at - lease_clock::now(), lease_clock::duration{0});
-        enqueue(std::move(r), true);
+        r.sent_again = true;
+        enqueue(std::move(r));
         return;
     }
     log(cause.what == effect::permanent ? log_level::error : log_level::warning,
@@ -236,7 +237,7 @@ void command_link::check_alignment() {
     if (in_flight_.empty()) {
         record check;
         check.timeout = request_timeout_for(settings(), settings().lease);
-        enqueue(std::move(check), false);
+        enqueue(std::move(check));
     }
 }
 
@@ -271,17 +272,18 @@ void command_link::on_timeout() {
     timeout_at_ = lease_clock::time_point::max();
     auto const now = lease_clock::now();
     auto next = lease_clock::time_point::max();
-    std::vector<exec_handler> overdue;
+    std::vector<record> overdue;
     for (auto& r : in_flight_) {
         if (r.handler && r.give_up_at <= now) {
-            overdue.push_back(std::exchange(r.handler, {}));
+            overdue.emplace_back().handler = std::exchange(r.handler, {});
+            overdue.back().sent_again = r.sent_again;
         } else if (r.handler) {
             next = std::min(next, r.give_up_at);
         }
     }
     for (auto& d : doubtful_) {
         if (d.handler && d.give_up_at <= now) {
-            overdue.push_back(std::exchange(d.handler, {}));
+            overdue.emplace_back().handler = std::exchange(d.handler, {});
         } else if (d.handler) {
             next = std::min(next, d.give_up_at);
         }
@@ -299,8 +301,8 @@ void command_link::on_timeout() {
     if (next != lease_clock::time_point::max()) {
         arm_timeout(next);
     }
-    for (auto& handler : overdue) {
-        complete(handler, make_result(exec_status::unknown, errc::unreachable));
+    for (auto& r : overdue) {
+        complete(r.handler, make_result(exec_status::unknown, errc::unreachable, r.sent_again));
     }
 }
 
@@ -314,7 +316,7 @@ void command_link::abandon_all() {
         complete(d.handler, make_result(exec_status::unknown, d.result.error));
     }
     for (auto& r : lost) {
-        complete(r.handler, make_result(exec_status::unknown, errc::unreachable));
+        complete(r.handler, make_result(exec_status::unknown, errc::unreachable, r.sent_again));
     }
 }
 

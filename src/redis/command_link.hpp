@@ -60,6 +60,7 @@ private:
         lease_clock::time_point sent_at{};
         lease_clock::time_point give_up_at{};
         std::chrono::nanoseconds timeout{};
+        bool sent_again = false;  // as EVAL
         exec_handler handler;
     };
     struct doubtful {
@@ -74,7 +75,7 @@ private:
     void on_failure(error_code cause) override;
     void on_unsolicited(raw_reply& message) override;
 
-    void enqueue(record r, bool as_eval);
+    void enqueue(record r);
     void flush();
     void deliver();
     void answer(record r, raw_reply reply);

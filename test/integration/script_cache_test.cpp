@@ -1,5 +1,6 @@
 // The server forgets the scripts that it was given.
 
+#include "redis/scripts.hpp"
 #include "support/background.hpp"
 #include "support/redis_probe.hpp"
 #include "support/redis_server.hpp"
@@ -7,6 +8,9 @@
 
 #include <holdfast.hpp>
 
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/test/unit_test.hpp>
@@ -66,6 +70,42 @@ BOOST_AUTO_TEST_CASE(fault_34_script_flush_costs_one_more_round_trip) {
         BOOST_TEST(!co_await client.lock("a").force_release());
         BOOST_TEST(commands() == before + 2);
         BOOST_TEST(client.stats().reconnects == 0U);
+    });
+}
+
+// The server knows the script of the release and not the other: the withdrawal is executed before
+// the attempt, which is sent again.
+BOOST_AUTO_TEST_CASE(fault_34_a_withdrawal_may_overtake_the_attempt) {
+    redis_server server;
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        holdfast::client client{executor, server.url()};
+        auto probe = server.probe();
+        co_await client.ready();
+        co_await warm_up(client);
+        for (int i = 0; i < 20; ++i) {
+            probe.script_flush();
+            probe.command({"SCRIPT", "LOAD", std::string{holdfast::detail::scripts::release.text}});
+            asio::cancellation_signal signal;
+            error_code ec;
+            bool done = false;
+            auto const attempts = client.stats().attempts;
+            client.lock("a").acquire(asio::bind_cancellation_slot(
+                signal.slot(),
+                [&](error_code result, holdfast::lease) {
+                    ec = result;
+                    done = true;
+                }
+            ));
+            while (client.stats().attempts == attempts) {
+                co_await asio::post(executor, asio::use_awaitable);
+            }
+            signal.emit(asio::cancellation_type::terminal);
+            BOOST_TEST(co_await co_eventually(5s, [&] { return done; }));
+            BOOST_TEST(ec == asio::error::operation_aborted);
+            BOOST_TEST(co_await co_eventually(5s, [&] { return client.stats().withdrawals > 0; }));
+            co_await sleep_for(20ms);
+            BOOST_TEST(co_await co_eventually(5s, [&] { return !probe.exists("a"); }));
+        }
     });
 }
 
