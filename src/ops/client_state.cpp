@@ -190,7 +190,11 @@ lease client_state::make_lease(acquire_op& op, fencing_token token) {
         op.holder()
     );
     grants_.push_back(*held);
-    arm_keep_alives(now + young);
+    if (op.terms().renew_after < 2 * young) {
+        held->start_keep_alive();
+    } else {
+        arm_keep_alives(now + young);
+    }
     return held->make_lease();
 }
 

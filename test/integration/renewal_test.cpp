@@ -46,37 +46,40 @@ asio::awaitable<error_code> renew(holdfast::lease& held) {
 
 BOOST_AUTO_TEST_CASE(a_lease_is_never_near_its_end_while_it_is_renewed) {
     redis_server server;
-    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
-        holdfast::client client{executor, server.url()};
-        acquire_options const options{.lease = 1500ms};
-        auto held = co_await client.lock("a").acquire(options);
-        auto probe = server.probe();
-        std::int64_t lowest = std::numeric_limits<std::int64_t>::max();
-        auto const end = lease_clock::now() + 10s;
-        while (lease_clock::now() < end) {
-            lowest = std::min(lowest, probe.pttl("a"));
-            BOOST_REQUIRE(held.valid());
-            co_await sleep_for(5ms);
-        }
-        BOOST_TEST(lowest >= 500);
-        // One each 500 ms, and not many more.
-        BOOST_TEST(client.stats().renewals >= 13U);
-        BOOST_TEST(client.stats().renewals <= 21U);
+    run_with_deadline(
+        [&](asio::any_io_executor executor) -> asio::awaitable<void> {
+            holdfast::client client{executor, server.url()};
+            acquire_options const options{.lease = 1500ms};
+            auto held = co_await client.lock("a").acquire(options);
+            auto probe = server.probe();
+            std::int64_t lowest = std::numeric_limits<std::int64_t>::max();
+            auto const end = lease_clock::now() + 30s;
+            while (lease_clock::now() < end) {
+                lowest = std::min(lowest, probe.pttl("a"));
+                BOOST_REQUIRE(held.valid());
+                co_await sleep_for(5ms);
+            }
+            BOOST_TEST(lowest >= 500);
+            // One each 500 ms, and not many more.
+            BOOST_TEST(client.stats().renewals >= 40U);
+            BOOST_TEST(client.stats().renewals <= 63U);
 
-        BOOST_TEST(!co_await release(held));
-        auto const scripts = client.stats().commands;
-        // Somebody else's key now: the old renewal must not touch it.
-        probe.cmd("HSET", "a", "00000000-0000-4000-8000-000000000000:1", "1");
-        probe.cmd("PEXPIRE", "a", 3000);
-        auto last = probe.pttl("a");
-        while (probe.exists("a")) {
-            auto const now = probe.pttl("a");
-            BOOST_REQUIRE(now <= last);
-            last = now;
-            co_await sleep_for(10ms);
-        }
-        BOOST_TEST(client.stats().commands == scripts);
-    });
+            BOOST_TEST(!co_await release(held));
+            auto const scripts = client.stats().commands;
+            // Somebody else's key now: the old renewal must not touch it.
+            probe.cmd("HSET", "a", "00000000-0000-4000-8000-000000000000:1", "1");
+            probe.cmd("PEXPIRE", "a", 3000);
+            auto last = probe.pttl("a");
+            while (probe.exists("a")) {
+                auto const now = probe.pttl("a");
+                BOOST_REQUIRE(now <= last);
+                last = now;
+                co_await sleep_for(10ms);
+            }
+            BOOST_TEST(client.stats().commands == scripts);
+        },
+        90s
+    );
 }
 
 BOOST_AUTO_TEST_CASE(a_release_in_the_middle_of_a_renewal_ends_it) {

@@ -1,0 +1,68 @@
+// A process that holds a lock and says when its lease is lost. SIGSTOP, SIGCONT and SIGKILL come
+// from outside.
+
+#include <holdfast.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <string>
+
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr auto as_code = asio::as_tuple(asio::use_awaitable);
+
+void say(std::string const& what) {
+    std::printf("%s\n", what.c_str());
+    std::fflush(stdout);
+}
+
+// Looks at the time as often as it can: a pause shows as a gap.
+asio::awaitable<void> notice_a_pause(asio::steady_timer& timer) {
+    using clock = std::chrono::steady_clock;
+    for (auto last = clock::now(); clock::now() - last < std::chrono::seconds{1};) {
+        last = clock::now();
+        timer.expires_after(std::chrono::milliseconds{2});
+        co_await timer.async_wait(asio::use_awaitable);
+    }
+}
+
+asio::awaitable<void> hold(asio::io_context& context, std::string url) {
+    auto settings = holdfast::parse_url(url);
+    settings.lease = std::chrono::seconds{1};
+    holdfast::client client{context.get_executor(), settings};
+    auto lease = co_await client.lock("a").acquire();
+    say("token " + std::to_string(lease.token().value));
+    asio::steady_timer timer{context};
+    co_await notice_a_pause(timer);
+    say(lease.valid() ? "valid" : "invalid");
+    auto [watched, reason] = co_await lease.wait_lost(as_code);
+    say(watched ? "no loss" : "lost");
+    auto [released] = co_await lease.release(as_code);
+    say(released == holdfast::errc::lease_lost ? "released: lease_lost"
+                                               : "released: " + released.message());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc != 2) {
+        std::fprintf(stderr, "usage: %s URL\n", argv[0]);
+        return 2;
+    }
+    asio::io_context context;
+    asio::co_spawn(context, hold(context, argv[1]), [](std::exception_ptr e) {
+        if (e) {
+            std::rethrow_exception(e);
+        }
+    });
+    context.run();
+}
