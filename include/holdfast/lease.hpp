@@ -154,7 +154,8 @@ public:
     /// `errc::not_held` if there is nothing to release; `errc::lease_lost` if the lease had been
     /// lost before (the key is freed all the same if it is still ours); `errc::release_unknown` if
     /// no answer came within two request time-outs: the release is repeated in the background, and
-    /// the lock is free when the lease ends, at the latest.
+    /// the lock is free when the lease ends, at the latest; `errc::no_permission` if the server's
+    /// user may not release: the lock is free when the lease ends; `operation_aborted`.
     template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
     [[nodiscard]] auto release(Token&& token = Token()) {
         return initiate<void(error_code), &detail::start_release>(token);

@@ -24,8 +24,9 @@ using std::chrono::steady_clock;
 constexpr auto start_limit = 20s;
 constexpr int start_attempts = 5;
 
-char const* program_of(server_kind kind) {
-    return kind == server_kind::redis ? "redis-server" : "valkey-server";
+std::string program() {
+    auto const* const named = std::getenv("HOLDFAST_TEST_SERVER");
+    return named ? named : "redis-server";
 }
 
 std::filesystem::path make_folder() {
@@ -37,15 +38,6 @@ std::filesystem::path make_folder() {
 }
 
 }  // namespace
-
-bool redis_server::available(server_kind kind) {
-    try {
-        run_program({program_of(kind), "--version"});
-        return true;
-    } catch (std::exception const&) {
-        return false;
-    }
-}
 
 redis_server::redis_server(server_options options)
     : options_{std::move(options)},
@@ -151,10 +143,6 @@ void redis_server::restart(bool keep_data) {
 
 void redis_server::remove_data() const {
     std::filesystem::remove_all(folder_ / "data");
-}
-
-std::string redis_server::program() const {
-    return program_of(options_.kind);
 }
 
 void redis_server::write_configuration() const {

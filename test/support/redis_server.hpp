@@ -13,10 +13,7 @@
 
 namespace holdfast::test {
 
-enum class server_kind { redis, valkey };
-
 struct server_options {
-    server_kind kind = server_kind::redis;
     bool tcp = false;
 
     // What the server's certificate says; no TLS port without it.
@@ -28,13 +25,12 @@ struct server_options {
     std::vector<std::string> extra{};  // lines of redis.conf, last, so that they win
 };
 
-/// A private server, in a folder of its own, reachable on loopback only.
+/// A private server, in a folder of its own, reachable on loopback only: `redis-server`, or the
+/// program that the environment variable HOLDFAST_TEST_SERVER names.
 ///
 /// It dies with the test, however the test ends (see `child_process`). Not thread-safe.
 class redis_server {
 public:
-    static bool available(server_kind kind);
-
     /// Returns once the server answers; throws `std::runtime_error` with the end of its log if it
     /// does not.
     explicit redis_server(server_options options = {});
@@ -77,7 +73,6 @@ private:
     void write_configuration() const;
     void start();
     bool wait_until_ready();
-    std::string program() const;
 
     server_options options_;
     std::filesystem::path folder_;
