@@ -23,10 +23,6 @@ namespace holdfast::detail {
 
 namespace {
 
-// A room that nobody waits in keeps its subscription this long: the next waiter of a busy lock is a
-// moment away.
-constexpr millis room_linger{500};
-
 // Most leases are released sooner than this. It is a small part of the shortest lease: a lease that
 // is older has a coroutine of its own long before anything has to be done about it.
 constexpr millis young{20};
@@ -63,6 +59,7 @@ client_state::client_state(asio::any_io_executor executor, config settings)
       settings_{std::make_shared<config const>(std::move(settings))},
       count_{std::make_shared<counters>()},
       client_id_{make_client_id()},
+      rooms_{*this},
       jitter_{static_cast<std::minstd_rand::result_type>(random_from_system())} {}
 
 std::shared_ptr<client_state> client_state::make(
@@ -100,17 +97,15 @@ void client_state::on_context_gone() noexcept {
     // Handlers may own the last reference to anything, this client included.
     auto const self = shared_from_this();
     auto const singles = std::exchange(singles_, {});
-    auto const rooms = std::exchange(rooms_, {});
     auto const connecting = std::exchange(connection_waiters_, {});
-    rooms_by_channel_.clear();
     auto const ready = std::exchange(ready_waiters_, {});
     auto const shutdown = std::exchange(shutdown_waiters_, {});
     for (auto& held : grants_) {
         held.on_context_gone();
     }
     grants_.clear();
+    rooms_.clear();
     releaser_->stop();
-    sweep_timer_.reset();
     keep_alive_timer_.reset();
     shutdown_timer_.reset();
     port_.reset();
@@ -134,16 +129,7 @@ void client_state::enter(std::shared_ptr<acquire_op> op) {
         }
         return;
     }
-    auto& room = rooms_[op->key()->lock];
-    if (!room) {
-        room = std::make_shared<waiting_room>(*this, op->key());
-    }
-    if (room->size() >= settings_->max_waiters) {
-        op->end(errc::too_many_waiters);
-        return;
-    }
-    auto const keep = room;
-    keep->join(std::move(op));
+    rooms_.enter(std::move(op));
 }
 
 void client_state::leave(acquire_op& op) {
@@ -210,118 +196,6 @@ void client_state::withdraw(acquire_op const& op) {
     );
 }
 
-std::size_t client_state::waiters_of(std::string const& lock) const {
-    auto const at = rooms_.find(lock);
-    return at == rooms_.end() ? 0 : at->second->size();
-}
-
-// Rooms
-
-void client_state::subscribe(waiting_room& room) {
-    bool const shared = rooms_by_channel_.contains(room.key()->channel);
-    rooms_by_channel_.emplace(room.key()->channel, &room);
-    if (!shared) {
-        port_->subscribe(room.key()->channel);
-        return;
-    }
-    // No confirmation comes for a channel that another room has subscribed to already.
-    on_strand([self = shared_from_this(), joined = room.weak_from_this()] {
-        auto const late = joined.lock();
-        if (!late || late->confirmed()) {
-            return;
-        }
-        for (auto const& other : self->rooms_of_channel(late->key()->channel)) {
-            if (other->confirmed()) {
-                late->on_subscribed(false);
-                return;
-            }
-        }
-    });
-}
-
-void client_state::on_room_empty(waiting_room& room) {
-    if (room.subscribed()) {
-        arm_sweep();
-    } else {
-        close_room(room);
-    }
-}
-
-void client_state::close_room(waiting_room& room) {
-    if (room.subscribed() && port_) {
-        auto const& channel = room.key()->channel;
-        auto [at, end] = rooms_by_channel_.equal_range(channel);
-        at = std::find_if(at, end, [&room](auto const& entry) { return entry.second == &room; });
-        if (at != end) {
-            rooms_by_channel_.erase(at);
-            if (!rooms_by_channel_.contains(channel)) {
-                port_->unsubscribe(channel);
-            }
-        }
-    }
-    rooms_.erase(room.key()->lock);
-}
-
-void client_state::arm_sweep() {
-    if (std::exchange(sweeping_, true)) {
-        return;
-    }
-    if (!sweep_timer_) {
-        sweep_timer_.emplace(strand_);
-    }
-    sleep_until(*sweep_timer_, lease_clock::now() + room_linger);
-    sweep_timer_->async_wait([self = shared_from_this()](error_code ec) {
-        self->sweeping_ = false;
-        if (!ec) {
-            self->sweep();
-        }
-    });
-}
-
-void client_state::sweep() {
-    auto const old = lease_clock::now() - room_linger;
-    bool left = false;
-    std::vector<std::shared_ptr<waiting_room>> ended;
-    for (auto const& [channel, room] : rooms_by_channel_) {
-        if (!room->empty()) {
-            continue;
-        }
-        if (room->empty_since() <= old) {
-            ended.push_back(room->shared_from_this());
-        } else {
-            left = true;
-        }
-    }
-    for (auto const& room : ended) {
-        close_room(*room);
-    }
-    if (left) {
-        arm_sweep();
-    }
-}
-
-std::vector<std::shared_ptr<waiting_room>> client_state::rooms_of_channel(std::string_view channel
-) const {
-    std::vector<std::shared_ptr<waiting_room>> rooms;
-    auto const [begin, end] = rooms_by_channel_.equal_range(channel);
-    for (auto at = begin; at != end; ++at) {
-        rooms.push_back(at->second->shared_from_this());
-    }
-    return rooms;
-}
-
-template <class F>
-void client_state::for_each_room(F f) {
-    std::vector<std::shared_ptr<waiting_room>> all;
-    all.reserve(rooms_.size());
-    for (auto const& [name, room] : rooms_) {
-        all.push_back(room);
-    }
-    for (auto const& room : all) {
-        f(*room);
-    }
-}
-
 // Grants
 
 void client_state::exec_renew(grant& held, exec_handler handler) {
@@ -380,17 +254,6 @@ void client_state::forget(grant& held) {
         grants_.erase(grants_.iterator_to(held));
         held.on_forgotten();
         count_->leases_now.subtract();
-    }
-}
-
-void client_state::on_released(key_names const& key, bool told) {
-    if (!told) {
-        count_->refused_notices.add();
-    }
-    auto const at = rooms_.find(key.lock);
-    if (at != rooms_.end() && (!told || !at->second->confirmed())) {
-        auto const room = at->second;
-        room->on_news();
     }
 }
 
@@ -471,14 +334,14 @@ void client_state::on_commands_up() {
             op->attempt();
         }
     }
-    for_each_room([](waiting_room& room) { room.on_commands_up(); });
+    rooms_.on_commands_up();
 }
 
 void client_state::on_commands_down() {
     for (auto& held : grants_) {
         held.on_disconnected();
     }
-    for_each_room([](waiting_room& room) { room.on_commands_down(); });
+    rooms_.on_commands_down();
 }
 
 void client_state::on_failure(error_code cause) {
@@ -492,7 +355,7 @@ void client_state::end_all(error_code cause) {
     for (auto const& op : singles) {
         op->end(cause);
     }
-    for_each_room([cause](waiting_room& room) { room.end_all(cause); });
+    rooms_.end_all(cause);
 }
 
 void client_state::on_notices_up() {
@@ -502,26 +365,19 @@ void client_state::on_notices_up() {
 }
 
 void client_state::on_notices_down() {
-    for_each_room([](waiting_room& room) { room.on_notices_down(); });
+    rooms_.on_notices_down();
 }
 
 void client_state::on_subscribed(std::string_view channel, bool again) {
-    for (auto const& room : rooms_of_channel(channel)) {
-        room->on_subscribed(again);
-    }
+    rooms_.on_subscribed(channel, again);
 }
 
 void client_state::on_subscribe_refused(std::string_view channel, error_code cause) {
-    for (auto const& room : rooms_of_channel(channel)) {
-        room->on_subscribe_refused(cause);
-        close_room(*room);
-    }
+    rooms_.on_subscribe_refused(channel, cause);
 }
 
 void client_state::on_notice(std::string_view channel) {
-    for (auto const& room : rooms_of_channel(channel)) {
-        room->on_news();
-    }
+    rooms_.on_notice(channel);
 }
 
 // Coming and going
@@ -616,10 +472,8 @@ void client_state::finish_shutdown(bool all_released) {
     shutdown_result_ = all_released ? error_code{} : make_error_code(errc::release_unknown);
     releaser_->stop();
     shutdown_timer_.reset();
-    sweep_timer_.reset();
     keep_alive_timer_.reset();
-    auto const rooms = std::exchange(rooms_, {});
-    rooms_by_channel_.clear();
+    rooms_.clear();
     port_->stop();
     tell(&client_state::shutdown_waiters_, shutdown_result_);
 }

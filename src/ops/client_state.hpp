@@ -10,6 +10,7 @@
 #include "ops/pending_handler.hpp"
 #include "ops/redis_port.hpp"
 #include "ops/releaser.hpp"
+#include "ops/room_table.hpp"
 #include "ops/runtime.hpp"
 
 #include <holdfast/client.hpp>
@@ -27,13 +28,11 @@
 #include <cstdint>
 #include <functional>
 #include <list>
-#include <map>
 #include <memory>
 #include <optional>
 #include <random>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -41,7 +40,6 @@ namespace holdfast::detail {
 
 class acquire_op;
 class context_service;
-class waiting_room;
 
 /// Everything that the handles of one client share. Used on its strand, except where it says
 /// otherwise.
@@ -103,8 +101,6 @@ public:
     void exec_renew(grant& held, exec_handler handler);
     void release(release_task task);
     void forget(grant& held);
-    /// A release was answered; `told`: its message went out.
-    void on_released(key_names const& key, bool told);
 
     void exec(
         script const& what,
@@ -117,10 +113,9 @@ public:
     /// request time-out.
     void when_connected(std::function<void(error_code)> f);
     void on_release_settled();
-    void subscribe(waiting_room& room);
-    void on_room_empty(waiting_room& room);
-    [[nodiscard]] std::size_t waiters_of(std::string const& lock) const;
 
+    [[nodiscard]] room_table& rooms() noexcept { return rooms_; }
+    [[nodiscard]] room_table const& rooms() const noexcept { return rooms_; }
     [[nodiscard]] bool stopping() const noexcept { return stopping_; }
     [[nodiscard]] bool commands_up() const { return port_ && port_->commands_up(); }
     [[nodiscard]] error_code failure() const { return port_ ? port_->failure() : error_code{}; }
@@ -163,31 +158,20 @@ private:
     );
     void on_ready_asked();
     void tell(plain_waiters client_state::* where, error_code ec);
-    template <class F>
-    void for_each_room(F f);
-    void arm_sweep();
-    void sweep();
     void arm_keep_alives(time_point at);
     void start_keep_alives();
-    [[nodiscard]] std::vector<std::shared_ptr<waiting_room>> rooms_of_channel(
-        std::string_view channel
-    ) const;
-    void close_room(waiting_room& room);
 
     asio::any_io_executor executor_;
     asio::any_io_executor strand_;
     std::shared_ptr<config const> settings_;
     std::shared_ptr<counters> count_;
     std::string client_id_;
+    room_table rooms_;
     std::minstd_rand jitter_;
     std::unique_ptr<redis_port> port_;
-    std::optional<timer> sweep_timer_;
     std::optional<timer> keep_alive_timer_;
     std::optional<timer> shutdown_timer_;
     std::unique_ptr<releaser> releaser_;
-    std::unordered_map<std::string, std::shared_ptr<waiting_room>> rooms_;
-    // Some names share a channel: "a" and "{a}".
-    std::multimap<std::string, waiting_room*, std::less<>> rooms_by_channel_;
     std::list<std::shared_ptr<acquire_op>> singles_;
     boost::intrusive::list<grant> grants_;
     std::list<std::shared_ptr<connection_waiter>> connection_waiters_;
@@ -196,7 +180,6 @@ private:
     context_service* service_ = nullptr;
     std::atomic<bool> gone_{false};
     bool rehearsed_ = false;
-    bool sweeping_ = false;
     bool keep_alives_armed_ = false;
     // The grants up to this time have a keep-alive.
     time_point kept_alive_until_ = time_point::min();

@@ -103,7 +103,7 @@ void start_inspect(
            lock_info& info,
            client_state const& from,
            key_names const& names) {
-            info.local_waiters = from.waiters_of(names.lock);
+            info.local_waiters = from.rooms().waiters_of(names.lock);
             return read_lock_info(reply, info);
         }
     );

@@ -57,7 +57,7 @@ void releaser::on_answer(std::shared_ptr<entry> const& e, exec_result const& res
             bool const ours = result.reply.integer(0) == 1;
             if (ours) {
                 client_.count().releases.add();
-                client_.on_released(*task.key, result.reply.integer(1) == 1);
+                client_.rooms().on_released(*task.key, result.reply.integer(1) == 1);
             }
             bool const freed = ours || task.withdrawal || e->unsure;
             finish(*e, freed ? lost : make_error_code(errc::lease_lost));

@@ -61,12 +61,12 @@ void waiting_room::leave(acquire_op& op) {
 
 void waiting_room::update() {
     if (waiters_.empty()) {
-        client_.on_room_empty(*this);
+        client_.rooms().on_room_empty(*this);
         return;
     }
     if (fsm_.wants_notices() && !wants_subscription_) {
         wants_subscription_ = true;
-        client_.subscribe(*this);
+        client_.rooms().subscribe(*this);
     }
     if (auto const at = fsm_.attempt_at()) {
         if (*at <= lease_clock::now()) {
@@ -148,10 +148,6 @@ void waiting_room::on_subscribed(bool again) {
     auto const delay = again ? scaled(longest_jitter, client_.random_part()) : nanos{0};
     fsm_.on_subscribed(delay, lease_clock::now());
     update();
-}
-
-void waiting_room::on_subscribe_refused(error_code cause) {
-    end_all(cause);
 }
 
 void waiting_room::on_notices_down() {

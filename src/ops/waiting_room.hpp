@@ -32,7 +32,6 @@ public:
     void on_left(bool undecided);
     void on_news();
     void on_subscribed(bool again);
-    void on_subscribe_refused(error_code cause);
     void on_notices_down();
     void on_commands_up();
     void on_commands_down();
