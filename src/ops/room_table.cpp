@@ -174,6 +174,9 @@ void room_table::on_notice(std::string_view channel) {
 }
 
 void room_table::on_released(key_names const& key, bool told) {
+    if (!told) {
+        client_.count().refused_notices.add();
+    }
     auto const at = rooms_.find(key.lock);
     if (at != rooms_.end() && (!told || !at->second->confirmed())) {
         auto const room = at->second;

@@ -8,10 +8,10 @@ probe::probe(config const& settings, bool for_commands, std::string nonce)
     : nonce_{std::move(nonce)} {
     std::vector<std::string_view> hello{"3"};
     if (!settings.password.empty()) {
-        hello.insert(
-            hello.end(),
-            {"AUTH", settings.username.empty() ? "default" : settings.username, settings.password}
-        );
+        // Views of the settings: a conditional of a literal and a string would make a temporary.
+        auto const user = settings.username.empty() ? std::string_view{"default"}
+                                                    : std::string_view{settings.username};
+        hello.insert(hello.end(), {"AUTH", user, settings.password});
     }
     if (!settings.client_name.empty()) {
         hello.insert(hello.end(), {"SETNAME", settings.client_name});

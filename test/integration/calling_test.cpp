@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(by_co_await_with_the_default_token) {
         co_await again.release();
         co_await c.shutdown();
         BOOST_CHECK_EXCEPTION(
-            lease(co_await l.acquire()),
+            static_cast<void>(co_await l.acquire()),
             boost::system::system_error,
             [](auto const& e) { return e.code() == errc::client_stopped; }
         );
