@@ -91,7 +91,7 @@ struct openssl_free {
 class url_parts {
 public:
     explicit url_parts(std::string const& text) {
-        char* found[6] = {};
+        char* found[4] = {};
         int port_number = 0;
         int const parsed = OSSL_parse_url(
             text.c_str(),
@@ -100,12 +100,12 @@ public:
             &found[2],
             &found[3],
             &port_number,
-            &found[4],
-            &found[5],
+            nullptr,
+            nullptr,
             nullptr
         );
         ERR_clear_error();
-        for (int i = 0; i < 6; ++i) {
+        for (int i = 0; i < 4; ++i) {
             parts_[i].reset(found[i]);
         }
         if (parsed != 1) {
@@ -116,15 +116,13 @@ public:
     [[nodiscard]] std::string_view user() const { return at(1); }
     [[nodiscard]] std::string_view host() const { return at(2); }
     [[nodiscard]] std::string_view port() const { return at(3); }
-    [[nodiscard]] std::string_view path() const { return at(4); }
-    [[nodiscard]] std::string_view query() const { return at(5); }
 
 private:
     [[nodiscard]] std::string_view at(int i) const {
         return parts_[i] ? std::string_view{parts_[i].get()} : std::string_view{};
     }
 
-    std::unique_ptr<char, openssl_free> parts_[6];
+    std::unique_ptr<char, openssl_free> parts_[4];
 };
 
 // `unix://[user:password@]/path[?query]`: an authority without a host is not a URL to OpenSSL.
@@ -191,7 +189,11 @@ config parse_url(std::string_view text) {
             refuse("port", "not a number in range");
         }
     }
-    url_parts const parts{std::string{text}};
+    // OpenSSL would take an @ behind the host for the end of a user name.
+    auto const tail = authority.substr(host_part.size());
+    auto const question = tail.find('?');
+    auto const path = tail.substr(0, question);
+    url_parts const parts{std::string{text.substr(0, separator + 3 + host_part.size())}};
     config settings;
     settings.tls.enabled = scheme == "rediss";
     if (!parts.user().empty()) {
@@ -205,11 +207,12 @@ config parse_url(std::string_view text) {
     if (auto const port = read_number(parts.port(), "port", 65535); port != 0) {
         settings.port = static_cast<std::uint16_t>(port);
     }
-    if (parts.path().size() > 1) {
-        settings.database =
-            static_cast<int>(read_number(parts.path().substr(1), "database", 1'000'000));
+    if (path.size() > 1) {
+        settings.database = static_cast<int>(read_number(path.substr(1), "database", 1'000'000));
     }
-    read_parameters(parts.query(), settings);
+    if (question != std::string_view::npos) {
+        read_parameters(tail.substr(question + 1), settings);
+    }
     return settings;
 }
 

@@ -7,6 +7,7 @@
 #include <holdfast/options.hpp>
 
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
@@ -103,7 +104,7 @@ asio::awaitable<body_result<Body>, Executor> run_with_lease(
         if (!failure) {
             auto both = asio::experimental::make_parallel_group(
                 asio::co_spawn(executor, call_body<Executor>(body, held), asio::deferred),
-                held.wait_lost(asio::deferred)
+                held.wait_lost(asio::bind_executor(executor, asio::deferred))
             );
             auto race = std::move(both).async_wait(body_done_or_lost{}, asio::deferred);
             auto [order, thrown, ec, reason] = co_await std::move(race)(awaited);
@@ -118,7 +119,7 @@ asio::awaitable<body_result<Body>, Executor> run_with_lease(
         if (!failure) {
             auto both = asio::experimental::make_parallel_group(
                 asio::co_spawn(executor, call_body<Executor>(body, held), asio::deferred),
-                held.wait_lost(asio::deferred)
+                held.wait_lost(asio::bind_executor(executor, asio::deferred))
             );
             auto race = std::move(both).async_wait(body_done_or_lost{}, asio::deferred);
             auto [order, thrown, value, ec, reason] = co_await std::move(race)(awaited);

@@ -29,8 +29,7 @@ key_names make_key_names(std::string_view prefix, std::string_view name) {
     return keys;
 }
 
-std::string escaped(std::string_view name) {
-    constexpr std::size_t longest = 64;
+std::string escaped(std::string_view name, std::size_t longest) {
     std::string text;
     for (char const c : name.substr(0, longest)) {
         auto const byte = static_cast<unsigned char>(c);

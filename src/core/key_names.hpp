@@ -20,7 +20,7 @@ struct key_names {
 [[nodiscard]] key_names make_key_names(std::string_view prefix, std::string_view name);
 
 /// The name as it may stand in a log: printable, and not too long.
-[[nodiscard]] std::string escaped(std::string_view name);
+[[nodiscard]] std::string escaped(std::string_view name, std::size_t longest = 64);
 
 }  // namespace holdfast::detail
 

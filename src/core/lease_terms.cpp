@@ -146,8 +146,12 @@ error_code make_terms(
                                      ? nanos{settings.connect_timeout}
                                      : std::min<nanos>(nanos{lease} / 6, longest_automatic_timeout);
     auto const making_up = out.request_timeout + connect_timeout + nanos{settings.reconnect_min};
-    if (making_up >= nanos{lease} - out.drift - out.notice) {
+    auto const usable = nanos{lease} - out.drift - out.notice;
+    if (making_up >= usable) {
         return errc::invalid_lease;
+    }
+    if (options.renew && out.renew_after + out.request_timeout >= usable) {
+        return errc::invalid_options;  // it would be lost before its first renewal is confirmed
     }
     return {};
 }

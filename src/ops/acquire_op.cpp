@@ -120,6 +120,7 @@ void acquire_op::on_answer(exec_result result) {
     carry_out(verdict, token);
     if (!fsm_.done() && !waits() && answer == attempt_answer::not_sent) {
         arm_limit(terms_.request_timeout);
+        client.leave(*self);
         client.enter(self);
     }
     if (mine) {
@@ -171,8 +172,10 @@ void acquire_op::carry_out(acquire_fsm::verdict verdict, fencing_token token) {
     }
     auto& client = *request_.client;
     limit_.reset();
+    // An answer may come long after; the holder's context may be gone by then.
+    auto const holder = std::exchange(holder_, {});
     if (verdict.kind == acquire_fsm::verdict_kind::deliver) {
-        auto granted = client.make_lease(*this, token);
+        auto granted = client.make_lease(*this, token, holder);
         auto const waited = lease_clock::now() - started_;
         client.count().longest_wait_ns.raise_to(static_cast<std::uint64_t>(waited.count()));
         if (has_waited) {

@@ -42,7 +42,6 @@ public:
     }
     [[nodiscard]] holder_id const& id() const noexcept { return id_; }
     [[nodiscard]] lease_terms const& terms() const noexcept { return terms_; }
-    [[nodiscard]] asio::any_io_executor const& holder() const noexcept { return holder_; }
     [[nodiscard]] time_point sent_at() const noexcept { return sent_at_; }
     [[nodiscard]] bool in_flight() const noexcept { return fsm_.in_flight(); }
     /// Waits in a room; otherwise it makes one attempt by itself.

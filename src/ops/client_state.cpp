@@ -96,14 +96,16 @@ void client_state::on_context_gone() noexcept {
     service_ = nullptr;
     // Handlers may own the last reference to anything, this client included.
     auto const self = shared_from_this();
+    self_.reset();
     auto const singles = std::exchange(singles_, {});
     auto const connecting = std::exchange(connection_waiters_, {});
     auto const ready = std::exchange(ready_waiters_, {});
     auto const shutdown = std::exchange(shutdown_waiters_, {});
-    for (auto& held : grants_) {
-        held.on_context_gone();
+    while (!grants_.empty()) {
+        auto const held = grants_.front().shared_from_this();
+        grants_.pop_front();
+        held->on_context_gone();
     }
-    grants_.clear();
     rooms_.clear();
     releaser_->stop();
     keep_alive_timer_.reset();
@@ -161,7 +163,11 @@ void client_state::exec_acquire(acquire_op& op, exec_handler handler) {
     exec(scripts::acquire, keys, args, op.terms().request_timeout, std::move(handler));
 }
 
-lease client_state::make_lease(acquire_op& op, fencing_token token) {
+lease client_state::make_lease(
+    acquire_op& op,
+    fencing_token token,
+    asio::any_io_executor const& holder
+) {
     rehearsed_ = true;
     count_->grants.add();
     count_->leases_now.add();
@@ -173,10 +179,11 @@ lease client_state::make_lease(acquire_op& op, fencing_token token) {
         token,
         lease_fsm{op.terms(), op.sent_at(), now},
         now,
-        op.holder()
+        holder
     );
     grants_.push_back(*held);
-    if (op.terms().renew_after < 2 * young) {
+    held->on_listed();
+    if (op.sent_at() + op.terms().renew_after < now + 2 * young) {
         held->start_keep_alive();
     } else {
         arm_keep_alives(now + young);
@@ -252,8 +259,8 @@ void client_state::release(release_task task) {
 void client_state::forget(grant& held) {
     if (held.is_linked()) {
         grants_.erase(grants_.iterator_to(held));
-        held.on_forgotten();
         count_->leases_now.subtract();
+        held.on_forgotten();
     }
 }
 
@@ -394,7 +401,9 @@ void client_state::wait_in(
     }
     abort_on_cancel(waiting, shared_from_this());
     on_strand([self = shared_from_this(), where, waiting, then] {
-        ((*self).*where).push_back(waiting);
+        auto& waiters = (*self).*where;
+        std::erase_if(waiters, [](auto const& w) { return !*w; });  // those that were cancelled
+        waiters.push_back(waiting);
         ((*self).*then)();
     });
 }
@@ -427,7 +436,8 @@ void client_state::abandon() noexcept {
     try {
         on_strand([self = shared_from_this()] { self->begin_shutdown(); });
     } catch (...) {
-        // Out of memory: the connections stay until the context ends.
+        // Out of memory: the connections stay until the context ends, and they refer to this.
+        self_ = shared_from_this();
     }
 }
 
@@ -448,7 +458,7 @@ void client_state::begin_shutdown() {
         release(
             {.key = held->key(),
              .id = held->id(),
-             .until = held->deadline() + 2 * held->terms().drift,
+             .until = lease_clock::now() + held->terms().lease,
              .timeout = held->terms().request_timeout,
              .withdrawal = true,
              .handler = {}}

@@ -94,7 +94,11 @@ public:
     void enter(std::shared_ptr<acquire_op> op);
     void leave(acquire_op& op);
     void exec_acquire(acquire_op& op, exec_handler handler);
-    [[nodiscard]] lease make_lease(acquire_op& op, fencing_token token);
+    [[nodiscard]] lease make_lease(
+        acquire_op& op,
+        fencing_token token,
+        asio::any_io_executor const& holder
+    );
     void withdraw(acquire_op const& op);
 
     // Grants.
@@ -178,6 +182,7 @@ private:
     plain_waiters ready_waiters_;
     plain_waiters shutdown_waiters_;
     context_service* service_ = nullptr;
+    std::shared_ptr<client_state> self_;
     std::atomic<bool> gone_{false};
     bool rehearsed_ = false;
     bool keep_alives_armed_ = false;

@@ -2,8 +2,6 @@
 
 #include "ops/client_state.hpp"
 
-#include <utility>
-
 namespace holdfast::detail {
 
 void context_service::add(client_state& client) {
@@ -17,12 +15,17 @@ void context_service::remove(client_state& client) noexcept {
 }
 
 void context_service::shutdown() noexcept {
-    std::unordered_set<client_state*> all;
-    {
-        std::lock_guard const guard{mutex_};
-        all.swap(clients_);
-    }
-    for (auto* client : all) {
+    // One at a time: the end of one may be the end of another.
+    for (;;) {
+        client_state* client = nullptr;
+        {
+            std::lock_guard const guard{mutex_};
+            if (clients_.empty()) {
+                return;
+            }
+            client = *clients_.begin();
+            clients_.erase(clients_.begin());
+        }
         client->on_context_gone();
     }
 }

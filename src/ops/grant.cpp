@@ -179,6 +179,13 @@ void grant::wake() {
 // `caller` waits for the answer if it is not empty; otherwise this is the keep-alive.
 void grant::send_renewal(std::shared_ptr<pending_handler<error_code>> caller) {
     client_->on_strand([self = shared_from_this(), caller] {
+        // It may have been released since.
+        if (auto const state = self->state(); !is_alive(state)) {
+            if (caller) {
+                caller->complete(state == lease_state::lost ? errc::lease_lost : errc::not_held);
+            }
+            return;
+        }
         auto const sent_at = lease_clock::now();
         self->client_->exec_renew(*self, [self, caller, sent_at](exec_result result) {
             auto& count = self->client_->count();
@@ -264,6 +271,8 @@ void grant::abandon() noexcept {
 
 void grant::hand_over(bool was_lost, std::shared_ptr<pending_handler<error_code>> caller) {
     wake();
+    // Now, and not when the client gets there: the holder's context may be gone by then.
+    drop_executors();
     client_->enter_strand([self = shared_from_this(), was_lost, caller = std::move(caller)](
                           ) mutable {
         auto const terms = self->terms();
@@ -271,7 +280,7 @@ void grant::hand_over(bool was_lost, std::shared_ptr<pending_handler<error_code>
         self->client_->release(
             {.key = self->key_,
              .id = self->id_,
-             .until = self->deadline() + 2 * terms.drift,
+             .until = lease_clock::now() + terms.lease,  // a renewal may have been executed unheard
              .timeout = terms.request_timeout,
              .was_lost = was_lost,
              .handler = std::move(caller)}
@@ -338,18 +347,27 @@ void grant::on_client_stopped() {
     apply([](lease_fsm& fsm, time_point now) { fsm.on_client_stopped(now); });
 }
 
+void grant::on_listed() noexcept {
+    self_ = shared_from_this();
+}
+
 void grant::on_forgotten() noexcept {
+    drop_executors();
+    auto const self = std::move(self_);
+}
+
+void grant::drop_executors() noexcept {
     std::lock_guard const guard{mutex_};
     strand_ = {};
     holder_ = {};
 }
 
 void grant::on_context_gone() noexcept {
+    auto const self = std::move(self_);
+    drop_executors();
     std::list<watcher> dropped;
     std::lock_guard const guard{mutex_};
     dropped.swap(watchers_);
-    strand_ = {};
-    holder_ = {};
 }
 
 // The functions that the public headers declare.

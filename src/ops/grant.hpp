@@ -58,8 +58,9 @@ public:
     void on_disconnected();
     void on_connected(nanos delay);
     void on_client_stopped();
-    /// The client looks after it no more, and will not say when the executors are destroyed: it
-    /// lets go of them. Its last wake-up is posted.
+    /// The client looks after it from now on, and keeps it.
+    void on_listed() noexcept;
+    /// No more. Its last wake-up is posted.
     void on_forgotten() noexcept;
     /// The executors are about to be destroyed: nothing may run there any more.
     void on_context_gone() noexcept;
@@ -84,11 +85,14 @@ private:
     void send_renewal(std::shared_ptr<pending_handler<error_code>> caller);
     void hand_over(bool was_lost, std::shared_ptr<pending_handler<error_code>> caller);
     void wake();
+    /// Nothing will run on them any more, and nobody says when they are destroyed.
+    void drop_executors() noexcept;
     void cancel_watch(std::uint64_t number);
     /// Ends ownership by the lease; false if it had ended before.
     bool begin_release(bool& was_lost);
 
     std::shared_ptr<client_state> client_;
+    std::shared_ptr<grant> self_;
     std::shared_ptr<key_names const> key_;
     holder_id id_;
     fencing_token token_;

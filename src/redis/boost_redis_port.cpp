@@ -74,7 +74,7 @@ public:
     void subscribe(std::string channel) override { notices_->subscribe(std::move(channel)); }
     void unsubscribe(std::string_view channel) override { notices_->unsubscribe(channel); }
 
-    [[nodiscard]] bool commands_up() const override { return commands_ && commands_->up(); }
+    [[nodiscard]] bool commands_up() const override { return commands_ && commands_->usable(); }
     [[nodiscard]] bool notices_up() const override { return notices_ && notices_->up(); }
     [[nodiscard]] error_code failure() const override {
         return !commands_             ? error_code{}

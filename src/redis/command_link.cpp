@@ -3,6 +3,7 @@
 #include "core/lease_terms.hpp"
 #include "ops/counters.hpp"
 
+#include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
@@ -50,7 +51,7 @@ void command_link::exec(
     std::chrono::nanoseconds timeout,
     exec_handler handler
 ) {
-    if (!up() || stopped() || poisoned_) {
+    if (!usable()) {
         asio::post(strand(), [handler = std::move(handler), cause = failure()]() mutable {
             complete(handler, make_result(exec_status::not_sent, cause));
         });
@@ -86,7 +87,9 @@ void command_link::enqueue(record r) {
     }
     r.nonce = next_nonce();
     r.sent_at = lease_clock::now();
-    r.give_up_at = r.sent_at + r.timeout;
+    if (!r.sent_again) {
+        r.give_up_at = r.sent_at + r.timeout;
+    }
     if (!r.what) {
         open_->request.push("PING", r.nonce);
     } else {
@@ -118,11 +121,11 @@ void command_link::enqueue(record r) {
     if (alone) {
         flush();
     } else {
-        flush_posted_ = true;
         asio::post(strand(), [self = shared_from_this(), this] {
             flush_posted_ = false;
             flush();
         });
+        flush_posted_ = true;
     }
 }
 
@@ -135,25 +138,20 @@ void command_link::flush() {
     auto const connection = share_connection();
     // Runs while Boost.Redis parses: the answer is put aside, and dealt with in a turn of its own.
     // For the only answer of a request that is the turn in which the request completes.
-    boost::redis::any_adapter answers{
-        [this,
-         raw = connection.get(),
-         several =
-             sent->size >
-             1](reply_collector::event what, boost::redis::resp3::node_view const& node, error_code&) {
-            if (!collector_.on_event(what, node) || share_connection().get() != raw) {
-                return;
+    boost::redis::any_adapter answers{[this, raw = connection.get(), several = sent->size > 1](
+                                          reply_collector::event what,
+                                          boost::redis::resp3::node_view const& node,
+                                          error_code& ec
+                                      ) {
+        // An exception would leave Boost.Redis half way.
+        try {
+            if (collector_.on_event(what, node) && share_connection().get() == raw) {
+                on_reply(several);
             }
-            inbox_.push_back(std::move(collector_.current()));
-            if (several && !deliver_posted_) {
-                deliver_posted_ = true;
-                asio::post(strand(), [self = shared_from_this(), this] {
-                    deliver_posted_ = false;
-                    deliver();
-                });
-            }
+        } catch (...) {
+            ec = asio::error::no_memory;
         }
-    };
+    }};
     auto& request = sent->request;
     connection->async_exec(
         request,
@@ -167,6 +165,17 @@ void command_link::flush() {
             deliver();
         }
     );
+}
+
+void command_link::on_reply(bool more_to_come) {
+    inbox_.push_back(std::move(collector_.current()));
+    if (more_to_come && !deliver_posted_) {
+        asio::post(strand(), [self = shared_from_this(), this] {
+            deliver_posted_ = false;
+            deliver();
+        });
+        deliver_posted_ = true;
+    }
 }
 
 void command_link::deliver() {
@@ -198,6 +207,7 @@ void command_link::answer(record r, raw_reply reply) {
         poison();
         return;
     }
+    on_proven();
     on_nonce_seen();
     if (r.handler) {
         values.erase(values.begin());
@@ -216,13 +226,12 @@ void command_link::on_error_reply(record r, std::string const& text) {
         return;
     }
     if (cause.what == effect::no_script && r.handler) {
-        r.timeout = std::max(r.give_up_at - lease_clock::now(), lease_clock::duration{0});
         r.sent_again = true;
         enqueue(std::move(r));
         return;
     }
     log(cause.what == effect::permanent ? log_level::error : log_level::warning,
-        std::string("the server refused ") + std::string(r.what->name) + ": " + text);
+        std::string("the server refused ") + std::string(r.what->name) + ": " + loggable(text));
     auto const status = cause.what == effect::permanent   ? exec_status::failed
                         : cause.what == effect::uncertain ? exec_status::unknown
                                                           : exec_status::refused;
@@ -341,6 +350,16 @@ void command_link::on_failure(error_code cause) {
     to_.failure(cause);
 }
 
-void command_link::on_unsolicited(raw_reply&) {}
+// Called while Boost.Redis parses.
+void command_link::on_unsolicited(raw_reply& message) {
+    // A reply too many: somebody's answer was taken for another one's.
+    if (!message.is_push && !std::exchange(poisoned_, true)) {
+        asio::post(strand(), [self = shared_from_this(), this] {
+            if (poisoned_) {
+                poison();
+            }
+        });
+    }
+}
 
 }  // namespace holdfast::detail

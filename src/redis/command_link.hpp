@@ -47,6 +47,8 @@ public:
         exec_handler handler
     );
     void stop_link();
+    /// Requests can be sent.
+    [[nodiscard]] bool usable() const noexcept { return up() && !stopped() && !poisoned_; }
 
 private:
     // A request that waits for its answer. Its strings lie one behind the other in `packed`, to be
@@ -77,6 +79,7 @@ private:
 
     void enqueue(record r);
     void flush();
+    void on_reply(bool more_to_come);
     void deliver();
     void answer(record r, raw_reply reply);
     void on_error_reply(record r, std::string const& text);

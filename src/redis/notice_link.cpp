@@ -106,6 +106,7 @@ void notice_link::on_confirmed(bool subscribe, std::string const& channel) {
         drop_epoch("a confirmation does not belong to its request");
         return;
     }
+    on_proven();
     auto const at = wanted_.find(channel);
     if (!subscribe || at == wanted_.end() || at->second.generation != answered.generation) {
         return;
@@ -116,7 +117,7 @@ void notice_link::on_confirmed(bool subscribe, std::string const& channel) {
 
 void notice_link::on_refused(std::string const& text) {
     auto const cause = classify(text);
-    log(log_level::error, "the server refused a subscription: " + text);
+    log(log_level::error, "the server refused a subscription: " + loggable(text));
     if (unanswered_.empty()) {
         drop_epoch("an error that answers nothing");
         return;

@@ -69,7 +69,7 @@ probe::verdict probe::judge() const {
             }
             result.remarks.emplace_back(
                 log_level::error,
-                "the server refused the connection: " + reply.error
+                "the server refused the connection: " + loggable(reply.error)
             );
             return result;
         }

@@ -1,5 +1,7 @@
 #include "redis/replies.hpp"
 
+#include "core/key_names.hpp"
+
 #include <boost/redis/resp3/type.hpp>
 
 #include <array>
@@ -96,6 +98,11 @@ server_error classify(std::string_view text) {
         }
     }
     return {effect::uncertain, errc::server_refused};
+}
+
+std::string loggable(std::string_view text) {
+    constexpr std::size_t longest = 256;
+    return escaped(text.substr(0, text.find(", with args")), longest);
 }
 
 bool reply_collector::on_event(event what, boost::redis::resp3::node_view const& node) {

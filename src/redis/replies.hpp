@@ -34,6 +34,10 @@ struct server_error {
 /// 6, which wraps what a script's command said.
 [[nodiscard]] server_error classify(std::string_view text);
 
+/// What may be logged of an error reply: a server that does not know a command repeats its
+/// arguments, a password among them.
+[[nodiscard]] std::string loggable(std::string_view text);
+
 /// One whole reply: an error, or its values without any nesting.
 struct raw_reply {
     bool is_error = false;

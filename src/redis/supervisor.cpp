@@ -7,6 +7,8 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/ssl/error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/redis/logger.hpp>
@@ -14,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <utility>
 
 namespace holdfast::detail {
@@ -70,25 +73,24 @@ void supervisor::drop_epoch(std::string_view why) {
 }
 
 asio::awaitable<void> supervisor::supervise(std::shared_ptr<supervisor> self) {
+    auto turn = asio::post(self->strand_, asio::deferred);  // nothing happens inside `start`
+    co_await std::move(turn);
     auto const endpoint = make_endpoint(*self->settings_);
     while (!self->stopped_) {
         try {
-            self->connection_ = std::make_shared<boost::redis::connection>(
-                self->strand_,
-                make_tls_context(*self->settings_),
-                boost::redis::logger{boost::redis::logger::level::disabled}
-            );
-        } catch (boost::system::system_error const& e) {
-            self->log(log_level::error, fmt::format("TLS cannot be set up: {}", e.what()));
-            self->fail(errc::tls_failed, true);
-        }
-        if (self->connection_) {
-            // Kept here too: the connection must outlive the run whatever happens to the member.
-            auto const connection = self->connection_;
-            self->start_probe();
-            auto run = connection->async_run(endpoint, awaited);
-            auto [ec] = co_await std::move(run);
-            self->on_epoch_ended(ec);
+            self->connect();
+            if (self->connection_) {
+                // Kept here too: the connection must outlive the run whatever happens to the
+                // member.
+                auto const connection = self->connection_;
+                self->start_probe();
+                auto run = connection->async_run(endpoint, awaited);
+                auto [ec] = co_await std::move(run);
+                self->on_epoch_ended(ec);
+            }
+        } catch (std::exception const&) {
+            // Out of memory, or a log sink that throws: the next epoch may have more luck.
+            self->close_epoch();
         }
         if (self->stopped_) {
             break;
@@ -100,26 +102,52 @@ asio::awaitable<void> supervisor::supervise(std::shared_ptr<supervisor> self) {
     }
 }
 
+void supervisor::connect() {
+    try {
+        connection_ = std::make_shared<boost::redis::connection>(
+            strand_,
+            make_tls_context(*settings_),
+            boost::redis::logger{boost::redis::logger::level::disabled}
+        );
+    } catch (boost::system::system_error const& e) {
+        log(log_level::error, fmt::format("TLS cannot be set up: {}", e.what()));
+        fail(errc::tls_failed, true);
+    }
+}
+
 void supervisor::start_probe() {
     probe_failed_ = false;
     auto const connection = connection_;
-    boost::redis::any_adapter unsolicited{
-        [this](reply_collector::event what, boost::redis::resp3::node_view const& node, error_code&) {
+    boost::redis::any_adapter unsolicited{[this](
+                                              reply_collector::event what,
+                                              boost::redis::resp3::node_view const& node,
+                                              error_code& failed
+                                          ) {
+        // An exception would leave Boost.Redis half way.
+        try {
             if (unsolicited_.on_event(what, node) && !stopped_) {
                 on_unsolicited(unsolicited_.current());
             }
+        } catch (...) {
+            failed = asio::error::no_memory;
         }
-    };
+    }};
     connection->set_receive_response(unsolicited);
     asio::co_spawn(strand_, drain(shared_from_this(), connection), asio::detached);
 
     auto asked = std::make_shared<probe>(*settings_, for_commands_, next_nonce());
     count_->commands.add(asked->commands());
-    boost::redis::any_adapter answers{
-        [asked](reply_collector::event what, boost::redis::resp3::node_view const& node, error_code&) {
+    boost::redis::any_adapter answers{[asked](
+                                          reply_collector::event what,
+                                          boost::redis::resp3::node_view const& node,
+                                          error_code& failed
+                                      ) {
+        try {
             asked->on_event(what, node);
+        } catch (...) {
+            failed = asio::error::no_memory;
         }
-    };
+    }};
     connection->async_exec(
         asked->request(),
         std::move(answers),
@@ -167,7 +195,7 @@ void supervisor::on_probed(
     }
     up_ = was_up_ = true;
     failure_ = {};
-    backoff_.reset();
+    up_since_ = lease_clock::now();
     log(log_level::info,
         fmt::format(
             "{} connection to {} is up",
@@ -177,11 +205,25 @@ void supervisor::on_probed(
     on_up();
 }
 
-void supervisor::on_epoch_ended(error_code ec) {
+bool supervisor::close_epoch() {
     bool const was_up = std::exchange(up_, false);
-    // Ends the loop that drains this connection.
-    connection_->cancel();
-    connection_.reset();
+    if (connection_) {
+        // Ends the loop that drains this connection.
+        connection_->cancel();
+        connection_.reset();
+    }
+    if (was_up && !stopped_) {
+        // One that lasted is as good as proven.
+        if (lease_clock::now() - up_since_ >= settings_->reconnect_max) {
+            on_proven();
+        }
+        on_down();
+    }
+    return was_up;
+}
+
+void supervisor::on_epoch_ended(error_code ec) {
+    bool const was_up = close_epoch();
     if (stopped_) {
         return;
     }
@@ -192,9 +234,7 @@ void supervisor::on_epoch_ended(error_code ec) {
             describe_endpoint(*settings_),
             ec ? ec.message() : "closed"
         ));
-    if (was_up) {
-        on_down();
-    } else if (!probe_failed_) {
+    if (!was_up && !probe_failed_) {
         bool const tls = ec.category() == asio::error::get_ssl_category();
         fail(tls ? errc::tls_failed : errc::unreachable, tls);
     }

@@ -55,6 +55,8 @@ protected:
     /// Something came that answers no request.
     virtual void on_unsolicited(raw_reply& message) = 0;
 
+    /// The server has done on this connection what it is for: the next one may be made at once.
+    void on_proven() noexcept { backoff_.reset(); }
     void log(log_level level, std::string_view message) const;
     [[nodiscard]] boost::redis::connection& connection() noexcept { return *connection_; }
     [[nodiscard]] std::shared_ptr<boost::redis::connection> share_connection() const noexcept {
@@ -71,12 +73,15 @@ private:
         std::shared_ptr<supervisor> self,
         std::shared_ptr<boost::redis::connection> connection
     );
+    void connect();
     void start_probe();
     void on_probed(
         std::shared_ptr<boost::redis::connection> const& connection,
         error_code ec,
         probe const& asked
     );
+    /// Forgets the connection; true if it was up.
+    bool close_epoch();
     void on_epoch_ended(error_code ec);
     void fail(error_code cause, bool permanent);
 
@@ -91,6 +96,7 @@ private:
     std::uint64_t nonce_;
     reply_collector unsolicited_;
     error_code failure_;
+    lease_clock::time_point up_since_{};
     bool up_ = false;
     bool was_up_ = false;
     bool probe_failed_ = false;

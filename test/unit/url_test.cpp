@@ -75,6 +75,8 @@ BOOST_AUTO_TEST_CASE(a_path_without_a_number_is_database_0) {
     BOOST_TEST(parse_url("redis://h/").database == 0);
     BOOST_TEST(parse_url("redis://h:1/?client_name=x").database == 0);
     BOOST_TEST(parse_url("redis://h?client_name=x").client_name == "x");
+    BOOST_TEST(parse_url("redis://h:7000/0?client_name=worker@node").client_name == "worker@node");
+    BOOST_TEST(parse_url("redis://h:7000/0?client_name=worker@node").host == "h");
 }
 
 BOOST_AUTO_TEST_CASE(rediss_is_verified_tls) {

@@ -91,6 +91,16 @@ BOOST_AUTO_TEST_CASE(the_automatic_times_follow_the_lease) {
     BOOST_TEST((holdfast::detail::health_check_interval_of(short_leases) == 600ms));
 }
 
+BOOST_AUTO_TEST_CASE(a_lease_that_ends_before_its_first_renewal_is_refused) {
+    lease_terms terms;
+    config late;
+    late.notice = 0.5;
+    BOOST_TEST(!make_terms(late, acquire_options{}, terms));
+    BOOST_TEST((make_terms(late, acquire_options{.renew_at = 0.5}, terms) == errc::invalid_options)
+    );
+    BOOST_TEST(!make_terms(late, acquire_options{.renew = false, .renew_at = 0.5}, terms));
+}
+
 BOOST_AUTO_TEST_CASE(every_lease_from_one_second_to_a_day_works_with_the_defaults) {
     for (nanos const lease :
          {nanos{1s}, nanos{1'001ms}, nanos{2s}, nanos{30s}, nanos{1h}, nanos{24h}}) {

@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(what_somebody_has_to_mend_is_permanent) {
             auto const verdict = judged({error(row.text), pong, time_of_day, master, memory});
             BOOST_TEST((verdict.error == row.expected), verdict.error.message());
             BOOST_TEST(verdict.permanent);
-            BOOST_TEST(has_remark(verdict, log_level::error, row.text));
+            BOOST_TEST(has_remark(verdict, log_level::error, holdfast::detail::loggable(row.text)));
         }
     }
 }
@@ -226,3 +226,24 @@ BOOST_AUTO_TEST_CASE(a_server_that_evicts_keys_is_used_with_a_warning) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_CASE(a_long_user_name_is_sent_whole) {
+    config settings;
+    settings.username = "a user whose name is too long for the object itself";
+    settings.password = "s3cret";
+    BOOST_TEST(words(settings, true).find(settings.username) != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_refusal_that_repeats_the_password_is_logged_without_it) {
+    auto const verdict = judged(
+        {error("ERR unknown command 'HELLO', with args beginning with: '3' 'AUTH' 'x' 's3cret'"),
+         {type::simple_string, nonce},
+         error("NOAUTH Authentication required."),
+         error("NOAUTH Authentication required."),
+         error("NOAUTH Authentication required.")}
+    );
+    BOOST_TEST((verdict.error == errc::unsupported_server));
+    for (auto const& [level, text] : verdict.remarks) {
+        BOOST_TEST(text.find("s3cret") == std::string::npos, text);
+    }
+}

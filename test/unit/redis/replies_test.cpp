@@ -251,3 +251,11 @@ BOOST_AUTO_TEST_CASE(a_reply_of_another_shape_gives_neutral_values) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_CASE(what_a_server_repeats_of_a_command_is_not_logged) {
+    auto const text = holdfast::detail::loggable(
+        "ERR unknown command 'HELLO', with args beginning with: '3' 'AUTH' 'default' 's3cret'"
+    );
+    BOOST_TEST(text == "ERR unknown command 'HELLO'");
+    BOOST_TEST(holdfast::detail::loggable("NOAUTH a\nb") == "NOAUTH a\\x0ab");
+}
