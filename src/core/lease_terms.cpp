@@ -150,8 +150,8 @@ error_code make_terms(
     if (making_up >= usable) {
         return errc::invalid_lease;
     }
-    if (options.renew && out.renew_after + out.request_timeout >= usable) {
-        return errc::invalid_options;  // it would be lost before its first renewal is confirmed
+    if (options.renew && out.renew_after >= usable) {
+        return errc::invalid_options;  // it would be lost before its first renewal
     }
     return {};
 }
