@@ -32,13 +32,13 @@ bool is_of_a_script(std::string const& reply) {
 // Boost.Redis takes the error for the answer, and the answer for nobody's.
 BOOST_AUTO_TEST_CASE(fault_17_an_error_is_inserted_before_the_answer) {
     redis_server server;
+    std::atomic<bool> armed{true};  // used by the proxy's thread
     tcp_proxy proxy{server.unix_socket()};
     run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
         holdfast::client client{executor, short_leases(proxy.url(), 30s)};
         auto probe = server.probe();
         co_await client.ready();
         co_await warm_up(client);
-        std::atomic<bool> armed{true};
         proxy.edit_replies([&](std::string reply) {
             bool const now = is_of_a_script(reply) && armed.exchange(false);
             return now ? "-ERR inserted\r\n" + reply : reply;
@@ -61,12 +61,12 @@ BOOST_AUTO_TEST_CASE(fault_17_an_error_is_inserted_before_the_answer) {
 
 BOOST_AUTO_TEST_CASE(fault_17_an_answer_is_inserted_while_nothing_is_asked) {
     redis_server server;
+    std::atomic<bool> armed{true};  // used by the proxy's thread
     tcp_proxy proxy{server.unix_socket()};
     run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
         holdfast::client client{executor, short_leases(proxy.url(), 30s)};
         co_await client.ready();
         co_await warm_up(client);
-        std::atomic<bool> armed{true};
         proxy.edit_replies([&](std::string reply) {
             bool const now = is_of_a_script(reply) && armed.exchange(false);
             return now ? reply + reply : reply;
