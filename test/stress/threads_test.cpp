@@ -48,7 +48,7 @@ constexpr int names = 24;
 // HOLDFAST_STRESS_ACQUIRES asks for more than the normal run does.
 int acquires_asked_for() {
     auto const* const asked = std::getenv("HOLDFAST_STRESS_ACQUIRES");
-    return asked ? std::atoi(asked) : 20'000;
+    return asked ? std::atoi(asked) : 100'000;
 }
 
 struct shared_state {
