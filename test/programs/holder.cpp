@@ -25,11 +25,16 @@ void say(std::string const& what) {
     std::fflush(stdout);
 }
 
+using clock_type = std::chrono::steady_clock;
+
 // Looks at the time as often as it can: a pause shows as a gap.
-asio::awaitable<void> notice_a_pause(asio::steady_timer& timer) {
-    using clock = std::chrono::steady_clock;
-    for (auto last = clock::now(); clock::now() - last < std::chrono::seconds{1};) {
-        last = clock::now();
+asio::awaitable<void> notice_a_pause(asio::steady_timer& timer, clock_type::time_point last) {
+    for (;;) {
+        auto const now = clock_type::now();
+        if (now - last >= std::chrono::seconds{1}) {
+            co_return;
+        }
+        last = now;
         timer.expires_after(std::chrono::milliseconds{2});
         co_await timer.async_wait(asio::use_awaitable);
     }
@@ -40,9 +45,10 @@ asio::awaitable<void> hold(asio::io_context& context, std::string url) {
     settings.lease = std::chrono::seconds{1};
     holdfast::client client{context.get_executor(), settings};
     auto lease = co_await client.lock("a").acquire();
-    say("token " + std::to_string(lease.token().value));
     asio::steady_timer timer{context};
-    co_await notice_a_pause(timer);
+    auto const before = clock_type::now();  // the pause may come with the next word
+    say("token " + std::to_string(lease.token().value));
+    co_await notice_a_pause(timer, before);
     say(lease.valid() ? "valid" : "invalid");
     auto [watched, reason] = co_await lease.wait_lost(as_code);
     say(watched ? "no loss" : "lost");
