@@ -4,7 +4,7 @@
 // Each cell of the table is a coroutine with a server and a client of its own; all cells of a fault
 // run at once. Leases and the fallback are an hour: no timer hides what was not woken.
 
-#include "support/fake_port.hpp"
+#include "support/fake_client.hpp"
 #include "support/run.hpp"
 
 #include <holdfast.hpp>
@@ -39,6 +39,7 @@ using holdfast::errc;
 using holdfast::error_code;
 using holdfast::test::co_eventually;
 using holdfast::test::fake_server;
+using holdfast::test::patient_config;
 using holdfast::test::run_with_deadline;
 using holdfast::test::sleep_for;
 
@@ -103,14 +104,6 @@ std::string name_of(cancellation_type type) {
         case cancellation_type::total: return "total";
         default: return "all types";
     }
-}
-
-holdfast::config patient_config() {
-    holdfast::config settings;
-    settings.lease = 1h;
-    settings.request_timeout = 60s;
-    settings.fallback = 1h;
-    return settings;
 }
 
 // An operation under way: its signal, and what it completed with.

@@ -1,0 +1,292 @@
+// Execution contexts that stop and go on, or are destroyed with everything pending.
+
+#include "support/fake_client.hpp"
+#include "support/redis_probe.hpp"
+#include "support/redis_server.hpp"
+#include "support/run.hpp"
+
+#include <holdfast.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+using holdfast::error_code;
+using holdfast::loss_reason;
+using holdfast::test::fake_server;
+using holdfast::test::patient_config;
+using holdfast::test::redis_server;
+using holdfast::test::sleep_for;
+
+namespace {
+
+constexpr auto awaited = asio::use_awaitable;
+
+// Keys other than token counters on a real server.
+std::vector<std::string> lock_keys(redis_server const& server) {
+    auto keys = server.probe().keys();
+    std::erase_if(keys, [](std::string const& key) {
+        return key.starts_with("redisson_lock_token:");
+    });
+    return keys;
+}
+
+}  // namespace
+
+// 88
+
+BOOST_AUTO_TEST_CASE(fault_88_the_context_is_stopped_and_run_again) {
+    redis_server server;
+    asio::io_context context;
+    auto settings = holdfast::parse_url(server.url());
+    settings.lease = 1s;
+    auto client = std::make_optional<holdfast::client>(context, settings);
+    holdfast::lease lease;
+    client->lock("a").acquire([&](error_code, holdfast::lease granted) {
+        lease = std::move(granted);
+        context.stop();
+    });
+    context.run();
+    BOOST_TEST(lease.valid());
+    std::optional<loss_reason> told;
+    lease.wait_lost([&](error_code, loss_reason reason) { told = reason; });
+
+    std::this_thread::sleep_for(1'200ms);
+    BOOST_TEST(!lease.valid());  // judged by the clock, nothing has run
+    BOOST_TEST(!server.probe().exists("a"));
+    context.restart();
+    context.run_for(200ms);
+    BOOST_TEST(told.has_value());
+    BOOST_TEST(!lease.valid());
+
+    // The client goes on as if nothing had been.
+    holdfast::lease next;
+    client->lock("a").acquire([&](error_code, holdfast::lease granted) {
+        next = std::move(granted);
+        context.stop();
+    });
+    context.restart();
+    context.run_for(10s);
+    BOOST_TEST(next.valid());
+    next = {};
+    lease = {};
+    client.reset();
+    context.restart();
+    context.run_for(10s);
+    BOOST_TEST(context.stopped());
+    BOOST_TEST(lock_keys(server).empty());
+}
+
+BOOST_AUTO_TEST_CASE(fault_88_a_short_stop_costs_nothing) {
+    auto const server = fake_server::make();
+    asio::io_context context;
+    auto client = std::make_optional(server->make_client(context.get_executor(), patient_config()));
+    holdfast::lease lease;
+    client->lock("a").acquire([&](error_code, holdfast::lease granted) {
+        lease = std::move(granted);
+        context.stop();
+    });
+    context.run();
+    context.restart();
+    BOOST_TEST(lease.valid());
+    lease.renew([&](error_code ec) {
+        BOOST_TEST(!ec);
+        context.stop();
+    });
+    context.run();
+    context.restart();
+    lease = {};
+    client.reset();
+    context.run_for(10s);
+    BOOST_TEST(context.stopped());
+    BOOST_TEST(server->lock_keys().empty());
+}
+
+// 89
+
+namespace {
+
+// Everything that can be pending on a client, and what may outlive a context.
+struct survivors {
+    std::optional<holdfast::client> client;
+    std::optional<holdfast::lock> lock;
+    holdfast::lease lease;
+    std::vector<holdfast::lease> more;
+};
+
+void start_everything(survivors& s) {
+    auto const ignore = [](auto&&...) {};
+    s.lock->acquire(ignore);
+    s.lock->acquire(ignore);
+    s.lock->try_acquire(ignore);
+    s.lock->try_acquire_for(1h, ignore);
+    s.client->lock("free").acquire(ignore);
+    s.lease.renew(ignore);
+    s.lease.wait_lost(ignore);
+    s.lock->inspect(ignore);
+    s.lock->force_release(ignore);
+    s.client->ready(ignore);
+}
+
+void look_at(survivors const& s) {
+    (void)s.lease.valid();
+    (void)s.lease.remaining();
+    BOOST_TEST(s.lease.token().value > 0U);
+    BOOST_TEST((s.lease.deadline() > holdfast::lease_clock::time_point::min()));
+    (void)s.client->stats();
+    BOOST_TEST(s.lock->name() == "a");
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(fault_89_the_context_is_destroyed_while_held) {
+    // After so many turns with everything pending, on a real server.
+    redis_server server;
+    for (int turns = 0; turns < 80; turns += 2) {
+        survivors s;
+        {
+            asio::io_context context;
+            s.client.emplace(context, server.url());
+            s.lock.emplace(s.client->lock("a"));
+            s.lock->force_release([&](error_code, bool) { context.stop(); });
+            context.run();
+            context.restart();
+            s.lock->acquire([&](error_code, holdfast::lease granted) {
+                s.lease = std::move(granted);
+                context.stop();
+            });
+            context.run();
+            context.restart();
+            BOOST_TEST_REQUIRE(s.lease.valid());
+            start_everything(s);
+            if (turns % 6 == 0) {
+                s.client->shutdown([](error_code) {});
+            }
+            for (int i = 0; i < turns; ++i) {
+                context.run_one_for(2ms);
+            }
+        }
+        look_at(s);
+        // In both orders.
+        if (turns % 4 == 0) {
+            s.client.reset();
+            s.lock.reset();
+            s.lease = {};
+        } else {
+            s.lease = {};
+            s.lock.reset();
+            s.client.reset();
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(fault_89_the_context_is_destroyed_with_requests_in_flight) {
+    for (int const state : {0, 1, 2, 3}) {
+        auto const server = fake_server::make();
+        survivors s;
+        {
+            asio::io_context context;
+            s.client.emplace(server->make_client(context.get_executor(), patient_config()));
+            s.lock.emplace(s.client->lock("a"));
+            s.lock->acquire([&](error_code, holdfast::lease granted) {
+                s.lease = std::move(granted);
+                context.stop();
+            });
+            context.run();
+            context.restart();
+            server->hold_requests(state == 1);
+            server->hold_replies(state == 2);
+            server->hold_confirmations(true);
+            server->set_up(state != 3);
+            start_everything(s);
+            s.more.push_back(std::move(s.lease));
+            s.more.front().release([](error_code) {});
+            context.run_for(20ms);
+        }
+        (void)s.more.front().valid();
+        s.more.clear();
+        s.lock.reset();
+    }
+}
+
+BOOST_AUTO_TEST_CASE(fault_89_coroutines_that_own_everything_are_destroyed_with_the_context) {
+    redis_server server;
+    for (int turns = 0; turns < 60; turns += 2) {
+        asio::io_context context;
+        auto const main = [&]() -> asio::awaitable<void> {
+            holdfast::client client{context, server.url()};
+            auto const lock = client.lock("a");
+            auto lease = co_await lock.acquire(awaited);
+            auto body = [&](holdfast::lease& held) -> asio::awaitable<void> {
+                co_await held.renew(awaited);
+                co_await sleep_for(1h);
+            };
+            auto const other = client.lock("b");
+            co_await holdfast::with_lease(other, body);
+        };
+        asio::co_spawn(context, main, asio::detached);
+        for (int i = 0; i < turns; ++i) {
+            context.run_one_for(2ms);
+        }
+        server.probe().flushall();
+    }
+}
+
+BOOST_AUTO_TEST_CASE(fault_89_the_holders_context_is_destroyed_before_that_of_the_client) {
+    redis_server server;
+    for (bool const young : {true, false}) {
+        asio::io_context clients;
+        holdfast::client client{clients, server.url()};
+        {
+            asio::io_context holders;
+            bool held = false;
+            auto const hold = [&]() -> asio::awaitable<void> {
+                auto lease = co_await client.lock("a").acquire(awaited);
+                held = true;
+                co_await sleep_for(1h);
+            };
+            asio::co_spawn(holders, hold, asio::detached);
+            auto const until = holdfast::lease_clock::now() + 5s;
+            while (!held && holdfast::lease_clock::now() < until) {
+                clients.run_for(1ms);
+                holders.run_for(1ms);
+            }
+            BOOST_TEST(held);
+            if (!young) {
+                clients.run_for(50ms);
+                holders.run_for(50ms);
+            }
+        }
+        auto const freed = [&] { return lock_keys(server).empty(); };
+        for (int i = 0; i < 100 && !freed(); ++i) {
+            clients.run_for(20ms);
+        }
+        BOOST_TEST(freed());
+        BOOST_TEST(client.stats().leases_now == 0U);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(fault_89_the_end_of_one_client_is_the_end_of_another) {
+    redis_server server;
+    for (int i = 0; i < 20; ++i) {
+        asio::io_context context;
+        holdfast::client one{context, server.url()};
+        std::optional<holdfast::client> other{std::in_place, context, server.url()};
+        one.lock("a").acquire([lock = other->lock("b")](error_code, holdfast::lease) {});
+        other.reset();
+        context.run_for(std::chrono::milliseconds{i % 4});
+    }
+    server.probe().flushall();
+}

@@ -1,0 +1,212 @@
+// What with_lease does on every path out.
+
+#include "support/fake_client.hpp"
+#include "support/redis_probe.hpp"
+#include "support/run.hpp"
+
+#include <holdfast.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/system/system_error.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+using holdfast::errc;
+using holdfast::error_code;
+using holdfast::lease_state;
+using holdfast::test::co_eventually;
+using holdfast::test::fake_server;
+using holdfast::test::short_config;
+using holdfast::test::sleep_for;
+using holdfast::test::with_fake_client;
+
+namespace {
+
+constexpr auto awaited = asio::use_awaitable;
+constexpr auto as_code = asio::as_tuple(asio::use_awaitable);
+
+}  // namespace
+
+// 96, and what else with_lease promises
+
+BOOST_AUTO_TEST_CASE(fault_96_an_exception_in_the_critical_section_releases_the_lock) {
+    with_fake_client([](fake_server& server, holdfast::client& client) -> asio::awaitable<void> {
+        auto const lock = client.lock("a");
+        auto body = [&](holdfast::lease& lease) -> asio::awaitable<void> {
+            BOOST_TEST(lease.valid());
+            co_await sleep_for(1ms);
+            throw std::domain_error{"no"};
+        };
+        std::string caught;
+        try {
+            co_await holdfast::with_lease(lock, body);
+        } catch (std::domain_error const& e) {
+            caught = e.what();
+        }
+        BOOST_TEST(caught == "no");
+        BOOST_TEST(server.lock_keys().empty());  // at once: it was awaited
+        auto thrower = [&](holdfast::lease&) -> asio::awaitable<int> {
+            throw std::domain_error{"at once"};
+        };
+        try {
+            co_await holdfast::with_lease(lock, thrower);
+        } catch (std::domain_error const& e) {
+            caught = e.what();
+        }
+        BOOST_TEST(caught == "at once");
+        BOOST_TEST(server.lock_keys().empty());
+    });
+}
+
+BOOST_AUTO_TEST_CASE(fault_96_an_exception_past_a_lease_releases_the_lock) {
+    with_fake_client([](fake_server& server, holdfast::client& client) -> asio::awaitable<void> {
+        try {
+            auto const lease = co_await client.lock("a").acquire(awaited);
+            throw std::domain_error{"no"};
+        } catch (std::domain_error const&) {
+        }
+        BOOST_TEST(co_await co_eventually(5s, [&] { return server.lock_keys().empty(); }));
+    });
+}
+
+BOOST_AUTO_TEST_CASE(with_lease_returns_what_the_body_returned) {
+    with_fake_client([](fake_server& server, holdfast::client& client) -> asio::awaitable<void> {
+        auto const lock = client.lock("a");
+        auto body = [&](holdfast::lease& lease) -> asio::awaitable<std::string> {
+            BOOST_TEST(server.exists("a"));
+            co_return lease.valid() ? "value" : "";
+        };
+        BOOST_TEST(co_await holdfast::with_lease(lock, body) == "value");
+        BOOST_TEST(!server.exists("a"));
+        bool ran = false;
+        auto nothing = [&](holdfast::lease&) -> asio::awaitable<void> {
+            ran = true;
+            co_return;
+        };
+        co_await holdfast::with_lease(lock, nothing);
+        BOOST_TEST(ran);
+        // A body that releases by itself is not cancelled for it.
+        auto releases = [&](holdfast::lease& lease) -> asio::awaitable<int> {
+            co_await lease.release(awaited);
+            co_await sleep_for(10ms);
+            co_return 7;
+        };
+        BOOST_TEST(co_await holdfast::with_lease(lock, releases) == 7);
+        BOOST_TEST(server.lock_keys().empty());
+    });
+}
+
+BOOST_AUTO_TEST_CASE(with_lease_cancels_the_body_when_the_lease_is_lost) {
+    with_fake_client(
+        [](fake_server& server, holdfast::client& client) -> asio::awaitable<void> {
+            auto const lock = client.lock("a");
+            bool cancelled = false;
+            std::optional<lease_state> seen;
+            auto body = [&](holdfast::lease& lease) -> asio::awaitable<int> {
+                server.del("a");
+                asio::steady_timer timer{co_await asio::this_coro::executor, 1h};
+                auto [ec] = co_await timer.async_wait(as_code);
+                cancelled = ec == asio::error::operation_aborted;
+                seen = lease.state();
+                co_await asio::this_coro::throw_if_cancelled(false);
+                co_return 1;
+            };
+            error_code ec;
+            try {
+                (void)co_await holdfast::with_lease(lock, body);
+            } catch (boost::system::system_error const& e) {
+                ec = e.code();
+            }
+            BOOST_TEST((ec == errc::lease_lost));
+            BOOST_TEST(cancelled);
+            BOOST_TEST((seen == lease_state::lost));
+        },
+        short_config()
+    );
+}
+
+BOOST_AUTO_TEST_CASE(with_lease_releases_when_the_caller_is_cancelled) {
+    with_fake_client([](fake_server& server, holdfast::client& client) -> asio::awaitable<void> {
+        auto const lock = client.lock("a");
+        auto const executor = co_await asio::this_coro::executor;
+        for (auto const type :
+             {asio::cancellation_type::terminal,
+              asio::cancellation_type::partial,
+              asio::cancellation_type::total}) {
+            bool entered = false;
+            auto body = [&](holdfast::lease&) -> asio::awaitable<void> {
+                entered = true;
+                co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation()
+                );
+                asio::steady_timer timer{co_await asio::this_coro::executor, 1h};
+                co_await timer.async_wait(awaited);
+            };
+            auto caller = [&]() -> asio::awaitable<void> {
+                co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation()
+                );
+                co_await holdfast::with_lease(lock, body);
+            };
+            asio::cancellation_signal signal;
+            std::optional<error_code> ended;
+            asio::co_spawn(
+                executor,
+                caller,
+                asio::bind_cancellation_slot(
+                    signal.slot(),
+                    [&](std::exception_ptr thrown) {
+                        try {
+                            ended = error_code{};
+                            if (thrown) {
+                                std::rethrow_exception(thrown);
+                            }
+                        } catch (boost::system::system_error const& e) {
+                            ended = e.code();
+                        }
+                    }
+                )
+            );
+            BOOST_TEST(co_await co_eventually(5s, [&] { return entered; }));
+            co_await sleep_for(5ms);
+            signal.emit(type);
+            BOOST_TEST(co_await co_eventually(5s, [&] { return ended.has_value(); }));
+            BOOST_TEST((ended == asio::error::operation_aborted));
+            BOOST_TEST(!server.exists("a"));
+
+            // While it waits for the lock.
+            server.lock_as_other("a", 1h);
+            ended.reset();
+            entered = false;
+            asio::cancellation_signal again;
+            asio::co_spawn(
+                executor,
+                caller,
+                asio::bind_cancellation_slot(
+                    again.slot(),
+                    [&](std::exception_ptr thrown) {
+                        ended = thrown ? error_code{asio::error::operation_aborted} : error_code{};
+                    }
+                )
+            );
+            co_await sleep_for(20ms);
+            again.emit(type);
+            BOOST_TEST(co_await co_eventually(5s, [&] { return ended.has_value(); }));
+            BOOST_TEST((ended == asio::error::operation_aborted));
+            BOOST_TEST(!entered);
+            server.unlock_as_other("a");
+        }
+        auto const clean = [&] {
+            return server.lock_keys().empty() && client.stats().waiters_now == 0;
+        };
+        BOOST_TEST(co_await co_eventually(5s, clean));
+    });
+}
