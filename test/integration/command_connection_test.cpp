@@ -9,7 +9,6 @@
 #include <holdfast.hpp>
 
 #include <boost/asio/as_tuple.hpp>
-#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/test/unit_test.hpp>
 
@@ -29,12 +28,6 @@ constexpr auto channel_of_b = "redisson_lock__channel:{b}";
 // Only that connection asks the server for its time.
 connection_selector command_connections() {
     return connections_that_sent("TIME");
-}
-
-asio::awaitable<error_code> release(holdfast::lease& held) {
-    error_code ec;
-    co_await held.release(asio::redirect_error(asio::use_awaitable, ec));
-    co_return ec;
 }
 
 }  // namespace

@@ -34,15 +34,6 @@ namespace {
 
 constexpr auto awaited = asio::use_awaitable;
 
-// Keys other than token counters on a real server.
-std::vector<std::string> lock_keys(redis_server const& server) {
-    auto keys = server.probe().keys();
-    std::erase_if(keys, [](std::string const& key) {
-        return key.starts_with("redisson_lock_token:");
-    });
-    return keys;
-}
-
 }  // namespace
 
 // 88
@@ -86,7 +77,7 @@ BOOST_AUTO_TEST_CASE(fault_88_the_context_is_stopped_and_run_again) {
     context.restart();
     context.run_for(10s);
     BOOST_TEST(context.stopped());
-    BOOST_TEST(lock_keys(server).empty());
+    BOOST_TEST(server.probe().lock_keys().empty());
 }
 
 BOOST_AUTO_TEST_CASE(fault_88_a_short_stop_costs_nothing) {
@@ -269,7 +260,7 @@ BOOST_AUTO_TEST_CASE(fault_89_the_holders_context_is_destroyed_before_that_of_th
                 holders.run_for(50ms);
             }
         }
-        auto const freed = [&] { return lock_keys(server).empty(); };
+        auto const freed = [&] { return server.probe().lock_keys().empty(); };
         for (int i = 0; i < 100 && !freed(); ++i) {
             clients.run_for(20ms);
         }

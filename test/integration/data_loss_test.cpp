@@ -27,12 +27,6 @@ constexpr auto renewal_period = 1s;
 // For the round trip, on a machine with other things to do. Less than a second period.
 constexpr auto slack = 700ms;
 
-asio::awaitable<error_code> release(holdfast::lease& held) {
-    error_code ec;
-    co_await held.release(asio::redirect_error(asio::use_awaitable, ec));
-    co_return ec;
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(fault_35_flushall) {

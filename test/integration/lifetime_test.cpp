@@ -43,15 +43,6 @@ namespace {
 constexpr auto awaited = asio::use_awaitable;
 constexpr auto as_code = asio::as_tuple(asio::use_awaitable);
 
-// Keys other than token counters on a real server.
-std::vector<std::string> lock_keys(redis_server const& server) {
-    auto keys = server.probe().keys();
-    std::erase_if(keys, [](std::string const& key) {
-        return key.starts_with("redisson_lock_token:");
-    });
-    return keys;
-}
-
 template <class Awaitable>
 asio::awaitable<error_code> code_of(Awaitable operation) {
     auto [ec] = co_await std::move(operation)(as_code);
@@ -167,7 +158,7 @@ BOOST_AUTO_TEST_CASE(fault_87_the_client_is_destroyed_at_every_step_of_an_acquis
         BOOST_TEST(context.stopped(), turns);
         BOOST_TEST_REQUIRE(ended.has_value());
         BOOST_TEST((!*ended || *ended == errc::client_stopped), turns << ": " << ended->message());
-        BOOST_TEST(lock_keys(server).empty(), turns);
+        BOOST_TEST(server.probe().lock_keys().empty(), turns);
     }
 }
 
@@ -267,7 +258,7 @@ BOOST_AUTO_TEST_CASE(fault_103_after_shutdown_every_operation_says_so) {
         BOOST_TEST((waiter == errc::client_stopped));
         BOOST_TEST(!*second);
         BOOST_TEST((lease.loss() == loss_reason::client_stopped));
-        BOOST_TEST(lock_keys(server).empty());
+        BOOST_TEST(server.probe().lock_keys().empty());
 
         auto [ec1, none1] = co_await lock.acquire(as_code);
         BOOST_TEST((ec1 == errc::client_stopped));
@@ -393,7 +384,7 @@ BOOST_AUTO_TEST_CASE(the_program_of_the_readme_ends_by_itself) {
         co_return;
     };
     BOOST_TEST(ends_by_itself(does_nothing, 10s));
-    BOOST_TEST(lock_keys(server).empty());
+    BOOST_TEST(server.probe().lock_keys().empty());
 }
 
 BOOST_AUTO_TEST_CASE(the_program_of_the_readme_ends_by_itself_without_a_server) {

@@ -10,7 +10,6 @@
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/cancel_after.hpp>
-#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/test/unit_test.hpp>
 
@@ -42,12 +41,6 @@ holdfast::config quiet(std::string const& url) {
     settings.health_check_interval = 60s;
     settings.reconnect_max = 200ms;
     return settings;
-}
-
-asio::awaitable<error_code> release(holdfast::lease& held) {
-    error_code ec;
-    co_await held.release(asio::redirect_error(asio::use_awaitable, ec));
-    co_return ec;
 }
 
 // One holder, once, with an end; and one release sets it free.

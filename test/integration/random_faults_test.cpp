@@ -70,12 +70,7 @@ public:
                 BOOST_TEST(co_await co_eventually(3s, quiet));
             }
             auto probe = server_.probe();
-            auto const only_counters = [&probe] {
-                auto const keys = probe.keys();
-                return std::all_of(keys.begin(), keys.end(), [](std::string const& key) {
-                    return key.starts_with("redisson_lock_token:");
-                });
-            };
+            auto const only_counters = [&probe] { return probe.lock_keys().empty(); };
             BOOST_TEST(co_await co_eventually(lease + 500ms, only_counters));
             for (auto& client : clients) {
                 error_code ec;

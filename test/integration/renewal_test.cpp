@@ -10,7 +10,6 @@
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/cancel_after.hpp>
-#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/test/unit_test.hpp>
 
@@ -27,22 +26,6 @@ using holdfast::error_code;
 using holdfast::lease_clock;
 using holdfast::lease_state;
 using holdfast::loss_reason;
-
-namespace {
-
-asio::awaitable<error_code> release(holdfast::lease& held) {
-    error_code ec;
-    co_await held.release(asio::redirect_error(asio::use_awaitable, ec));
-    co_return ec;
-}
-
-asio::awaitable<error_code> renew(holdfast::lease& held) {
-    error_code ec;
-    co_await held.renew(asio::redirect_error(asio::use_awaitable, ec));
-    co_return ec;
-}
-
-}  // namespace
 
 BOOST_AUTO_TEST_CASE(a_lease_is_never_near_its_end_while_it_is_renewed) {
     redis_server server;

@@ -21,16 +21,6 @@ namespace asio = boost::asio;
 using holdfast::error_code;
 using holdfast::lease_state;
 
-namespace {
-
-asio::awaitable<error_code> release(holdfast::lease& held) {
-    error_code ec;
-    co_await held.release(asio::redirect_error(asio::use_awaitable, ec));
-    co_return ec;
-}
-
-}  // namespace
-
 BOOST_AUTO_TEST_CASE(fault_34_script_flush_costs_one_more_round_trip) {
     redis_server server;
     run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {

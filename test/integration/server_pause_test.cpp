@@ -7,7 +7,6 @@
 
 #include <holdfast.hpp>
 
-#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/test/unit_test.hpp>
 
@@ -19,16 +18,6 @@ using holdfast::error_code;
 using holdfast::lease_clock;
 using holdfast::lease_state;
 using holdfast::loss_reason;
-
-namespace {
-
-asio::awaitable<error_code> release(holdfast::lease& held) {
-    error_code ec;
-    co_await held.release(asio::redirect_error(asio::use_awaitable, ec));
-    co_return ec;
-}
-
-}  // namespace
 
 BOOST_AUTO_TEST_CASE(fault_28_stopped_for_less_than_a_request_timeout) {
     redis_server server;

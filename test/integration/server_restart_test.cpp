@@ -7,7 +7,6 @@
 
 #include <holdfast.hpp>
 
-#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/test/unit_test.hpp>
 
@@ -26,12 +25,6 @@ holdfast::config settings_for(redis_server const& server) {
     auto settings = short_leases(server.url(), 6s);
     settings.reconnect_max = 200ms;
     return settings;
-}
-
-asio::awaitable<error_code> release(holdfast::lease& held) {
-    error_code ec;
-    co_await held.release(asio::redirect_error(asio::use_awaitable, ec));
-    co_return ec;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "run.hpp"
 
+#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <future>
@@ -43,6 +44,18 @@ config short_leases(std::string const& url, std::chrono::milliseconds lease) {
     settings.lease = lease;
     settings.notice = 1.0 / 3.0;
     return settings;
+}
+
+asio::awaitable<error_code> release(lease& held) {
+    error_code ec;
+    co_await held.release(asio::redirect_error(asio::use_awaitable, ec));
+    co_return ec;
+}
+
+asio::awaitable<error_code> renew(lease& held) {
+    error_code ec;
+    co_await held.renew(asio::redirect_error(asio::use_awaitable, ec));
+    co_return ec;
 }
 
 asio::awaitable<void> warm_up(client& by) {

@@ -42,6 +42,10 @@ std::shared_ptr<loss> watch(lease& held);
 /// the notice of a loss and the deadline, so that a busy machine does not tell the holder too late.
 config short_leases(std::string const& url, std::chrono::milliseconds lease);
 
+/// What the operation completes with.
+boost::asio::awaitable<error_code> release(lease& held);
+boost::asio::awaitable<error_code> renew(lease& held);
+
 /// Takes and releases a lock of its own: the connection is up and the server knows the scripts.
 boost::asio::awaitable<void> warm_up(client& by);
 

@@ -72,6 +72,14 @@ std::vector<std::string> redis_probe::keys(std::string const& pattern) {
     return sorted_strings(checked({"KEYS", pattern}));
 }
 
+std::vector<std::string> redis_probe::lock_keys() {
+    auto all = keys();
+    std::erase_if(all, [](std::string const& key) {
+        return key.starts_with("redisson_lock_token:");
+    });
+    return all;
+}
+
 bool redis_probe::exists(std::string const& key) {
     return checked({"EXISTS", key}).as_integer() == 1;
 }

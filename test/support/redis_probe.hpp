@@ -47,6 +47,7 @@ public:
 
     // Keys.
     std::vector<std::string> keys(std::string const& pattern = "*");  // sorted
+    std::vector<std::string> lock_keys();                             // all but token counters
     bool exists(std::string const& key);
     std::int64_t pttl(std::string const& key);  // -1: does not expire; -2: no such key
     std::optional<std::string> get(std::string const& key);
