@@ -42,8 +42,12 @@ lease_clock::time_point lease::deadline() const noexcept {
 }
 
 lease_clock::duration lease::remaining() const noexcept {
-    return grant_ ? std::max(grant_->deadline() - lease_clock::now(), lease_clock::duration{0})
-                  : lease_clock::duration{0};
+    if (!grant_) {
+        return lease_clock::duration{0};
+    }
+    // In this order: a renewal in between must not make it longer than it ever was.
+    auto const end = grant_->deadline();
+    return std::max(end - lease_clock::now(), lease_clock::duration{0});
 }
 
 namespace detail {

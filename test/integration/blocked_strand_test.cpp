@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(fault_99_a_lease_is_looked_at_from_two_threads) {
             while (!stop) {
                 wrong += lease.token() != token;
                 wrong += lease.remaining() > 1s;
-                wrong += lease.valid() && lease.state() == lease_state::lost;
+                wrong += lease.state() == lease_state::lost && lease.valid();
                 (void)lease.loss();
                 (void)lease.deadline();
                 (void)static_cast<bool>(lease);
