@@ -17,13 +17,13 @@ struct acquire_options {
     /// fixed lease.
     bool renew = true;
 
-    /// The part of the lease after which it is renewed: above 0, at most 0.5.
+    /// The part of the lease after which it is renewed: above 0, at most 0.5, and before an
+    /// unrenewed lease would be lost (see `config::notice`).
     double renew_at = 1.0 / 3.0;
 
     /// The longest time that the lock may be held, counted from the grant; renewal ends so that the
-    /// lease is lost
-    /// (`loss_reason::max_hold`) by then. Zero means no limit; otherwise at least the lease
-    /// duration.
+    /// lease is lost (`loss_reason::max_hold`) by then. Zero means no limit; otherwise at least the
+    /// lease duration.
     std::chrono::nanoseconds max_hold{0};
 };
 

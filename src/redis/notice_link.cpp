@@ -116,18 +116,26 @@ void notice_link::on_confirmed(bool subscribe, std::string const& channel) {
 }
 
 void notice_link::on_refused(std::string const& text) {
-    auto const cause = classify(text);
-    log(log_level::error, "the server refused a subscription: " + loggable(text));
     if (unanswered_.empty()) {
         drop_epoch("an error that answers nothing");
         return;
     }
     auto const answered = std::move(unanswered_.front());
     unanswered_.pop_front();
-    if (answered.subscribe && cause.what == server_error::effect::permanent) {
-        to_.refused(answered.channel, cause.error);
-    } else {
+    if (!answered.subscribe) {
+        return;  // Valkey: there was nothing to unsubscribe from
+    }
+    log(log_level::error, "the server refused a subscription: " + loggable(text));
+    auto const cause = classify(text);
+    if (cause.what != server_error::effect::permanent) {
         drop_epoch("a subscription failed");
+        return;
+    }
+    auto const at = wanted_.find(answered.channel);
+    if (at != wanted_.end() && at->second.generation == answered.generation) {
+        wanted_.erase(at);
+        count().subscriptions_now.subtract();
+        to_.refused(answered.channel, cause.error);
     }
 }
 

@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(show_5_parked_waiters_send_nothing) {
 
         auto const before = commands_of(server);
         auto const sent = client.stats().commands;
-        co_await holdfast::test::sleep_for(6s);
+        co_await holdfast::test::sleep_for(10s);
         auto const after = commands_of(server);
         for (auto const& [command, calls] : after) {
             auto const at = before.find(command);
