@@ -57,6 +57,8 @@ public:
                 co_await disturb();
                 co_await sleep_for(std::chrono::milliseconds{draw(150)});
             }
+            // A delay may be in force that is longer than the requests' time-out.
+            proxy_.set_mode(proxy_mode::forward());
             stop_ = true;
             // Each of them gets its lock once more: that is the proof that nobody was forgotten.
             BOOST_TEST(co_await co_eventually(10s, [&] { return working_ == 0; }));
