@@ -56,7 +56,7 @@ public:
         if (!handler) {
             return;
         }
-        // Posted to the client's executor and from there to the handler's, which may not be able to
+        // Posted to the relay and from there to the handler's executor, which may not be able to
         // promise that it does not run things at once. In the usual case, one context for both, the
         // second step costs nothing.
         asio::post(

@@ -40,6 +40,7 @@ public:
     /// The subscription is in force: what is published from now on arrives. Comes again after each
     /// reconnection (`again`).
     virtual void on_subscribed(std::string_view channel, bool again) = 0;
+    /// The port has forgotten the channel: it will not ask again by itself.
     virtual void on_subscribe_refused(std::string_view channel, error_code cause) = 0;
     /// A hint, never a fact: anybody may publish.
     virtual void on_notice(std::string_view channel) = 0;

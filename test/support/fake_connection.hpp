@@ -333,6 +333,12 @@ private:
             return;
         }
         if (auto const cause = server_->subscription_refusal_) {
+            auto const refused = wanted_.find(channel);
+            if (refused == wanted_.end() || refused->second.generation != next.generation) {
+                return;
+            }
+            wanted_.erase(refused);
+            count_->subscriptions_now.subtract();
             tell([channel, cause](detail::port_events& events) {
                 events.on_subscribe_refused(channel, cause);
             });
