@@ -164,8 +164,8 @@ public:
     /// Waits until the lease is lost.
     ///
     /// @par Completion     `void(error_code, loss_reason)`
-    /// Success: it is lost, for the reason given. Several may wait. A handler without an executor of
-    /// its own is called on that of the handler that acquired the lease.
+    /// Success: it is lost, for the reason given. Several may wait. A handler without an executor
+    /// of its own is called on that of the handler that acquired the lease.
     /// @par Cancellation   All types; it only watches.
     /// @par Lifetimes      The lease may be moved or destroyed meanwhile; its release ends the
     /// wait.
