@@ -9,12 +9,14 @@
 #include <holdfast/client.hpp>
 #include <holdfast/config.hpp>
 #include <holdfast/error.hpp>
+#include <holdfast/export.hpp>
 #include <holdfast/fencing_token.hpp>
 #include <holdfast/lease.hpp>
 #include <holdfast/lease_clock.hpp>
 #include <holdfast/lock.hpp>
 #include <holdfast/logger.hpp>
 #include <holdfast/options.hpp>
+#include <holdfast/owner.hpp>
 #include <holdfast/stats.hpp>
 #include <holdfast/with_lease.hpp>
 

@@ -9,14 +9,14 @@ namespace holdfast {
 
 lease& lease::operator=(lease&& other) noexcept {
     if (this != &other) {
-        lease const old{std::exchange(grant_, std::move(other.grant_))};
+        lease const old{std::exchange(share_, std::move(other.share_))};
     }
     return *this;
 }
 
 lease::~lease() {
-    if (grant_) {
-        grant_->abandon();
+    if (share_) {
+        share_->of.abandon(*share_);
     }
 }
 
@@ -26,35 +26,35 @@ bool lease::valid() const noexcept {
 }
 
 lease_state lease::state() const noexcept {
-    return grant_ ? grant_->state() : lease_state::empty;
+    return share_ ? share_->of.state(*share_) : lease_state::empty;
 }
 
 loss_reason lease::loss() const noexcept {
-    return grant_ ? grant_->loss() : loss_reason::none;
+    return share_ ? share_->of.loss(*share_) : loss_reason::none;
 }
 
 fencing_token lease::token() const noexcept {
-    return grant_ ? grant_->token() : fencing_token{};
+    return share_ ? share_->of.token() : fencing_token{};
 }
 
 lease_clock::time_point lease::deadline() const noexcept {
-    return grant_ ? grant_->deadline() : lease_clock::time_point::min();
+    return share_ ? share_->of.deadline() : lease_clock::time_point::min();
 }
 
 lease_clock::duration lease::remaining() const noexcept {
-    if (!grant_) {
+    if (!share_) {
         return lease_clock::duration{0};
     }
     // In this order: a renewal in between must not make it longer than it ever was.
-    auto const end = grant_->deadline();
+    auto const end = share_->of.deadline();
     return std::max(end - lease_clock::now(), lease_clock::duration{0});
 }
 
 namespace detail {
 
-void start_renew(std::shared_ptr<grant> held, plain_handler handler) {
+void start_renew(std::shared_ptr<lease_share> held, plain_handler handler) {
     if (held) {
-        held->renew(std::move(handler));
+        held->of.renew(held, std::move(handler));
     } else {
         pending_handler<error_code>{std::move(handler), executor_of(nullptr)}.complete(
             errc::not_held
@@ -62,9 +62,9 @@ void start_renew(std::shared_ptr<grant> held, plain_handler handler) {
     }
 }
 
-void start_release(std::shared_ptr<grant> held, plain_handler handler) {
+void start_release(std::shared_ptr<lease_share> held, plain_handler handler) {
     if (held) {
-        held->release(std::move(handler));
+        held->of.release(held, std::move(handler));
     } else {
         pending_handler<error_code>{std::move(handler), executor_of(nullptr)}.complete(
             errc::not_held
@@ -72,9 +72,9 @@ void start_release(std::shared_ptr<grant> held, plain_handler handler) {
     }
 }
 
-void start_wait_lost(std::shared_ptr<grant> held, loss_handler handler) {
+void start_wait_lost(std::shared_ptr<lease_share> held, loss_handler handler) {
     if (held) {
-        held->wait_lost(std::move(handler));
+        held->of.wait_lost(held, std::move(handler));
     } else {
         pending_handler<error_code, loss_reason>{std::move(handler), executor_of(nullptr)}.complete(
             errc::not_held,

@@ -3,6 +3,7 @@
 
 #include <holdfast/config.hpp>
 #include <holdfast/error.hpp>
+#include <holdfast/export.hpp>
 #include <holdfast/fwd.hpp>
 #include <holdfast/lock.hpp>
 #include <holdfast/stats.hpp>
@@ -24,8 +25,8 @@ namespace holdfast {
 
 namespace detail {
 
-void start_ready(std::shared_ptr<client_state> client, plain_handler handler);
-void start_shutdown(std::shared_ptr<client_state> client, plain_handler handler);
+HOLDFAST_EXPORT void start_ready(std::shared_ptr<client_state> client, plain_handler handler);
+HOLDFAST_EXPORT void start_shutdown(std::shared_ptr<client_state> client, plain_handler handler);
 
 template <auto Start>
 struct client_initiation {
@@ -53,7 +54,7 @@ struct client_initiation {
 ///
 /// @par Thread safety   Distinct objects: safe. Shared objects: safe, except assignment and
 /// destruction.
-class client {
+class HOLDFAST_EXPORT client {
 public:
     /// @throws std::invalid_argument naming the member of `settings` that is wrong; nothing has
     /// been sent then.

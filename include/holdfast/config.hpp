@@ -1,6 +1,7 @@
 #ifndef HOLDFAST_CONFIG_HPP
 #define HOLDFAST_CONFIG_HPP
 
+#include <holdfast/export.hpp>
 #include <holdfast/fwd.hpp>
 #include <holdfast/logger.hpp>
 
@@ -20,6 +21,12 @@ struct tls_options {
     std::string ca_file;
     /// The name that the certificate must be for; empty means `config::host`.
     std::string host_name;
+    /// PEM files with this client's own certificate (the chain up to its authority after it) and
+    /// its key, for a server that asks for them (`tls-auth-clients`). Both or neither.
+    std::string certificate_file;
+    std::string private_key_file;
+    /// For a `private_key_file` that is encrypted.
+    std::string private_key_password;
     /// Accepts any certificate. Then anybody on the way can read and grant locks; for experiments
     /// only.
     bool insecure_accept_any_certificate = false;
@@ -83,12 +90,12 @@ struct config {
 };
 
 /// Reads a URL: `redis://user:password@host:port/database`, `rediss://…` for TLS, `unix:///path`;
-/// what it does not name keeps its default. `?client_name=…` and, for `rediss`, `?ca_file=…` are
-/// understood.
+/// what it does not name keeps its default. `?client_name=…` and, for `rediss`, `?ca_file=…`,
+/// `?certificate_file=…` and `?private_key_file=…` are understood.
 ///
 /// @throws std::invalid_argument naming the part that is wrong; the message never contains the
 /// password.
-[[nodiscard]] config parse_url(std::string_view url);
+[[nodiscard]] HOLDFAST_EXPORT config parse_url(std::string_view url);
 
 }  // namespace holdfast
 

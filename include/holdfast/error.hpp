@@ -1,6 +1,7 @@
 #ifndef HOLDFAST_ERROR_HPP
 #define HOLDFAST_ERROR_HPP
 
+#include <holdfast/export.hpp>
 #include <holdfast/fwd.hpp>
 
 #include <boost/system/error_category.hpp>
@@ -51,7 +52,7 @@ enum class errc {
 };
 
 /// The category of `errc`, named `holdfast`. Thread safe.
-[[nodiscard]] boost::system::error_category const& error_category() noexcept;
+[[nodiscard]] HOLDFAST_EXPORT boost::system::error_category const& error_category() noexcept;
 
 /// Makes an `error_code` of the category `holdfast`.
 [[nodiscard]] inline error_code make_error_code(errc value) noexcept {
@@ -61,7 +62,7 @@ enum class errc {
 /// Whether the same call may well succeed later without anything else being changed: the server was
 /// unreachable or refused for the moment, or there were too many waiters. False for success, for
 /// cancellation, and for causes that somebody has to mend.
-[[nodiscard]] bool is_retryable(error_code ec) noexcept;
+[[nodiscard]] HOLDFAST_EXPORT bool is_retryable(error_code ec) noexcept;
 
 }  // namespace holdfast
 

@@ -13,11 +13,13 @@ using boost::system::error_code;
 class client;
 class lease;
 class lock;
+class owner;
 struct config;
 
 namespace detail {
 class client_state;
 class grant;
+struct lease_share;
 struct key_names;
 }  // namespace detail
 

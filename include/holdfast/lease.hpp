@@ -2,6 +2,7 @@
 #define HOLDFAST_LEASE_HPP
 
 #include <holdfast/error.hpp>
+#include <holdfast/export.hpp>
 #include <holdfast/fencing_token.hpp>
 #include <holdfast/fwd.hpp>
 #include <holdfast/lease_clock.hpp>
@@ -50,16 +51,16 @@ namespace detail {
 using plain_handler = asio::any_completion_handler<void(error_code)>;
 using loss_handler = asio::any_completion_handler<void(error_code, loss_reason)>;
 
-[[nodiscard]] asio::any_io_executor executor_of(grant const* held) noexcept;
-void start_renew(std::shared_ptr<grant> held, plain_handler handler);
-void start_release(std::shared_ptr<grant> held, plain_handler handler);
-void start_wait_lost(std::shared_ptr<grant> held, loss_handler handler);
+[[nodiscard]] HOLDFAST_EXPORT asio::any_io_executor executor_of(lease_share const* held) noexcept;
+HOLDFAST_EXPORT void start_renew(std::shared_ptr<lease_share> held, plain_handler handler);
+HOLDFAST_EXPORT void start_release(std::shared_ptr<lease_share> held, plain_handler handler);
+HOLDFAST_EXPORT void start_wait_lost(std::shared_ptr<lease_share> held, loss_handler handler);
 
-/// Starts an operation on a grant. It holds the shared state, because a deferred operation may
+/// Starts an operation on a lease. It holds the shared state, because a deferred operation may
 /// start after the lease has moved.
 template <auto Start>
-struct grant_initiation {
-    std::shared_ptr<grant> held;
+struct lease_initiation {
+    std::shared_ptr<lease_share> held;
     asio::any_io_executor executor;
 
     using executor_type = asio::any_io_executor;
@@ -87,7 +88,7 @@ struct grant_initiation {
 /// `valid`, `state`, `loss`, `token`, `deadline` and `remaining` may be called from any thread,
 /// also while an operation runs. Everything else: distinct objects safe, shared objects unsafe. The
 /// operations may be started from any thread.
-class [[nodiscard]] lease {
+class [[nodiscard]] HOLDFAST_EXPORT lease {
 public:
     /// An empty lease.
     lease() noexcept = default;
@@ -178,17 +179,17 @@ public:
 
 private:
     friend class detail::grant;
-    explicit lease(std::shared_ptr<detail::grant> held) noexcept : grant_{std::move(held)} {}
+    explicit lease(std::shared_ptr<detail::lease_share> held) noexcept : share_{std::move(held)} {}
 
     template <class Signature, auto Start, class Token>
     auto initiate(Token& token) {
         return asio::async_initiate<Token, Signature>(
-            detail::grant_initiation<Start>{grant_, detail::executor_of(grant_.get())},
+            detail::lease_initiation<Start>{share_, detail::executor_of(share_.get())},
             token
         );
     }
 
-    std::shared_ptr<detail::grant> grant_;
+    std::shared_ptr<detail::lease_share> share_;
 };
 
 }  // namespace holdfast

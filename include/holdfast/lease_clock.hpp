@@ -1,6 +1,8 @@
 #ifndef HOLDFAST_LEASE_CLOCK_HPP
 #define HOLDFAST_LEASE_CLOCK_HPP
 
+#include <holdfast/export.hpp>
+
 #include <chrono>
 
 namespace holdfast {
@@ -17,7 +19,7 @@ struct lease_clock {
     using time_point = std::chrono::time_point<lease_clock>;
     static constexpr bool is_steady = true;
 
-    [[nodiscard]] static time_point now() noexcept;
+    [[nodiscard]] HOLDFAST_EXPORT static time_point now() noexcept;
 };
 
 }  // namespace holdfast

@@ -2,10 +2,12 @@
 #define HOLDFAST_LOCK_HPP
 
 #include <holdfast/error.hpp>
+#include <holdfast/export.hpp>
 #include <holdfast/fencing_token.hpp>
 #include <holdfast/fwd.hpp>
 #include <holdfast/lease.hpp>
 #include <holdfast/options.hpp>
+#include <holdfast/owner.hpp>
 
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
@@ -50,7 +52,8 @@ using acquire_handler = asio::any_completion_handler<void(error_code, lease)>;
 using inspect_handler = asio::any_completion_handler<void(error_code, lock_info)>;
 using force_handler = asio::any_completion_handler<void(error_code, bool)>;
 
-[[nodiscard]] asio::any_io_executor executor_of(client_state const& client) noexcept;
+[[nodiscard]] HOLDFAST_EXPORT asio::any_io_executor executor_of(client_state const& client
+) noexcept;
 
 enum class patience { unlimited, one_attempt, limited };
 
@@ -60,16 +63,21 @@ struct acquire_request {
     acquire_options options;
     patience how_long = patience::unlimited;
     std::chrono::nanoseconds limit{0};
+    std::optional<owner> who;
 };
 
 /// `holder` is where the lease will be renewed.
-void start_acquire(acquire_request request, asio::any_io_executor holder, acquire_handler handler);
-void start_inspect(
+HOLDFAST_EXPORT void start_acquire(
+    acquire_request request,
+    asio::any_io_executor holder,
+    acquire_handler handler
+);
+HOLDFAST_EXPORT void start_inspect(
     std::shared_ptr<client_state> client,
     std::shared_ptr<key_names const> key,
     inspect_handler handler
 );
-void start_force_release(
+HOLDFAST_EXPORT void start_force_release(
     std::shared_ptr<client_state> client,
     std::shared_ptr<key_names const> key,
     force_handler handler
@@ -119,7 +127,7 @@ struct key_initiation {
 /// the same coroutine waits for the first lease.
 ///
 /// @par Thread safety   Distinct objects: safe. Shared objects: safe, except assignment.
-class lock {
+class HOLDFAST_EXPORT lock {
 public:
     /// Acquires the lock, waiting while another holder has it.
     ///
@@ -151,7 +159,7 @@ public:
     /// The same with options.
     template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
     [[nodiscard]] auto acquire(acquire_options options, Token&& token = Token()) const {
-        return initiate_acquire(options, detail::patience::unlimited, {}, token);
+        return initiate_acquire({}, options, detail::patience::unlimited, {}, token);
     }
 
     /// Sends one attempt.
@@ -170,7 +178,7 @@ public:
     /// The same with options.
     template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
     [[nodiscard]] auto try_acquire(acquire_options options, Token&& token = Token()) const {
-        return initiate_acquire(options, detail::patience::one_attempt, {}, token);
+        return initiate_acquire({}, options, detail::patience::one_attempt, {}, token);
     }
 
     /// Acquires the lock, waiting no longer than `limit`; zero means one attempt.
@@ -195,7 +203,76 @@ public:
         acquire_options options,
         Token&& token = Token()
     ) const {
-        return initiate_acquire(options, detail::patience::limited, limit, token);
+        return initiate_acquire({}, options, detail::patience::limited, limit, token);
+    }
+
+    /// Acquires the lock on behalf of `who`, which may hold it already.
+    ///
+    /// If a lease that `who` acquired from this client for this name is valid, the operation
+    /// completes with a further lease on the same grant, without asking the server. Otherwise it
+    /// goes on as `acquire` without an owner; should another acquisition of the same owner be
+    /// granted meanwhile, this one joins it.
+    ///
+    /// The leases of one grant share its token, deadline, state and loss. The options and the
+    /// executor of the first govern the grant until the end; those of the others only have to be
+    /// valid. Each is released by itself, in any order, and the last release frees the lock; one
+    /// before that sends nothing. After a loss the same owner can acquire again: that is a new
+    /// grant, with a new token, and the old leases stay lost.
+    ///
+    /// @par Completion, cancellation, lifetimes, errors    As `acquire` without an owner.
+    template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
+    [[nodiscard]] auto acquire(owner const& who, Token&& token = Token()) const {
+        return acquire(who, acquire_options{}, std::forward<Token>(token));
+    }
+
+    /// The same with options.
+    template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
+    [[nodiscard]] auto acquire(owner const& who, acquire_options options, Token&& token = Token())
+        const {
+        return initiate_acquire(who, options, detail::patience::unlimited, {}, token);
+    }
+
+    /// Sends one attempt, unless `who` holds the lock already: then as `acquire(owner const&,
+    /// Token&&)`.
+    ///
+    /// @par Completion, cancellation, lifetimes, errors    As `try_acquire` without an owner.
+    template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
+    [[nodiscard]] auto try_acquire(owner const& who, Token&& token = Token()) const {
+        return try_acquire(who, acquire_options{}, std::forward<Token>(token));
+    }
+
+    /// The same with options.
+    template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
+    [[nodiscard]] auto try_acquire(
+        owner const& who,
+        acquire_options options,
+        Token&& token = Token()
+    ) const {
+        return initiate_acquire(who, options, detail::patience::one_attempt, {}, token);
+    }
+
+    /// Acquires the lock for `who` within `limit`; if `who` holds it already, as
+    /// `acquire(owner const&, Token&&)`.
+    ///
+    /// @par Completion, cancellation, lifetimes, errors    As `try_acquire_for` without an owner.
+    template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
+    [[nodiscard]] auto try_acquire_for(
+        owner const& who,
+        std::chrono::nanoseconds limit,
+        Token&& token = Token()
+    ) const {
+        return try_acquire_for(who, limit, acquire_options{}, std::forward<Token>(token));
+    }
+
+    /// The same with options.
+    template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
+    [[nodiscard]] auto try_acquire_for(
+        owner const& who,
+        std::chrono::nanoseconds limit,
+        acquire_options options,
+        Token&& token = Token()
+    ) const {
+        return initiate_acquire(who, options, detail::patience::limited, limit, token);
     }
 
     /// Asks the server who has the lock. For operators and tests: the answer is old when it
@@ -241,13 +318,14 @@ private:
 
     template <class Token>
     auto initiate_acquire(
+        std::optional<owner> const& who,
         acquire_options options,
         detail::patience how_long,
         std::chrono::nanoseconds limit,
         Token& token
     ) const {
         return asio::async_initiate<Token, void(error_code, lease)>(
-            detail::acquire_initiation{{client_, key_, options, how_long, limit}},
+            detail::acquire_initiation{{client_, key_, options, how_long, limit, who}},
             token
         );
     }

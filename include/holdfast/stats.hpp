@@ -26,6 +26,8 @@ struct stats {
     std::uint64_t refusals = 0;
     /// Acquisitions that had to wait.
     std::uint64_t waits = 0;
+    /// Acquisitions that joined a lease of the same owner.
+    std::uint64_t re_entries = 0;
     /// Acquisitions that were granted after having waited.
     std::uint64_t hand_overs = 0;
     /// The longest time from the start of an acquisition to its grant.

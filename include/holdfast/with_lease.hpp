@@ -5,6 +5,7 @@
 #include <holdfast/lease.hpp>
 #include <holdfast/lock.hpp>
 #include <holdfast/options.hpp>
+#include <holdfast/owner.hpp>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/bind_executor.hpp>
@@ -19,6 +20,7 @@
 #include <boost/system/system_error.hpp>
 
 #include <exception>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -81,13 +83,15 @@ asio::awaitable<body_result<Body>, Executor> call_body(Body& body, lease& held) 
 template <class Executor, class Body>
 asio::awaitable<body_result<Body>, Executor> run_with_lease(
     holdfast::lock on,
+    std::optional<owner> who,
     Body& body,
     acquire_options options
 ) {
     constexpr asio::use_awaitable_t<Executor> awaited;
     co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
     auto executor = co_await asio::this_coro::executor;
-    auto acquire = on.acquire(options, asio::deferred);
+    auto acquire =
+        who ? on.acquire(*who, options, asio::deferred) : on.acquire(options, asio::deferred);
     lease held = co_await std::move(acquire)(awaited);
     co_await asio::this_coro::throw_if_cancelled(false);
 
@@ -137,16 +141,36 @@ asio::awaitable<body_result<Body>, Executor> run_with_lease(
 template <class Executor, class Body>
 asio::awaitable<body_result<Body>, Executor> spawn_with_lease(
     holdfast::lock on,
+    std::optional<owner> who,
     Body& body,
     acquire_options options
 ) {
     auto executor = co_await asio::this_coro::executor;
     auto run = asio::co_spawn(
         executor,
-        run_with_lease<Executor>(std::move(on), body, options),
+        run_with_lease<Executor>(std::move(on), who, body, options),
         asio::deferred
     );
     co_return co_await std::move(run)(asio::use_awaitable_t<Executor>{});
+}
+
+template <class Body>
+auto start_with_lease(
+    lock const& on,
+    std::optional<owner> const& who,
+    Body&& body,
+    acquire_options options
+) {
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
+    static_assert(
+        std::is_lvalue_reference_v<Body> || std::is_trivially_destructible_v<Body>,
+        "name it: GCC 12 destroys the captures of a temporary function object twice when it is "
+        "part of a co_await expression; write `auto body = ...; co_await with_lease(lock, body);`"
+    );
+#endif
+    using executor_type =
+        typename std::invoke_result_t<std::remove_reference_t<Body>&, lease&>::executor_type;
+    return spawn_with_lease<executor_type>(on, who, body, options);
 }
 
 }  // namespace detail
@@ -170,17 +194,21 @@ template <class Body>
     requires std::is_invocable_v<std::remove_reference_t<Body>&, lease&>
 [[nodiscard]] auto with_lease(lock const& on, Body&& body, acquire_options options = {})
     -> std::invoke_result_t<std::remove_reference_t<Body>&, lease&> {
-#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
-    static_assert(
-        std::is_lvalue_reference_v<Body> || std::is_trivially_destructible_v<Body>,
-        "name it: GCC 12 destroys the captures of a temporary function object twice when it is "
-        "part of "
-        "a co_await expression; write `auto body = ...; co_await with_lease(lock, body);`"
-    );
-#endif
-    using executor_type =
-        typename std::invoke_result_t<std::remove_reference_t<Body>&, lease&>::executor_type;
-    return detail::spawn_with_lease<executor_type>(on, body, options);
+    return detail::start_with_lease(on, {}, std::forward<Body>(body), options);
+}
+
+/// The same on behalf of `who`: if `who` holds the lock already, `body` runs with a further lease
+/// on the same grant, and the lock is freed with the last of them. See `lock::acquire(owner const&,
+/// Token&&)`.
+template <class Body>
+    requires std::is_invocable_v<std::remove_reference_t<Body>&, lease&>
+[[nodiscard]] auto with_lease(
+    lock const& on,
+    owner const& who,
+    Body&& body,
+    acquire_options options = {}
+) -> std::invoke_result_t<std::remove_reference_t<Body>&, lease&> {
+    return detail::start_with_lease(on, who, std::forward<Body>(body), options);
 }
 
 }  // namespace holdfast

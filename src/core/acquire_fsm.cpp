@@ -69,6 +69,14 @@ acquire_fsm::verdict acquire_fsm::on_time_up(bool busy, error_code cause) noexce
     return finish(cause ? cause : make_error_code(errc::unreachable));
 }
 
+acquire_fsm::verdict acquire_fsm::on_joined() noexcept {
+    if (done_) {
+        return {};
+    }
+    done_ = true;
+    return {verdict_kind::deliver, {}, in_flight_ || unsure_};
+}
+
 acquire_fsm::verdict acquire_fsm::on_ended(error_code cause) noexcept {
     if (done_) {
         return {};

@@ -19,7 +19,7 @@ class acquire_fsm {
 public:
     enum class verdict_kind {
         go_on,
-        /// Complete with the lease that was granted.
+        /// Complete with the lease that was granted, or joined.
         deliver,
         /// Complete with `error`, and with an empty lease.
         finish,
@@ -39,6 +39,8 @@ public:
     /// The limit is reached. `busy`: another waiter of this key was told last that the lock is
     /// held.
     verdict on_time_up(bool busy, error_code cause) noexcept;
+    /// Its owner has the lock already.
+    verdict on_joined() noexcept;
     /// The client was stopped, or has a cause that will not pass.
     verdict on_ended(error_code cause) noexcept;
 

@@ -50,6 +50,13 @@ void acquire_op::start() {
         end(errc::client_stopped);
         return;
     }
+    // A lease that is valid can be shared, whatever the connection does.
+    if (auto* const held = client.owners().held_by_owner_of(*this)) {
+        join(*held);
+        if (fsm_.done()) {
+            return;
+        }
+    }
     if (!client.commands_up() && client.failure()) {
         end(client.failure());
         return;
@@ -117,7 +124,12 @@ void acquire_op::on_answer(exec_result result) {
     } else if (answer == attempt_answer::busy) {
         client.count().refusals.add();
     }
-    carry_out(verdict, token);
+    carry_out(verdict, [&](asio::any_io_executor const& holder) {
+        if (has_waited) {
+            client.count().hand_overs.add();
+        }
+        return client.make_lease(*this, token, holder);
+    });
     if (!fsm_.done() && !waits() && answer == attempt_answer::not_sent) {
         arm_limit(terms_.request_timeout);
         client.leave(*self);
@@ -126,13 +138,26 @@ void acquire_op::on_answer(exec_result result) {
     if (mine) {
         mine->update();
     }
+    if (answer == attempt_answer::granted) {
+        let_others_join();
+    }
+}
+
+// The same owner may have asked more than once.
+void acquire_op::let_others_join() {
+    auto const& owners = request_.client->owners();
+    for (auto const& other : owners.waiting_like(*this)) {
+        if (auto* const held = owners.held_by_owner_of(*this)) {
+            other->join(*held);
+        }
+    }
 }
 
 void acquire_op::on_cancel(asio::cancellation_type type) {
     bool const undecided = fsm_.in_flight();
     auto const self = shared_from_this();
     auto* const mine = room;
-    carry_out(fsm_.on_cancel(type), {});
+    carry_out(fsm_.on_cancel(type));
     if (mine && fsm_.done()) {
         mine->on_left(undecided);
     }
@@ -143,7 +168,7 @@ void acquire_op::on_time_up() {
     auto const self = shared_from_this();
     auto* const mine = room;
     bool const busy = mine && mine->last_answer_was_busy();
-    carry_out(fsm_.on_time_up(busy, request_.client->failure()), {});
+    carry_out(fsm_.on_time_up(busy, request_.client->failure()));
     if (mine && fsm_.done()) {
         mine->on_left(undecided);
     }
@@ -151,7 +176,22 @@ void acquire_op::on_time_up() {
 
 void acquire_op::end(error_code cause) {
     auto const self = shared_from_this();
-    carry_out(fsm_.on_ended(cause), {});
+    carry_out(fsm_.on_ended(cause));
+}
+
+void acquire_op::join(grant& held) {
+    auto further = fsm_.done() ? lease{} : held.make_further_lease();
+    if (!further) {
+        return;
+    }
+    bool const undecided = fsm_.in_flight();
+    auto const self = shared_from_this();
+    auto* const mine = room;
+    request_.client->count().re_entries.add();
+    carry_out(fsm_.on_joined(), [&](asio::any_io_executor const&) { return std::move(further); });
+    if (mine) {
+        mine->on_left(undecided);
+    }
 }
 
 void acquire_op::arm_limit(nanos limit) {
@@ -166,30 +206,31 @@ void acquire_op::arm_limit(nanos limit) {
     });
 }
 
-void acquire_op::carry_out(acquire_fsm::verdict verdict, fencing_token token) {
-    if (verdict.kind == acquire_fsm::verdict_kind::go_on) {
+template <class MakeLease>
+void acquire_op::carry_out(acquire_fsm::verdict verdict, MakeLease granted) {
+    using kind = acquire_fsm::verdict_kind;
+    if (verdict.kind == kind::go_on) {
         return;
     }
     auto& client = *request_.client;
     limit_.reset();
     // An answer may come long after; the holder's context may be gone by then.
     auto const holder = std::exchange(holder_, {});
-    if (verdict.kind == acquire_fsm::verdict_kind::deliver) {
-        auto granted = client.make_lease(*this, token, holder);
+    lease delivered;
+    if (verdict.kind == kind::deliver) {
+        delivered = granted(holder);
         auto const waited = lease_clock::now() - started_;
         client.count().longest_wait_ns.raise_to(static_cast<std::uint64_t>(waited.count()));
-        if (has_waited) {
-            client.count().hand_overs.add();
-        }
-        client.leave(*this);
-        handler_.complete({}, std::move(granted));
-        return;
     }
     if (verdict.withdraw) {
         client.withdraw(*this);
     }
     client.leave(*this);
-    handler_.complete(verdict.error, lease{});
+    handler_.complete(verdict.error, std::move(delivered));
+}
+
+void acquire_op::carry_out(acquire_fsm::verdict verdict) {
+    carry_out(verdict, [](asio::any_io_executor const&) { return lease{}; });
 }
 
 }  // namespace holdfast::detail

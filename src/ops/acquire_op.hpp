@@ -17,6 +17,7 @@
 namespace holdfast::detail {
 
 class client_state;
+class grant;
 class waiting_room;
 
 /// The driver of one acquisition: performs what the machine says and feeds back what comes of it.
@@ -36,10 +37,13 @@ public:
     /// It is this one's turn, and worth a try.
     void attempt();
     void end(error_code cause);
+    /// Its owner holds the lock: completes with a further lease. Nothing happens if that is over.
+    void join(grant& held);
 
     [[nodiscard]] std::shared_ptr<key_names const> const& key() const noexcept {
         return request_.key;
     }
+    [[nodiscard]] std::optional<owner> const& who() const noexcept { return request_.who; }
     [[nodiscard]] holder_id const& id() const noexcept { return id_; }
     [[nodiscard]] lease_terms const& terms() const noexcept { return terms_; }
     [[nodiscard]] time_point sent_at() const noexcept { return sent_at_; }
@@ -55,10 +59,14 @@ public:
 
 private:
     void on_answer(exec_result result);
+    void let_others_join();
     void on_cancel(asio::cancellation_type type);
     void on_time_up();
     void arm_limit(nanos limit);
-    void carry_out(acquire_fsm::verdict verdict, fencing_token token);
+    /// `granted` makes the lease to deliver.
+    template <class MakeLease>
+    void carry_out(acquire_fsm::verdict verdict, MakeLease granted);
+    void carry_out(acquire_fsm::verdict verdict);
 
     acquire_request request_;
     lease_terms terms_;

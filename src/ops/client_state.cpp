@@ -106,6 +106,7 @@ void client_state::on_context_gone() noexcept {
         grants_.pop_front();
         held->on_context_gone();
     }
+    owners_.clear();
     rooms_.clear();
     releaser_->stop();
     keep_alive_timer_.reset();
@@ -123,6 +124,7 @@ void client_state::log(log_level level, std::string_view message) const {
 // Acquisitions
 
 void client_state::enter(std::shared_ptr<acquire_op> op) {
+    owners_.on_enter(*op);
     if (!op->waits()) {
         op->place = singles_.insert(singles_.end(), op);
         op->listed = true;
@@ -135,6 +137,7 @@ void client_state::enter(std::shared_ptr<acquire_op> op) {
 }
 
 void client_state::leave(acquire_op& op) {
+    owners_.on_leave(op);
     if (op.room) {
         op.room->leave(op);
     } else if (std::exchange(op.listed, false)) {
@@ -182,6 +185,7 @@ lease client_state::make_lease(
         holder
     );
     grants_.push_back(*held);
+    owners_.on_granted(op, *held);
     held->on_listed();
     if (op.sent_at() + op.terms().renew_after < now + 2 * young) {
         held->start_keep_alive();
@@ -259,6 +263,7 @@ void client_state::release(release_task task) {
 void client_state::forget(grant& held) {
     if (held.is_linked()) {
         grants_.erase(grants_.iterator_to(held));
+        owners_.on_forgotten(held);
         count_->leases_now.subtract();
         held.on_forgotten();
     }

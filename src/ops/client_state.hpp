@@ -7,6 +7,7 @@
 #include "core/lease_terms.hpp"
 #include "ops/counters.hpp"
 #include "ops/grant.hpp"
+#include "ops/owner_table.hpp"
 #include "ops/pending_handler.hpp"
 #include "ops/redis_port.hpp"
 #include "ops/releaser.hpp"
@@ -118,6 +119,7 @@ public:
     void when_connected(std::function<void(error_code)> f);
     void on_release_settled();
 
+    [[nodiscard]] owner_table const& owners() const noexcept { return owners_; }
     [[nodiscard]] room_table& rooms() noexcept { return rooms_; }
     [[nodiscard]] room_table const& rooms() const noexcept { return rooms_; }
     [[nodiscard]] bool stopping() const noexcept { return stopping_; }
@@ -170,6 +172,7 @@ private:
     std::shared_ptr<config const> settings_;
     std::shared_ptr<counters> count_;
     std::string client_id_;
+    owner_table owners_;
     room_table rooms_;
     std::minstd_rand jitter_;
     std::unique_ptr<redis_port> port_;

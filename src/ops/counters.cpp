@@ -11,6 +11,7 @@ stats counters::snapshot() const noexcept {
     s.grants = grants.get();
     s.refusals = refusals.get();
     s.waits = waits.get();
+    s.re_entries = re_entries.get();
     s.hand_overs = hand_overs.get();
     s.longest_wait = std::chrono::nanoseconds{longest_wait_ns.get()};
     s.renewals = renewals.get();

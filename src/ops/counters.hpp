@@ -30,7 +30,7 @@ private:
 };
 
 struct counters {
-    counter attempts, grants, refusals, waits, hand_overs, longest_wait_ns, renewals,
+    counter attempts, grants, refusals, waits, re_entries, hand_overs, longest_wait_ns, renewals,
         failed_renewals, releases, withdrawals, reconnects, notices, refused_notices, commands,
         waiters_now, leases_now, subscriptions_now;
     std::array<counter, 7> losses;

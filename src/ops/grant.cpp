@@ -122,7 +122,7 @@ asio::awaitable<void> grant::keep_alive(std::shared_ptr<grant> self) {
         }
         if (step.kind == lease_fsm::step_kind::renew) {
             self->apply([](lease_fsm& fsm, time_point now) { fsm.on_renewal_sent(now); });
-            self->send_renewal({});
+            self->send_renewal({}, {});
             continue;
         }
         sleep_until(sleep, step.until);
@@ -146,14 +146,38 @@ void grant::after(loss_reason reason) {
     wake();
 }
 
-lease_state grant::state() const noexcept {
-    std::lock_guard const guard{mutex_};
-    return fsm_.look(lease_clock::now());
+lease grant::make_lease() {
+    return lease{std::shared_ptr<lease_share>{shared_from_this(), &first_}};
 }
 
-loss_reason grant::loss() const noexcept {
+lease grant::make_further_lease() {
+    struct further {
+        std::shared_ptr<grant> keeps_alive;
+        lease_share share;
+    };
+    auto const made = std::make_shared<further>(further{shared_from_this(), {*this}});
     std::lock_guard const guard{mutex_};
-    return fsm_.look(lease_clock::now()) == lease_state::lost ? fsm_.loss() : loss_reason::none;
+    if (shares_ == 0 || !is_alive(fsm_.look(lease_clock::now()))) {
+        return {};
+    }
+    ++shares_;
+    return lease{std::shared_ptr<lease_share>{made, &made->share}};
+}
+
+// Without a lease, the state of the grant.
+lease_state grant::state_of(lease_share const* asking) const noexcept {
+    std::lock_guard const guard{mutex_};
+    return asking && asking->released ? lease_state::empty : fsm_.look(lease_clock::now());
+}
+
+lease_state grant::state(lease_share const& asking) const noexcept {
+    return state_of(&asking);
+}
+
+loss_reason grant::loss(lease_share const& asking) const noexcept {
+    std::lock_guard const guard{mutex_};
+    bool const lost = !asking.released && fsm_.look(lease_clock::now()) == lease_state::lost;
+    return lost ? fsm_.loss() : loss_reason::none;
 }
 
 time_point grant::deadline() const noexcept {
@@ -176,18 +200,22 @@ void grant::wake() {
     }
 }
 
-// `caller` waits for the answer if it is not empty; otherwise this is the keep-alive.
-void grant::send_renewal(std::shared_ptr<pending_handler<error_code>> caller) {
-    client_->on_strand([self = shared_from_this(), caller] {
+// `caller` waits for the answer to what the lease `asking` wants; without them this is the
+// keep-alive.
+void grant::send_renewal(
+    std::shared_ptr<lease_share> asking,
+    std::shared_ptr<pending_handler<error_code>> caller
+) {
+    client_->on_strand([self = shared_from_this(), asking = std::move(asking), caller] {
         // It may have been released since.
-        if (auto const state = self->state(); !is_alive(state)) {
+        if (auto const state = self->state_of(asking.get()); !is_alive(state)) {
             if (caller) {
                 caller->complete(state == lease_state::lost ? errc::lease_lost : errc::not_held);
             }
             return;
         }
         auto const sent_at = lease_clock::now();
-        self->client_->exec_renew(*self, [self, caller, sent_at](exec_result result) {
+        self->client_->exec_renew(*self, [self, asking, caller, sent_at](exec_result result) {
             auto& count = self->client_->count();
             error_code ec;
             bool wake = true;
@@ -213,7 +241,7 @@ void grant::send_renewal(std::shared_ptr<pending_handler<error_code>> caller) {
                 });
             }
             if (caller) {
-                auto const state = self->state();
+                auto const state = self->state_of(asking.get());
                 caller->complete(
                     ec || is_alive(state)        ? ec
                     : state == lease_state::lost ? make_error_code(errc::lease_lost)
@@ -227,41 +255,63 @@ void grant::send_renewal(std::shared_ptr<pending_handler<error_code>> caller) {
     });
 }
 
-void grant::renew(plain_handler handler) {
+void grant::renew(std::shared_ptr<lease_share> asking, plain_handler handler) {
     auto caller =
         std::make_shared<pending_handler<error_code>>(std::move(handler), client_->executor());
-    auto const now = state();
+    auto const now = state(*asking);
     if (!is_alive(now)) {
         caller->complete(now == lease_state::lost ? errc::lease_lost : errc::not_held);
         return;
     }
     abort_on_cancel(caller, client_);
-    send_renewal(caller);
+    send_renewal(std::move(asking), caller);
 }
 
-bool grant::begin_release(bool& was_lost) {
-    return apply([&](lease_fsm& fsm, time_point now) {
+grant::parting grant::begin_release(lease_share& leaving, bool& was_lost) {
+    std::list<watcher> watchers;
+    auto const how = apply([&](lease_fsm& fsm, time_point now) {
+        if (std::exchange(leaving.released, true)) {
+            return parting::none;
+        }
         was_lost = fsm.look(now) == lease_state::lost;
-        return fsm.on_release(now);
+        if (--shares_ == 0) {
+            fsm.on_release(now);
+            return parting::last;
+        }
+        for (auto at = watchers_.begin(); at != watchers_.end();) {
+            auto const here = at++;
+            if (here->of == &leaving) {
+                watchers.splice(watchers.end(), watchers_, here);
+            }
+        }
+        return parting::one_of_several;
     });
+    for (auto& w : watchers) {
+        w.handler.complete(errc::not_held, loss_reason::none);
+    }
+    return how;
 }
 
-void grant::release(plain_handler handler) {
+void grant::release(std::shared_ptr<lease_share> const& asking, plain_handler handler) {
     auto caller =
         std::make_shared<pending_handler<error_code>>(std::move(handler), client_->executor());
     bool was_lost = false;
-    if (!begin_release(was_lost)) {
-        caller->complete(errc::not_held);
-        return;
+    switch (begin_release(*asking, was_lost)) {
+        case parting::none: caller->complete(errc::not_held); break;
+        case parting::one_of_several:
+            caller->complete(was_lost ? make_error_code(errc::lease_lost) : error_code{});
+            break;
+        case parting::last:
+            abort_on_cancel(caller, client_);
+            hand_over(was_lost, caller);
+            break;
     }
-    abort_on_cancel(caller, client_);
-    hand_over(was_lost, caller);
 }
 
-void grant::abandon() noexcept {
+void grant::abandon(lease_share& dropped) noexcept {
     try {
         bool was_lost = false;
-        if (!client_->gone() && begin_release(was_lost)) {
+        if (!client_->gone() && begin_release(dropped, was_lost) == parting::last) {
             hand_over(was_lost, {});
         }
     } catch (...) {
@@ -288,7 +338,7 @@ void grant::hand_over(bool was_lost, std::shared_ptr<pending_handler<error_code>
     });
 }
 
-void grant::wait_lost(loss_handler handler) {
+void grant::wait_lost(std::shared_ptr<lease_share> const& asking, loss_handler handler) {
     // The loss is told from the holder's executor: the client's may be stuck.
     start_keep_alive();
     std::unique_lock guard{mutex_};
@@ -296,7 +346,7 @@ void grant::wait_lost(loss_handler handler) {
         std::move(handler),
         holder_ ? holder_ : client_->executor()
     };
-    auto const now = fsm_.look(lease_clock::now());
+    auto const now = asking->released ? lease_state::empty : fsm_.look(lease_clock::now());
     if (!is_alive(now)) {
         auto const reason = fsm_.loss();
         guard.unlock();
@@ -314,7 +364,7 @@ void grant::wait_lost(loss_handler handler) {
             held->cancel_watch(number);
         }
     });
-    watchers_.push_back({number, std::move(waiting)});
+    watchers_.push_back({asking.get(), number, std::move(waiting)});
 }
 
 void grant::cancel_watch(std::uint64_t number) {
@@ -372,8 +422,8 @@ void grant::on_context_gone() noexcept {
 
 // The functions that the public headers declare.
 
-asio::any_io_executor executor_of(grant const* held) noexcept {
-    return held ? held->client().executor() : asio::any_io_executor{asio::system_executor{}};
+asio::any_io_executor executor_of(lease_share const* held) noexcept {
+    return held ? held->of.client().executor() : asio::any_io_executor{asio::system_executor{}};
 }
 
 }  // namespace holdfast::detail

@@ -12,6 +12,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/intrusive/list_hook.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <list>
 #include <memory>
@@ -22,8 +23,15 @@ namespace holdfast::detail {
 
 class client_state;
 
-/// The shared state behind a lease: readable from any thread, renewed by a coroutine on the
-/// holder's strand.
+/// One lease's part in a grant. A grant has one, and further ones if its owner re-entered.
+struct lease_share {
+    grant& of;
+    /// Guarded by the grant's mutex.
+    bool released = false;
+};
+
+/// The shared state behind a lease, or behind the leases of an owner who re-entered: readable from
+/// any thread, renewed by a coroutine on the holder's strand.
 class grant : public std::enable_shared_from_this<grant>,
               public boost::intrusive::list_base_hook<> {
 public:
@@ -37,18 +45,21 @@ public:
         asio::any_io_executor const& holder
     );
 
-    [[nodiscard]] lease make_lease() { return lease{shared_from_this()}; }
+    /// The lease that it begins with.
+    [[nodiscard]] lease make_lease();
+    /// A further lease; empty if the grant is over.
+    [[nodiscard]] lease make_further_lease();
 
     // From any thread.
-    [[nodiscard]] lease_state state() const noexcept;
-    [[nodiscard]] loss_reason loss() const noexcept;
+    [[nodiscard]] lease_state state(lease_share const& asking) const noexcept;
+    [[nodiscard]] loss_reason loss(lease_share const& asking) const noexcept;
     [[nodiscard]] time_point deadline() const noexcept;
     [[nodiscard]] fencing_token token() const noexcept { return token_; }
-    void renew(plain_handler handler);
-    void release(plain_handler handler);
-    void wait_lost(loss_handler handler);
+    void renew(std::shared_ptr<lease_share> asking, plain_handler handler);
+    void release(std::shared_ptr<lease_share> const& asking, plain_handler handler);
+    void wait_lost(std::shared_ptr<lease_share> const& asking, loss_handler handler);
     /// The lease was dropped without a release.
-    void abandon() noexcept;
+    void abandon(lease_share& dropped) noexcept;
 
     /// Starts the coroutine that renews the lease, and that says in time when it is lost; once.
     void start_keep_alive();
@@ -73,6 +84,7 @@ public:
 
 private:
     struct watcher {
+        lease_share const* of;
         std::uint64_t number;
         pending_handler<error_code, loss_reason> handler;
     };
@@ -82,14 +94,25 @@ private:
     template <class Change>
     auto apply(Change change);
     void after(loss_reason reason);
-    void send_renewal(std::shared_ptr<pending_handler<error_code>> caller);
+    void send_renewal(
+        std::shared_ptr<lease_share> asking,
+        std::shared_ptr<pending_handler<error_code>> caller
+    );
+    [[nodiscard]] lease_state state_of(lease_share const* asking) const noexcept;
     void hand_over(bool was_lost, std::shared_ptr<pending_handler<error_code>> caller);
     void wake();
     /// Nothing will run on them any more, and nobody says when they are destroyed.
     void drop_executors() noexcept;
     void cancel_watch(std::uint64_t number);
-    /// Ends ownership by the lease; false if it had ended before.
-    bool begin_release(bool& was_lost);
+    enum class parting {
+        /// The lease had been released before.
+        none,
+        /// Another lease still stands for the grant.
+        one_of_several,
+        last,
+    };
+    /// Ends ownership by the lease.
+    parting begin_release(lease_share& leaving, bool& was_lost);
 
     std::shared_ptr<client_state> client_;
     std::shared_ptr<grant> self_;
@@ -105,6 +128,8 @@ private:
 
     mutable std::mutex mutex_;
     mutable lease_fsm fsm_;
+    lease_share first_{*this};
+    std::size_t shares_ = 1;
     std::list<watcher> watchers_;
     std::uint64_t next_watcher_ = 0;
     bool loss_told_ = false;
