@@ -182,14 +182,22 @@ auto start_with_lease(
 /// is cancelled; what it awaits then ends with `operation_aborted`, and it should return soon:
 /// `lease::remaining()` tells how soon.
 ///
-/// Returns what the body returned (a type that can be default-constructed). The caller's
-/// cancellation reaches whichever step is running.
-///
-/// @throws boost::system::system_error what `acquire` reports; `errc::lease_lost` if the lease was
-/// lost before it was released (the body may have finished all the same). What the body throws is
-/// passed on. `errc::release_unknown` is not an error here: the work was done in time.
-/// @par Lifetimes       `body` must live until the result is there; with GCC 12 it must be a named
+/// @par Completion
+/// What the body returned: nothing, or a type that can be default-constructed. Everything runs on
+/// the executor of the coroutine that awaits it.
+/// @par Cancellation
+/// The types that the awaiting coroutine lets through, `terminal` if it did not change that, reach
+/// whichever step is running. Acquiring: as `lock::acquire()`. Body: as any coroutine that was
+/// spawned, `terminal` unless it lets more through. The release is not cancelled.
+/// @par Lifetimes
+/// `on` is copied. `body` must live until the result is there; with GCC 12 it must be a named
 /// object, or have a trivial destructor.
+/// @par Thread safety
+/// Safe: each call is a coroutine of its own. Calls that run at a time need bodies of their own, or
+/// a body that allows it.
+/// @throws boost::system::system_error what `lock::acquire()` reports; `errc::lease_lost` if the
+/// lease was lost before it was released (the body may have finished all the same). What the body
+/// throws is passed on. `errc::release_unknown` is not an error here: the work was done in time.
 template <class Body>
     requires std::is_invocable_v<std::remove_reference_t<Body>&, lease&>
 [[nodiscard]] auto with_lease(lock const& on, Body&& body, acquire_options options = {})
@@ -198,8 +206,11 @@ template <class Body>
 }
 
 /// The same on behalf of `who`: if `who` holds the lock already, `body` runs with a further lease
-/// on the same grant, and the lock is freed with the last of them. See `lock::acquire(owner const&,
-/// Token&&)`.
+/// on the same grant, and the lock is freed with the last of them. See `lock::acquire()` with an
+/// owner.
+///
+/// @par Completion, cancellation, lifetimes, thread safety, errors
+/// As `with_lease()` without an owner.
 template <class Body>
     requires std::is_invocable_v<std::remove_reference_t<Body>&, lease&>
 [[nodiscard]] auto with_lease(

@@ -1,4 +1,5 @@
-// The README's code is compiled: it is in test/compile/readme.cpp word for word.
+// The code of the README and of the reference's first page is compiled: it is in
+// test/compile/readme.cpp word for word.
 
 #include <boost/test/unit_test.hpp>
 
@@ -36,8 +37,12 @@ BOOST_AUTO_TEST_CASE(the_code_in_the_readme_is_compiled) {
     auto const compiled = read("test/compile/readme.cpp");
     auto const blocks = cpp_blocks(read("README.md"));
     BOOST_TEST(blocks.size() >= 4U);
-    for (auto const& block : blocks) {
-        BOOST_TEST((compiled.find(block) != std::string::npos), block);
+    auto const of_reference = cpp_blocks(read("src/reference/index.md"));
+    BOOST_TEST(of_reference.size() >= 1U);
+    for (auto const* from : {&blocks, &of_reference}) {
+        for (auto const& block : *from) {
+            BOOST_TEST((compiled.find(block) != std::string::npos), block);
+        }
     }
 }
 
