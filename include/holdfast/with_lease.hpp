@@ -8,7 +8,9 @@
 #include <holdfast/owner.hpp>
 
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
@@ -42,8 +44,11 @@ using body_result = typename awaited_by<std::invoke_result_t<Body&, lease&>>::ty
 // The body's end always ends the race; the watch ends it only by a loss, not because the body
 // itself released the lease.
 struct body_done_or_lost {
+    asio::cancellation_signal& end_of_watch;
+
     template <class... Result>
-    asio::cancellation_type operator()(std::exception_ptr const&, Result const&...) const noexcept {
+    asio::cancellation_type operator()(std::exception_ptr const&, Result const&...) const {
+        end_of_watch.emit(asio::cancellation_type::all);
         return asio::cancellation_type::all;
     }
     asio::cancellation_type operator()(error_code ec, loss_reason) const noexcept {
@@ -78,6 +83,25 @@ asio::awaitable<body_result<Body>, Executor> call_body(Body& body, lease& held) 
     co_return co_await body(held);
 }
 
+// The body against the loss of the lease. What the caller cancels is for the body, which may let
+// less through than its caller: the watch has a slot of its own and goes on until the body ends.
+template <class Executor, class Body>
+auto race_with_loss(
+    Executor const& executor,
+    Body& body,
+    lease& held,
+    asio::cancellation_signal& end_of_watch
+) {
+    auto both = asio::experimental::make_parallel_group(
+        asio::co_spawn(executor, call_body<Executor>(body, held), asio::deferred),
+        held.wait_lost(asio::bind_cancellation_slot(
+            end_of_watch.slot(),
+            asio::bind_executor(executor, asio::deferred)
+        ))
+    );
+    return std::move(both).async_wait(body_done_or_lost{end_of_watch}, asio::deferred);
+}
+
 // Runs as a coroutine of its own: it switches its cancellation off to release, which must not show
 // in the caller.
 template <class Executor, class Body>
@@ -95,6 +119,7 @@ asio::awaitable<body_result<Body>, Executor> run_with_lease(
     lease held = co_await std::move(acquire)(awaited);
     co_await asio::this_coro::throw_if_cancelled(false);
 
+    asio::cancellation_signal end_of_watch;
     std::exception_ptr failure;
     bool lost = false;
     error_code released;
@@ -106,11 +131,7 @@ asio::awaitable<body_result<Body>, Executor> run_with_lease(
     }
     if constexpr (std::is_void_v<body_result<Body>>) {
         if (!failure) {
-            auto both = asio::experimental::make_parallel_group(
-                asio::co_spawn(executor, call_body<Executor>(body, held), asio::deferred),
-                held.wait_lost(asio::bind_executor(executor, asio::deferred))
-            );
-            auto race = std::move(both).async_wait(body_done_or_lost{}, asio::deferred);
+            auto race = race_with_loss(executor, body, held, end_of_watch);
             auto [order, thrown, ec, reason] = co_await std::move(race)(awaited);
             failure = thrown;
             lost = held.state() == lease_state::lost;
@@ -121,11 +142,7 @@ asio::awaitable<body_result<Body>, Executor> run_with_lease(
     } else {
         body_result<Body> result{};
         if (!failure) {
-            auto both = asio::experimental::make_parallel_group(
-                asio::co_spawn(executor, call_body<Executor>(body, held), asio::deferred),
-                held.wait_lost(asio::bind_executor(executor, asio::deferred))
-            );
-            auto race = std::move(both).async_wait(body_done_or_lost{}, asio::deferred);
+            auto race = race_with_loss(executor, body, held, end_of_watch);
             auto [order, thrown, value, ec, reason] = co_await std::move(race)(awaited);
             failure = thrown;
             result = std::move(value);
