@@ -27,10 +27,10 @@ public:
           timer_{client_->get_executor()} {}
 
     void start() {
-        client_->lock("till").acquire([self = shared_from_this(
-                                       )](holdfast::error_code ec, holdfast::lease lease) {
+        auto next = [self = shared_from_this()](holdfast::error_code ec, holdfast::lease lease) {
             self->on_acquired(ec, std::move(lease));
-        });
+        };
+        client_->lock("till").acquire(std::move(next));
         fmt::print("{} asks for the lock\n", name_);
     }
 

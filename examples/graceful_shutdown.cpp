@@ -41,7 +41,7 @@ asio::awaitable<void> co_main(holdfast::config config) {
     auto watch = [&]() -> asio::awaitable<void> {
         co_await signals.async_wait();
         signals.clear();  // a second signal ends the program at once
-        fmt::print("SIGTERM: {} jobs have ended, waiting for the current one\n", ended);
+        fmt::print("asked to stop: {} jobs have ended, waiting for the current one\n", ended);
         stopping = true;
         asio::steady_timer patience{executor, 1s};
         co_await patience.async_wait();

@@ -25,14 +25,14 @@ using std::chrono::system_clock;
 
 namespace {
 
-constexpr auto period = 500ms;
+constexpr auto length = 500ms;  // of a period
 constexpr int processes = 3;
 constexpr int runs_each = 2;  // then a process leaves, so that others take over
 
 // What a run leaves behind, in a pipe to the process that started the others.
 struct report {
-    int process;
-    long long run;
+    long long period;
+    long long process;
 };
 
 asio::awaitable<void> run_jobs(holdfast::config config, int process, int reports) {
@@ -42,29 +42,29 @@ asio::awaitable<void> run_jobs(holdfast::config config, int process, int reports
     asio::system_timer period_end{executor};
     for (int i = 0; i < runs_each; ++i) {
         auto lease = co_await lock.acquire();
-        auto const run = system_clock::now().time_since_epoch() / period;
+        auto const period = system_clock::now().time_since_epoch() / length;
 
-        report const done{process, run};  // the job itself
+        report const done{period, process};  // the job itself
         expect(::write(reports, &done, sizeof done) > 0, "cannot write to the pipe");
 
-        period_end.expires_at(system_clock::time_point{(run + 1) * period});
+        period_end.expires_at(system_clock::time_point{(period + 1) * length});
         co_await period_end.async_wait();
         co_await lease.release();
     }
 }
 
-// Returns whether each run was done once.
-bool watch(int reports) {
+// Returns whether no period had two runs. (On a machine that stalls one may go by without any.)
+bool watch_runs(int reports) {
     bool once = true;
     long long first = 0;
-    long long expected = 0;
+    long long last = 0;
     int runs = 0;
     for (report done; ::read(reports, &done, sizeof done) > 0; ++runs) {
         if (runs == 0) {
-            first = expected = done.run;
+            first = done.period;
         }
-        fmt::print("period {}: process {}\n", done.run - first + 1, done.process);
-        once = once && done.run == expected++;
+        fmt::print("period {}: process {}\n", done.period - first + 1, done.process);
+        once = once && done.period > std::exchange(last, done.period);
     }
     return once && runs == processes * runs_each;
 }
@@ -83,11 +83,11 @@ int main(int argc, char** argv) try {
         }
     }
     ::close(ends[1]);
-    bool succeeded = watch(ends[0]);
+    bool succeeded = watch_runs(ends[0]);
     for (int status = 0; ::wait(&status) > 0;) {
         succeeded = succeeded && status == 0;
     }
-    expect(succeeded, "a run was done twice, or not at all");
+    expect(succeeded, "a run was done twice, or not all of them were");
 } catch (std::exception const& e) {
     fmt::print(stderr, "{}\n", e.what());
     return 1;
