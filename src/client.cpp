@@ -7,15 +7,12 @@
 
 namespace holdfast {
 
-client::client(asio::any_io_executor executor, config settings)
+client::client(asio::any_io_executor executor, config settings, detail::asio_abi_here)
     : state_{detail::client_state::make(
           std::move(executor),
           std::move(settings),
           &detail::make_boost_redis_port
       )} {}
-
-client::client(asio::any_io_executor executor, std::string_view url)
-    : client{std::move(executor), parse_url(url)} {}
 
 client& client::operator=(client&& other) noexcept {
     if (this != &other) {

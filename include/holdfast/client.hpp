@@ -1,6 +1,7 @@
 #ifndef HOLDFAST_CLIENT_HPP
 #define HOLDFAST_CLIENT_HPP
 
+#include <holdfast/asio_abi.hpp>
 #include <holdfast/config.hpp>
 #include <holdfast/error.hpp>
 #include <holdfast/export.hpp>
@@ -66,9 +67,11 @@ public:
     /// @throws std::invalid_argument naming the member of `settings` or the part of `url` that is
     /// wrong; nothing has been sent then.
     /// @throws std::system_error if the system has no random bits to give.
-    client(asio::any_io_executor executor, config settings);
+    client(asio::any_io_executor executor, config settings)
+        : client{std::move(executor), std::move(settings), detail::asio_abi_here{}} {}
 
-    client(asio::any_io_executor executor, std::string_view url);
+    client(asio::any_io_executor executor, std::string_view url)
+        : client{std::move(executor), parse_url(url)} {}
 
     template <class Context, class Settings>
         requires std::convertible_to<Context&, asio::execution_context&>
@@ -154,6 +157,7 @@ public:
 
 private:
     friend struct client_access;
+    client(asio::any_io_executor executor, config settings, detail::asio_abi_here);
     explicit client(std::shared_ptr<detail::client_state> state) noexcept
         : state_{std::move(state)} {}
 

@@ -17,9 +17,8 @@
 namespace asio = boost::asio;
 namespace redis = boost::redis;
 
-asio::awaitable<void> write(char const* url) {
+asio::awaitable<void> write(char const* url, redis::connection& connection) {
     holdfast::client client{co_await asio::this_coro::executor, url};
-    redis::connection connection{co_await asio::this_coro::executor};
     redis::config settings;
     settings.unix_socket = holdfast::parse_url(url).unix_socket;
     connection.async_run(settings, asio::detached);
@@ -37,7 +36,8 @@ asio::awaitable<void> write(char const* url) {
 
 int main(int, char** argv) {
     asio::io_context context;
-    asio::co_spawn(context, write(argv[1]), [](std::exception_ptr failure) {
+    redis::connection connection{context};  // it must outlive what it was asked to do
+    asio::co_spawn(context, write(argv[1], connection), [](std::exception_ptr failure) {
         if (failure) {
             std::rethrow_exception(failure);
         }
