@@ -8,7 +8,7 @@ from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
 from conan.tools.files import copy, load, rmdir
 from conan.tools.scm import Version
 
-required_conan_version = ">=2.2"
+required_conan_version = ">=2.4"
 
 
 class Holdfast(ConanFile):
@@ -24,11 +24,6 @@ class Holdfast(ConanFile):
     implements = ["auto_shared_fpic"]
     exports_sources = "CMakeLists.txt", "LICENSE", "include/*", "src/*"
 
-    # Another patch release of what it was built with makes no other package of it. Conan's own
-    # rule asks for the very same one in a shared library.
-    package_id_embed_mode = "minor_mode"
-    package_id_non_embed_mode = "minor_mode"
-
     # The oldest of each that it was built and tested with.
     compilers = {"gcc": "12", "clang": "19"}
 
@@ -40,9 +35,9 @@ class Holdfast(ConanFile):
         cmake_layout(self)
 
     def requirements(self):
-        # Our headers include those of Boost and fmt.
+        # Our headers include those of Boost and fmt, and call into fmt.
         self.requires("boost/[>=1.92 <2]", transitive_headers=True)
-        self.requires("fmt/[>=9]", transitive_headers=True)
+        self.requires("fmt/[>=9]", transitive_headers=True, transitive_libs=True)
         self.requires("openssl/[>=3 <4]")
 
     def validate(self):
@@ -51,16 +46,17 @@ class Holdfast(ConanFile):
                 f"{self.name} needs Linux (CLOCK_BOOTTIME, getrandom), not {self.settings.os}"
             )
         check_min_cppstd(self, 20)
-        compiler, version = self.settings.compiler, self.settings.compiler.version
-        oldest = self.compilers.get(str(compiler))
-        if oldest is None:
-            raise ConanInvalidConfiguration(
-                f"{self.name} is built with {' or '.join(self.compilers)}, not {compiler}"
-            )
-        if Version(version) < oldest:
+        compiler, version = str(self.settings.compiler), self.settings.compiler.version
+        oldest = self.compilers.get(compiler)
+        if oldest and Version(version) < oldest:
             raise ConanInvalidConfiguration(
                 f"{self.name} needs {compiler} {oldest} or newer, not {version}"
             )
+
+    # A patch release of what it was built with needs no other package of it. Without this, a shared
+    # library asks for the very ones that it was built with.
+    def package_id(self):
+        self.info.requires.minor_mode()
 
     def generate(self):
         CMakeDeps(self).generate()

@@ -10,7 +10,7 @@ install_conan() {
     install_missing "${conan_tools[@]}"
     say "installing Conan into build/conan-venv"
     python3 -m venv --clear build/conan-venv
-    build/conan-venv/bin/pip install -q 'conan>=2.2,<3' >&2
+    build/conan-venv/bin/pip install -q 'conan>=2.4,<3' >&2
     hash -r
 }
 
