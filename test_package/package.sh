@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # ./dev package: creates the Conan package in four variants, runs test_package with each, and uses
-# the package from a project outside. Read by ./dev.
+# the package from a project outside. Read by ./dev, whose functions it calls.
 
 conan_tools=(python3=python3 'lib/python3*/ensurepip/__init__.py=python3-venv')
 
