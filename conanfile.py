@@ -67,7 +67,6 @@ class Holdfast(ConanFile):
                 "HOLDFAST_BUILD_BENCH": False,
                 "HOLDFAST_BUILD_EXAMPLES": False,
                 "HOLDFAST_INSTALL": True,
-                "CMAKE_COMPILE_WARNING_AS_ERROR": False,
             }
         )
         toolchain.generate()

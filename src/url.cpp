@@ -66,6 +66,10 @@ void read_parameters(std::string_view query, config& settings) {
             settings.client_name = value;
         } else if (key == "ca_file" && settings.tls.enabled) {
             settings.tls.ca_file = value;
+        } else if (key == "certificate_file" && settings.tls.enabled) {
+            settings.tls.certificate_file = value;
+        } else if (key == "private_key_file" && settings.tls.enabled) {
+            settings.tls.private_key_file = value;
         } else {
             refuse("query", "unknown parameter");
         }

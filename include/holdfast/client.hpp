@@ -52,36 +52,52 @@ struct client_initiation {
 /// Leases should be gone before their client. Those that are not become `lost`
 /// (`loss_reason::client_stopped`), and their locks are freed.
 ///
-/// @par Thread safety   Distinct objects: safe. Shared objects: safe, except assignment and
+/// @par Thread safety   Distinct objects: safe. Shared objects: safe, except moving, assignment and
 /// destruction.
 class HOLDFAST_EXPORT client {
 public:
-    /// @throws std::invalid_argument naming the member of `settings` that is wrong; nothing has
-    /// been sent then.
+    /// @{
+    /// Takes settings or a URL (see `parse_url()`), and an executor or what has one: an
+    /// `io_context`, a `thread_pool`, …
+    ///
+    /// The client works on a strand of that executor. A handler without an executor of its own is
+    /// called on it.
+    ///
+    /// @throws std::invalid_argument naming the member of `settings` or the part of `url` that is
+    /// wrong; nothing has been sent then.
+    /// @throws std::system_error if the system has no random bits to give.
     client(asio::any_io_executor executor, config settings);
 
-    /// Takes a URL, see `parse_url`.
     client(asio::any_io_executor executor, std::string_view url);
 
-    /// Takes an `io_context`, a `thread_pool`, …
     template <class Context, class Settings>
         requires std::convertible_to<Context&, asio::execution_context&>
     client(Context& context, Settings&& settings)
         : client(asio::any_io_executor(context.get_executor()), std::forward<Settings>(settings)) {}
+    /// @}
 
+    /// @{
+    /// Can be moved, not copied. One that was moved from can only be destroyed or assigned to. One
+    /// that is assigned to is shut down first, as by its destructor.
     client(client&&) noexcept = default;
     client& operator=(client&& other) noexcept;
     client(client const&) = delete;
     client& operator=(client const&) = delete;
+    /// @}
 
-    /// As `shutdown()`, in the background.
+    /// As `shutdown()`, in the background: waits for nothing.
     ~client();
 
     /// A lock by its name: 1 to 512 bytes, the key prefix included; any bytes will do. Braces are
-    /// not special.
+    /// not special. Sends nothing.
+    ///
+    /// @par Errors   None: the operations of the lock report a wrong name.
     [[nodiscard]] holdfast::lock lock(std::string_view name) const;
 
     /// A lock whose name is made with fmt: `client.lock("stock:{}:{}", warehouse, sku)`.
+    ///
+    /// @throws fmt::format_error for what cannot be checked at compile time, such as a negative
+    /// width that is an argument.
     template <class Arg, class... Args>
     [[nodiscard]] holdfast::lock lock(
         fmt::format_string<Arg, Args...> format,
@@ -94,10 +110,11 @@ public:
     }
 
     /// Waits until both connections are up and have been checked. Not needed before other
-    /// operations.
+    /// operations. A server that cannot be reached is waited for.
     ///
     /// @par Completion     `void(error_code)`
-    /// @par Cancellation   All types, at once.
+    /// @par Cancellation   All types complete at once; it only watches.
+    /// @par Lifetimes      The client may be moved meanwhile; its destruction ends the wait.
     /// @par Errors
     /// `errc::auth_failed`, `errc::no_permission`, `errc::tls_failed`, `errc::unsupported_server`;
     /// `errc::client_stopped`; `operation_aborted`.
@@ -116,6 +133,7 @@ public:
     /// @par Completion     `void(error_code)`
     /// Success: nothing of ours is left on the server but token counters.
     /// @par Cancellation   All types complete at once; the shutdown goes on.
+    /// @par Lifetimes      The client may be moved or destroyed meanwhile.
     /// @par Errors         `errc::release_unknown`: some release was not answered;
     /// `operation_aborted`.
     template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
@@ -126,7 +144,9 @@ public:
         );
     }
 
-    /// A snapshot of the counters.
+    /// A snapshot of the counters, which are read one after the other.
+    ///
+    /// @par Errors   None.
     [[nodiscard]] holdfast::stats stats() const;
 
     /// The executor given to the constructor.

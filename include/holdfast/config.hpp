@@ -16,15 +16,18 @@ namespace holdfast {
 /// How a connection is protected. With `enabled`, the server's certificate and its host name are
 /// verified.
 struct tls_options {
+    /// Whether TLS is used; not with `config::unix_socket`.
     bool enabled = false;
     /// A PEM file with the authorities to trust; empty means those of the system.
     std::string ca_file;
     /// The name that the certificate must be for; empty means `config::host`.
     std::string host_name;
+    /// @{
     /// PEM files with this client's own certificate (the chain up to its authority after it) and
     /// its key, for a server that asks for them (`tls-auth-clients`). Both or neither.
     std::string certificate_file;
     std::string private_key_file;
+    /// @}
     /// For a `private_key_file` that is encrypted.
     std::string private_key_password;
     /// Accepts any certificate. Then anybody on the way can read and grant locks; for experiments
@@ -40,18 +43,25 @@ struct config {
     /// `fence_ttl` that lets token counters stay for ever.
     static constexpr std::chrono::milliseconds never{0};
 
+    /// Name or address of the server; looked up again at each attempt to connect.
     std::string host = "127.0.0.1";
+    /// 1 … 65535.
     std::uint16_t port = 6379;
     /// A path; when it is not empty, `host` and `port` are not used.
     std::string unix_socket;
+    /// Empty means the server's `default` user. Another one needs a password.
     std::string username;
+    /// Empty means that the client does not log in.
     std::string password;
+    /// The number of the server's database, from 0.
     int database = 0;
-    /// Shown by the server's CLIENT LIST; no spaces, no control characters.
+    /// Shown by the server's CLIENT LIST: printable ASCII without spaces; empty for none.
     std::string client_name = "holdfast";
+    /// Off by default.
     tls_options tls;
 
-    /// Put before every name, for programs that want their own part of the key space.
+    /// Put before every name, for programs that want their own part of the key space. Shorter than
+    /// 512 bytes.
     std::string key_prefix;
     /// The lease duration of an acquisition that does not ask for another: 1 s … 24 h.
     std::chrono::milliseconds lease{30'000};
@@ -70,22 +80,23 @@ struct config {
     /// s.
     std::chrono::milliseconds health_check_interval{0};
     /// Waiting time before the first new attempt to connect; doubles up to `reconnect_max`, with
-    /// full jitter.
+    /// full jitter. At least 1 ms.
     std::chrono::milliseconds reconnect_min{50};
+    /// The longest such waiting time; not below `reconnect_min`.
     std::chrono::milliseconds reconnect_max{2'000};
     /// How often a waiter looks again while it cannot count on a notice: the key has no expiry, or
-    /// its channel is not confirmed.
+    /// its channel is not confirmed. At least 10 ms.
     std::chrono::milliseconds fallback{5'000};
     /// How long a lock's token counter is kept after the last grant. A counter that is gone starts
-    /// again at the server's time in microseconds, so that tokens still grow. `never` keeps
-    /// counters.
+    /// again at the server's time in microseconds, so that tokens still grow. 24 h to 100
+    /// years; `never` keeps counters.
     std::chrono::milliseconds fence_ttl{std::chrono::hours{24 * 30}};
     /// The most time that `client::shutdown` or the destructor takes to release what is still held.
     std::chrono::milliseconds shutdown_timeout{5'000};
-    /// Operations of this client that may wait for one lock; more end with
+    /// Operations of this client that may wait for one lock, at least 1; more end with
     /// `errc::too_many_waiters`.
     std::size_t max_waiters = 100'000;
-    /// Off by default.
+    /// Receives messages; off by default.
     log_sink log;
 };
 
@@ -93,6 +104,7 @@ struct config {
 /// what it does not name keeps its default. `?client_name=…` and, for `rediss`, `?ca_file=…`,
 /// `?certificate_file=…` and `?private_key_file=…` are understood.
 ///
+/// @par Thread safety   Safe.
 /// @throws std::invalid_argument naming the part that is wrong; the message never contains the
 /// password.
 [[nodiscard]] HOLDFAST_EXPORT config parse_url(std::string_view url);

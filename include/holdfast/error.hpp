@@ -29,9 +29,9 @@ enum class errc {
     release_unknown,
     /// The lease is empty: never granted, moved from, or already released.
     not_held,
-    /// Too few replicas confirmed the write.
+    /// Too few replicas confirmed the write. Reserved: nothing reports it yet.
     not_replicated,
-    /// Fewer than a majority of the nodes granted the lock.
+    /// Fewer than a majority of the nodes granted the lock. Reserved: nothing reports it yet.
     quorum_not_reached,
     /// The key holds something that is not a lock. It is never waited for and never deleted.
     corrupt_state,
@@ -51,10 +51,14 @@ enum class errc {
     unreachable,
 };
 
-/// The category of `errc`, named `holdfast`. Thread safe.
+/// The category of `errc`, named `holdfast`.
+///
+/// @par Thread safety   Safe.
 [[nodiscard]] HOLDFAST_EXPORT boost::system::error_category const& error_category() noexcept;
 
 /// Makes an `error_code` of the category `holdfast`.
+///
+/// @par Thread safety   Safe.
 [[nodiscard]] inline error_code make_error_code(errc value) noexcept {
     return {static_cast<int>(value), error_category()};
 }
@@ -62,6 +66,8 @@ enum class errc {
 /// Whether the same call may well succeed later without anything else being changed: the server was
 /// unreachable or refused for the moment, or there were too many waiters. False for success, for
 /// cancellation, and for causes that somebody has to mend.
+///
+/// @par Thread safety   Safe.
 [[nodiscard]] HOLDFAST_EXPORT bool is_retryable(error_code ec) noexcept;
 
 }  // namespace holdfast

@@ -5,6 +5,9 @@
 
 namespace boost::asio {}
 
+/// Distributed locks for Boost.Asio programs, on Redis and Valkey. It begins with `client`.
+///
+/// In here `asio` stands for `boost::asio`, and `error_code` for `boost::system::error_code`.
 namespace holdfast {
 
 namespace asio = boost::asio;

@@ -18,6 +18,7 @@
 
 namespace holdfast {
 
+/// What has become of a lease.
 enum class lease_state {
     /// No lease: default-constructed, moved from, released, or not granted.
     empty,
@@ -30,7 +31,9 @@ enum class lease_state {
     lost,
 };
 
+/// Why a lease was lost.
 enum class loss_reason {
+    /// It was not lost, or there is no lease.
     none,
     /// The lease ran out: it was not to be renewed, or the holder's executor was blocked.
     expired,
@@ -84,22 +87,30 @@ struct lease_initiation {
 /// deadline; `valid()` tells it so, and `token()` lets the protected store refuse what it sent
 /// before it looked.
 ///
+/// A lease that never was granted, or was moved from, has no client: its operations end with
+/// `errc::not_held`, and a handler without an executor of its own is called on the
+/// `asio::system_executor`.
+///
 /// @par Thread safety
-/// `valid`, `state`, `loss`, `token`, `deadline` and `remaining` may be called from any thread,
-/// also while an operation runs. Everything else: distinct objects safe, shared objects unsafe. The
-/// operations may be started from any thread.
+/// `valid`, `state`, `loss`, `token`, `deadline`, `remaining` and the conversion to `bool` may be
+/// called from any thread, also while an operation runs. Everything else: distinct objects safe,
+/// shared objects unsafe. The operations may be started from any thread.
 class [[nodiscard]] HOLDFAST_EXPORT lease {
 public:
     /// An empty lease.
     lease() noexcept = default;
 
+    /// @{
+    /// Can be moved, not copied. One that was moved from is empty. One that is assigned to is given
+    /// up first, as by its destructor.
     lease(lease&& other) noexcept = default;
     lease& operator=(lease&& other) noexcept;
     lease(lease const&) = delete;
     lease& operator=(lease const&) = delete;
+    /// @}
 
-    /// Hands the release over to the client if the lease was not released. Sends nothing itself and
-    /// does not wait.
+    /// Hands the release over to the client if the lease was not released, and does not wait for
+    /// it.
     ~lease();
 
     /// Whether there is a lease at all: granted and not yet released. A lost lease counts; see
@@ -110,21 +121,23 @@ public:
     /// false.
     [[nodiscard]] bool valid() const noexcept;
 
+    /// The state at this instant, by the clock.
     [[nodiscard]] lease_state state() const noexcept;
 
     /// Why the lease was lost; `none` unless `state()` is `lost`.
     [[nodiscard]] loss_reason loss() const noexcept;
 
-    /// The fencing token of the grant; zero for an empty lease that never was granted.
+    /// The fencing token of the grant, also after the release; zero if there never was one.
     [[nodiscard]] fencing_token token() const noexcept;
 
     /// The instant at which the server may give the lock to somebody else, seen from here: counted
     /// from before the request was sent, less the drift allowance. `valid()` ends earlier, by
-    /// `config::notice`.
+    /// `config::notice`. A lease that was released still tells that of its grant;
+    /// `time_point::min()` if there never was one.
     [[nodiscard]] lease_clock::time_point deadline() const noexcept;
 
     /// The time until `deadline()`; never negative. It still counts down after a loss, so that work
-    /// can stop in time.
+    /// can stop in time; look at `state()` to learn whether there is a lease.
     [[nodiscard]] lease_clock::duration remaining() const noexcept;
 
     /// Renews the lease now; needed only for one that was acquired with `renew = false`, or before
@@ -137,8 +150,9 @@ public:
     /// was.
     /// @par Lifetimes      The lease may be moved or destroyed meanwhile.
     /// @par Errors
-    /// `errc::not_held`; `errc::lease_lost`; `errc::unreachable` or `errc::server_refused` if no
-    /// confirmation came within a request time-out; `operation_aborted`.
+    /// `errc::not_held`; `errc::lease_lost`; `errc::unreachable` if there is no connection or no
+    /// answer came within a request time-out; `errc::server_refused`; the permanent causes;
+    /// `operation_aborted`.
     template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
     [[nodiscard]] auto renew(Token&& token = Token()) {
         return initiate<void(error_code), &detail::start_renew>(token);
@@ -147,7 +161,8 @@ public:
     /// Gives the lock back and empties the lease.
     ///
     /// @par Completion     `void(error_code)`
-    /// Success: the lock was ours and is free.
+    /// Success: the lock was ours and is free; or, for one of several leases of an `owner`, it
+    /// stays with the others. The lease is empty from the start of the operation, whatever comes.
     /// @par Cancellation
     /// All types complete at once with `operation_aborted`; the release goes on in the background.
     /// @par Lifetimes      The lease may be moved or destroyed meanwhile.
@@ -155,8 +170,9 @@ public:
     /// `errc::not_held` if there is nothing to release; `errc::lease_lost` if the lease had been
     /// lost before (the key is freed all the same if it is still ours); `errc::release_unknown` if
     /// no answer came within two request time-outs: the release is repeated in the background, and
-    /// the lock is free when the lease ends, at the latest; `errc::no_permission` if the server's
-    /// user may not release: the lock is free when the lease ends; `operation_aborted`.
+    /// the lock is free when the lease ends, at the latest; `errc::no_permission` or another
+    /// permanent cause if the server's user may not release: the lock is free when the lease ends;
+    /// `operation_aborted`.
     template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
     [[nodiscard]] auto release(Token&& token = Token()) {
         return initiate<void(error_code), &detail::start_release>(token);
@@ -167,9 +183,9 @@ public:
     /// @par Completion     `void(error_code, loss_reason)`
     /// Success: it is lost, for the reason given. Several may wait. A handler without an executor
     /// of its own is called on that of the handler that acquired the lease.
-    /// @par Cancellation   All types; it only watches.
-    /// @par Lifetimes      The lease may be moved or destroyed meanwhile; its release ends the
-    /// wait.
+    /// @par Cancellation   All types complete at once; it only watches.
+    /// @par Lifetimes      The lease may be moved or destroyed meanwhile; its release, and so its
+    /// destruction, ends the wait.
     /// @par Errors         `errc::not_held` if the lease is empty or was released;
     /// `operation_aborted`.
     template <asio::completion_token_for<void(error_code, loss_reason)> Token = asio::deferred_t>

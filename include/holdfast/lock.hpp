@@ -27,8 +27,9 @@
 
 namespace holdfast {
 
-/// What `lock::inspect` saw.
+/// What `lock::inspect()` saw.
 struct lock_info {
+    /// Whether anybody has the lock.
     bool held = false;
     /// The time until the lock's key expires; none if it is free, or if it has no expiry (see
     /// `never_expires`).
@@ -36,9 +37,10 @@ struct lock_info {
     /// The key has no expiry: a crashed tool left it behind, or somebody removed the expiry. Nobody
     /// gets this lock until an operator deletes the key, or `force_release` does.
     bool never_expires = false;
-    /// `<client id>:<number>` of the holder.
+    /// `<client id>:<number>` of the holder; empty if the lock is free.
     std::string holder;
-    /// How often the holder has acquired it; always 1 for a holder that uses this library.
+    /// How often the holder has acquired it; always 1 for a holder that uses this library. 0 if the
+    /// lock is free.
     std::uint64_t hold_count = 0;
     /// The newest token handed to anybody; zero if there is none.
     fencing_token last_token;
@@ -124,11 +126,13 @@ struct key_initiation {
 ///
 /// A cheap value: a shared pointer to the client and a name. Making one does no I/O and never
 /// fails; a wrong name is reported by the operations. It is not re-entrant: a second `acquire` by
-/// the same coroutine waits for the first lease.
+/// the same coroutine waits for the first lease, unless both name the same `owner`. A lock that was
+/// moved from can only be destroyed or assigned to.
 ///
-/// @par Thread safety   Distinct objects: safe. Shared objects: safe, except assignment.
+/// @par Thread safety   Distinct objects: safe. Shared objects: safe, except moving and assignment.
 class HOLDFAST_EXPORT lock {
 public:
+    /// @{
     /// Acquires the lock, waiting while another holder has it.
     ///
     /// Sends one attempt. If the lock is held, subscribes to the notice of its release and sleeps
@@ -137,10 +141,10 @@ public:
     /// are waited through.
     ///
     /// @par Completion     `void(error_code, lease)`
-    /// On success the lease is valid, is being renewed, and its token is greater than any granted
-    /// before for this name. On error the lease is empty. Delivered on the handler's associated
-    /// executor, never inside this call; the lease is renewed on a strand of that executor, so that
-    /// a holder that is stuck there stops renewing.
+    /// On success the lease is valid, is being renewed (unless `acquire_options::renew` is false),
+    /// and its token is greater than any granted before for this name. On error the lease is empty.
+    /// Delivered on the handler's associated executor, never inside this call; the lease is renewed
+    /// on a strand of that executor, so that a holder that is stuck there stops renewing.
     /// @par Cancellation
     /// Waiting: all types complete at once and leave nothing behind. Attempt in flight: `terminal`
     /// and `partial` complete at once and the attempt is withdrawn in the background; `total` alone
@@ -156,47 +160,48 @@ public:
         return acquire(acquire_options{}, std::forward<Token>(token));
     }
 
-    /// The same with options.
     template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
     [[nodiscard]] auto acquire(acquire_options options, Token&& token = Token()) const {
         return initiate_acquire({}, options, detail::patience::unlimited, {}, token);
     }
+    /// @}
 
+    /// @{
     /// Sends one attempt.
     ///
     /// @par Completion     `void(error_code, lease)`
     /// Success with an empty lease: another holder has the lock. "Could not ask" is an error.
-    /// @par Cancellation, lifetimes    As `acquire`.
+    /// @par Cancellation, lifetimes    As `acquire()`.
     /// @par Errors
-    /// As `acquire`, and `errc::unreachable` or `errc::server_refused` if no answer came within a
+    /// As `acquire()`, and `errc::unreachable` or `errc::server_refused` if no answer came within a
     /// request time-out.
     template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
     [[nodiscard]] auto try_acquire(Token&& token = Token()) const {
         return try_acquire(acquire_options{}, std::forward<Token>(token));
     }
 
-    /// The same with options.
     template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
     [[nodiscard]] auto try_acquire(acquire_options options, Token&& token = Token()) const {
         return initiate_acquire({}, options, detail::patience::one_attempt, {}, token);
     }
+    /// @}
 
+    /// @{
     /// Acquires the lock, waiting no longer than `limit`; zero means one attempt.
     ///
     /// @par Completion     `void(error_code, lease)`
     /// Success with an empty lease: the time is up, and the last answer was that another holder has
     /// the lock.
-    /// @par Cancellation, lifetimes    As `acquire`.
+    /// @par Cancellation, lifetimes    As `acquire()`.
     /// @par Errors
-    /// As `acquire`; `errc::invalid_options` for a negative limit; if the time is up and the server
-    /// never said "busy", the cause: `errc::unreachable` or `errc::server_refused`.
+    /// As `acquire()`; `errc::invalid_options` for a negative limit; if the time is up and the
+    /// server never said "busy", the cause: `errc::unreachable` or `errc::server_refused`.
     template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
     [[nodiscard]] auto try_acquire_for(std::chrono::nanoseconds limit, Token&& token = Token())
         const {
         return try_acquire_for(limit, acquire_options{}, std::forward<Token>(token));
     }
 
-    /// The same with options.
     template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
     [[nodiscard]] auto try_acquire_for(
         std::chrono::nanoseconds limit,
@@ -205,12 +210,14 @@ public:
     ) const {
         return initiate_acquire({}, options, detail::patience::limited, limit, token);
     }
+    /// @}
 
+    /// @{
     /// Acquires the lock on behalf of `who`, which may hold it already.
     ///
     /// If a lease that `who` acquired from this client for this name is valid, the operation
     /// completes with a further lease on the same grant, without asking the server. Otherwise it
-    /// goes on as `acquire` without an owner; should another acquisition of the same owner be
+    /// goes on as `acquire()` without an owner; should another acquisition of the same owner be
     /// granted meanwhile, this one joins it.
     ///
     /// The leases of one grant share its token, deadline, state and loss. The options and the
@@ -219,29 +226,28 @@ public:
     /// before that sends nothing. After a loss the same owner can acquire again: that is a new
     /// grant, with a new token, and the old leases stay lost.
     ///
-    /// @par Completion, cancellation, lifetimes, errors    As `acquire` without an owner.
+    /// @par Completion, cancellation, lifetimes, errors    As `acquire()` without an owner.
     template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
     [[nodiscard]] auto acquire(owner const& who, Token&& token = Token()) const {
         return acquire(who, acquire_options{}, std::forward<Token>(token));
     }
 
-    /// The same with options.
     template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
     [[nodiscard]] auto acquire(owner const& who, acquire_options options, Token&& token = Token())
         const {
         return initiate_acquire(who, options, detail::patience::unlimited, {}, token);
     }
+    /// @}
 
-    /// Sends one attempt, unless `who` holds the lock already: then as `acquire(owner const&,
-    /// Token&&)`.
+    /// @{
+    /// Sends one attempt, unless `who` holds the lock already: then as `acquire()` with an owner.
     ///
-    /// @par Completion, cancellation, lifetimes, errors    As `try_acquire` without an owner.
+    /// @par Completion, cancellation, lifetimes, errors    As `try_acquire()` without an owner.
     template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
     [[nodiscard]] auto try_acquire(owner const& who, Token&& token = Token()) const {
         return try_acquire(who, acquire_options{}, std::forward<Token>(token));
     }
 
-    /// The same with options.
     template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
     [[nodiscard]] auto try_acquire(
         owner const& who,
@@ -250,11 +256,13 @@ public:
     ) const {
         return initiate_acquire(who, options, detail::patience::one_attempt, {}, token);
     }
+    /// @}
 
-    /// Acquires the lock for `who` within `limit`; if `who` holds it already, as
-    /// `acquire(owner const&, Token&&)`.
+    /// @{
+    /// Acquires the lock for `who` within `limit`; if `who` holds it already, as `acquire()` with
+    /// an owner.
     ///
-    /// @par Completion, cancellation, lifetimes, errors    As `try_acquire_for` without an owner.
+    /// @par Completion, cancellation, lifetimes, errors    As `try_acquire_for()` without an owner.
     template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
     [[nodiscard]] auto try_acquire_for(
         owner const& who,
@@ -264,7 +272,6 @@ public:
         return try_acquire_for(who, limit, acquire_options{}, std::forward<Token>(token));
     }
 
-    /// The same with options.
     template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>
     [[nodiscard]] auto try_acquire_for(
         owner const& who,
@@ -274,12 +281,15 @@ public:
     ) const {
         return initiate_acquire(who, options, detail::patience::limited, limit, token);
     }
+    /// @}
 
     /// Asks the server who has the lock. For operators and tests: the answer is old when it
     /// arrives.
     ///
     /// @par Completion     `void(error_code, lock_info)`
-    /// @par Cancellation   All types, at once; it only looks.
+    /// On error the info means nothing.
+    /// @par Cancellation   All types complete at once; it only looks.
+    /// @par Lifetimes      The lock may be destroyed meanwhile.
     /// @par Errors
     /// `errc::corrupt_state` if the key holds something else; `errc::unreachable`,
     /// `errc::server_refused` if there is no answer within a request time-out;
@@ -299,8 +309,9 @@ public:
     /// @par Completion     `void(error_code, bool)`
     /// True if there was a lock to free. A key that is not a lock is left alone:
     /// `errc::corrupt_state`.
-    /// @par Cancellation   All types complete at once; the lock may have been freed.
-    /// @par Errors         As `inspect`.
+    /// @par Cancellation   All types complete at once; the lock may have been freed, or be freed
+    /// later.
+    /// @par Lifetimes, errors    As `inspect()`.
     template <asio::completion_token_for<void(error_code, bool)> Token = asio::deferred_t>
     [[nodiscard]] auto force_release(Token&& token = Token()) const {
         return asio::async_initiate<Token, void(error_code, bool)>(
@@ -309,7 +320,8 @@ public:
         );
     }
 
-    /// The name that the lock has on the server: prefix and name.
+    /// The name that the lock has on the server: prefix and name; empty if the name is wrong (see
+    /// `errc::invalid_name`). Good as long as a copy of the lock exists.
     [[nodiscard]] std::string const& name() const noexcept;
 
 private:

@@ -6,6 +6,7 @@
 
 namespace holdfast {
 
+/// How much a message matters, and to whom.
 enum class log_level {
     /// Something that an operator should look into: a foreign value under a lock's key, a refused
     /// password.

@@ -6,8 +6,8 @@
 
 namespace holdfast {
 
-/// Settings of one acquisition. Anything out of range ends the operation with an error before a
-/// request is sent.
+/// Settings of one acquisition. Anything out of range ends the operation with
+/// `errc::invalid_lease` or `errc::invalid_options` before a request is sent.
 struct acquire_options {
     /// How long the server keeps the lock without a renewal; rounded down to milliseconds. 1 s … 24
     /// h; zero means `config::lease`.

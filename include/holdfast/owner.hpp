@@ -13,7 +13,7 @@ namespace holdfast {
 ///
 /// A lock is not re-entrant by itself: neither a thread nor a coroutine is an identity that could
 /// be trusted. A task that wants to re-enter makes an owner and passes it along to whatever it
-/// calls; copies are the same owner. See `lock::acquire(owner const&, Token&&)`.
+/// calls; copies are the same owner. See `lock::acquire()` with an owner.
 ///
 /// An owner means something within one client only. It is not a secret, and it is not what the
 /// server stores.

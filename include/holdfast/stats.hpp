@@ -6,14 +6,17 @@
 
 namespace holdfast {
 
-/// Leases that were lost, by reason.
+/// Leases that were lost, by reason: each member counts those of the `loss_reason` of that name.
 struct loss_counts {
+    /// @{
+    /// Leases lost for this reason.
     std::uint64_t expired = 0;
     std::uint64_t taken = 0;
     std::uint64_t deleted = 0;
     std::uint64_t unreachable = 0;
     std::uint64_t max_hold = 0;
     std::uint64_t client_stopped = 0;
+    /// @}
 };
 
 /// What a client has done so far. Counters only grow; `…_now` are levels.
@@ -40,6 +43,7 @@ struct stats {
     std::uint64_t releases = 0;
     /// Attempts that were withdrawn because their caller had gone.
     std::uint64_t withdrawals = 0;
+    /// Leases that were lost; those of one grant count as one.
     loss_counts losses;
     /// Connections that were made again after they had been up.
     std::uint64_t reconnects = 0;
@@ -52,7 +56,7 @@ struct stats {
     std::uint64_t commands = 0;
     /// Acquisitions that wait.
     std::uint64_t waiters_now = 0;
-    /// Leases held, in doubt, or being released.
+    /// Grants that were not given back yet: held, in doubt, or lost and not released.
     std::uint64_t leases_now = 0;
     /// Channels subscribed to.
     std::uint64_t subscriptions_now = 0;

@@ -8,7 +8,9 @@
 #include <holdfast/owner.hpp>
 
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
@@ -42,8 +44,11 @@ using body_result = typename awaited_by<std::invoke_result_t<Body&, lease&>>::ty
 // The body's end always ends the race; the watch ends it only by a loss, not because the body
 // itself released the lease.
 struct body_done_or_lost {
+    asio::cancellation_signal& end_of_watch;
+
     template <class... Result>
-    asio::cancellation_type operator()(std::exception_ptr const&, Result const&...) const noexcept {
+    asio::cancellation_type operator()(std::exception_ptr const&, Result const&...) const {
+        end_of_watch.emit(asio::cancellation_type::all);
         return asio::cancellation_type::all;
     }
     asio::cancellation_type operator()(error_code ec, loss_reason) const noexcept {
@@ -78,6 +83,25 @@ asio::awaitable<body_result<Body>, Executor> call_body(Body& body, lease& held) 
     co_return co_await body(held);
 }
 
+// The body against the loss of the lease. What the caller cancels is for the body, which may let
+// less through than its caller: the watch has a slot of its own and goes on until the body ends.
+template <class Executor, class Body>
+auto race_with_loss(
+    Executor const& executor,
+    Body& body,
+    lease& held,
+    asio::cancellation_signal& end_of_watch
+) {
+    auto both = asio::experimental::make_parallel_group(
+        asio::co_spawn(executor, call_body<Executor>(body, held), asio::deferred),
+        held.wait_lost(asio::bind_cancellation_slot(
+            end_of_watch.slot(),
+            asio::bind_executor(executor, asio::deferred)
+        ))
+    );
+    return std::move(both).async_wait(body_done_or_lost{end_of_watch}, asio::deferred);
+}
+
 // Runs as a coroutine of its own: it switches its cancellation off to release, which must not show
 // in the caller.
 template <class Executor, class Body>
@@ -95,6 +119,7 @@ asio::awaitable<body_result<Body>, Executor> run_with_lease(
     lease held = co_await std::move(acquire)(awaited);
     co_await asio::this_coro::throw_if_cancelled(false);
 
+    asio::cancellation_signal end_of_watch;
     std::exception_ptr failure;
     bool lost = false;
     error_code released;
@@ -106,11 +131,7 @@ asio::awaitable<body_result<Body>, Executor> run_with_lease(
     }
     if constexpr (std::is_void_v<body_result<Body>>) {
         if (!failure) {
-            auto both = asio::experimental::make_parallel_group(
-                asio::co_spawn(executor, call_body<Executor>(body, held), asio::deferred),
-                held.wait_lost(asio::bind_executor(executor, asio::deferred))
-            );
-            auto race = std::move(both).async_wait(body_done_or_lost{}, asio::deferred);
+            auto race = race_with_loss(executor, body, held, end_of_watch);
             auto [order, thrown, ec, reason] = co_await std::move(race)(awaited);
             failure = thrown;
             lost = held.state() == lease_state::lost;
@@ -121,11 +142,7 @@ asio::awaitable<body_result<Body>, Executor> run_with_lease(
     } else {
         body_result<Body> result{};
         if (!failure) {
-            auto both = asio::experimental::make_parallel_group(
-                asio::co_spawn(executor, call_body<Executor>(body, held), asio::deferred),
-                held.wait_lost(asio::bind_executor(executor, asio::deferred))
-            );
-            auto race = std::move(both).async_wait(body_done_or_lost{}, asio::deferred);
+            auto race = race_with_loss(executor, body, held, end_of_watch);
             auto [order, thrown, value, ec, reason] = co_await std::move(race)(awaited);
             failure = thrown;
             result = std::move(value);
@@ -182,14 +199,22 @@ auto start_with_lease(
 /// is cancelled; what it awaits then ends with `operation_aborted`, and it should return soon:
 /// `lease::remaining()` tells how soon.
 ///
-/// Returns what the body returned (a type that can be default-constructed). The caller's
-/// cancellation reaches whichever step is running.
-///
-/// @throws boost::system::system_error what `acquire` reports; `errc::lease_lost` if the lease was
-/// lost before it was released (the body may have finished all the same). What the body throws is
-/// passed on. `errc::release_unknown` is not an error here: the work was done in time.
-/// @par Lifetimes       `body` must live until the result is there; with GCC 12 it must be a named
+/// @par Completion
+/// What the body returned: nothing, or a type that can be default-constructed. Everything runs on
+/// the executor of the coroutine that awaits it.
+/// @par Cancellation
+/// The types that the awaiting coroutine lets through, `terminal` if it did not change that, reach
+/// whichever step is running. Acquiring: as `lock::acquire()`. Body: as any coroutine that was
+/// spawned, `terminal` unless it lets more through. The release is not cancelled.
+/// @par Lifetimes
+/// `on` is copied. `body` must live until the result is there; with GCC 12 it must be a named
 /// object, or have a trivial destructor.
+/// @par Thread safety
+/// Safe: each call is a coroutine of its own. Calls that run at a time need bodies of their own, or
+/// a body that allows it.
+/// @throws boost::system::system_error what `lock::acquire()` reports; `errc::lease_lost` if the
+/// lease was lost before it was released (the body may have finished all the same). What the body
+/// throws is passed on. `errc::release_unknown` is not an error here: the work was done in time.
 template <class Body>
     requires std::is_invocable_v<std::remove_reference_t<Body>&, lease&>
 [[nodiscard]] auto with_lease(lock const& on, Body&& body, acquire_options options = {})
@@ -198,8 +223,11 @@ template <class Body>
 }
 
 /// The same on behalf of `who`: if `who` holds the lock already, `body` runs with a further lease
-/// on the same grant, and the lock is freed with the last of them. See `lock::acquire(owner const&,
-/// Token&&)`.
+/// on the same grant, and the lock is freed with the last of them. See `lock::acquire()` with an
+/// owner.
+///
+/// @par Completion, cancellation, lifetimes, thread safety, errors
+/// As `with_lease()` without an owner.
 template <class Body>
     requires std::is_invocable_v<std::remove_reference_t<Body>&, lease&>
 [[nodiscard]] auto with_lease(

@@ -65,6 +65,12 @@ void check_config(config const& settings) {
     if (!settings.unix_socket.empty() && settings.tls.enabled) {
         refuse("tls", "cannot be used with a UNIX socket");
     }
+    if (settings.tls.certificate_file.empty() != settings.tls.private_key_file.empty()) {
+        refuse(
+            settings.tls.private_key_file.empty() ? "tls.private_key_file" : "tls.certificate_file",
+            "is missing: a certificate is of use only with its key"
+        );
+    }
     if (settings.database < 0) {
         refuse("database", "must not be negative");
     }

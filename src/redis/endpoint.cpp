@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstddef>
 
 namespace holdfast::detail {
 
@@ -41,6 +42,19 @@ boost::redis::config make_endpoint(config const& settings) {
     return endpoint;
 }
 
+namespace {
+
+void show_certificate(ssl::context& context, tls_options const& settings) {
+    // Without this OpenSSL would ask for the password of an encrypted key on the terminal.
+    context.set_password_callback([&](std::size_t, ssl::context::password_purpose) {
+        return settings.private_key_password;
+    });
+    context.use_certificate_chain_file(settings.certificate_file);
+    context.use_private_key_file(settings.private_key_file, ssl::context::pem);
+}
+
+}  // namespace
+
 ssl::context make_tls_context(config const& settings) {
     ssl::context context{ssl::context::tls_client};
     if (!settings.tls.enabled) {
@@ -50,6 +64,9 @@ ssl::context make_tls_context(config const& settings) {
         ssl::context::default_workarounds | ssl::context::no_sslv2 | ssl::context::no_sslv3 |
         ssl::context::no_tlsv1 | ssl::context::no_tlsv1_1
     );
+    if (!settings.tls.certificate_file.empty()) {
+        show_certificate(context, settings.tls);
+    }
     if (settings.tls.insecure_accept_any_certificate) {
         context.set_verify_mode(ssl::verify_none);
         return context;

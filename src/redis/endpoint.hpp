@@ -15,7 +15,8 @@ namespace holdfast::detail {
 [[nodiscard]] boost::redis::config make_endpoint(config const& settings);
 
 /// TLS 1.2 or newer, certificate and host name verified, unless the user opted out.
-/// @throws boost::system::system_error if the file with the authorities cannot be read.
+/// @throws boost::system::system_error if a file cannot be read, or certificate and key do not
+/// match.
 [[nodiscard]] boost::asio::ssl::context make_tls_context(config const& settings);
 
 /// The server's address for the log: never a password.

@@ -1,20 +1,26 @@
 #include "redis/probe.hpp"
 
+#include <boost/container/static_vector.hpp>
+
 #include <string_view>
 
 namespace holdfast::detail {
 
 probe::probe(config const& settings, bool for_commands, std::string nonce)
     : nonce_{std::move(nonce)} {
-    std::vector<std::string_view> hello{"3"};
+    // "3", AUTH with two words, SETNAME with one.
+    boost::container::static_vector<std::string_view, 6> hello{"3"};
     if (!settings.password.empty()) {
         // Views of the settings: a conditional of a literal and a string would make a temporary.
         auto const user = settings.username.empty() ? std::string_view{"default"}
                                                     : std::string_view{settings.username};
-        hello.insert(hello.end(), {"AUTH", user, settings.password});
+        hello.push_back("AUTH");
+        hello.push_back(user);
+        hello.push_back(settings.password);
     }
     if (!settings.client_name.empty()) {
-        hello.insert(hello.end(), {"SETNAME", settings.client_name});
+        hello.push_back("SETNAME");
+        hello.push_back(settings.client_name);
     }
     request_.push_range("HELLO", hello);
     steps_.push_back(step::hello);

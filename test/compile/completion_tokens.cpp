@@ -163,6 +163,7 @@ asio::awaitable<void> every_operation_takes_every_token(
     constexpr results<> nothing;
     constexpr results<lease> a_lease;
     acquire_options const options{.lease = 5s};
+    auto const me = holdfast::owner::make();
 
 #define CALL(operation) \
     [&]<class... Token>(Token&&... token) { return operation(std::forward<Token>(token)...); }
@@ -177,6 +178,12 @@ asio::awaitable<void> every_operation_takes_every_token(
     co_await takes_every_token(a_lease, context, CALL_WITH(l.try_acquire, options));
     co_await takes_every_token(a_lease, context, CALL_WITH(l.try_acquire_for, 1s));
     co_await takes_every_token(a_lease, context, CALL_WITH(l.try_acquire_for, 1s, options));
+    co_await takes_every_token(a_lease, context, CALL_WITH(l.acquire, me));
+    co_await takes_every_token(a_lease, context, CALL_WITH(l.acquire, me, options));
+    co_await takes_every_token(a_lease, context, CALL_WITH(l.try_acquire, me));
+    co_await takes_every_token(a_lease, context, CALL_WITH(l.try_acquire, me, options));
+    co_await takes_every_token(a_lease, context, CALL_WITH(l.try_acquire_for, me, 1s));
+    co_await takes_every_token(a_lease, context, CALL_WITH(l.try_acquire_for, me, 1s, options));
     co_await takes_every_token(results<lock_info>{}, context, CALL(l.inspect));
     co_await takes_every_token(results<bool>{}, context, CALL(l.force_release));
     co_await takes_every_token(nothing, context, CALL(held.renew));

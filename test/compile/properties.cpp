@@ -62,6 +62,18 @@ static_assert(!std::constructible_from<client, int&, char const*>);
 static_assert(std::is_trivially_destructible_v<holdfast::acquire_options>);
 static_assert(std::is_aggregate_v<holdfast::acquire_options>);
 
+// Nor may an owner be mistaken for them: braces are options.
+static_assert(std::is_trivially_destructible_v<holdfast::owner>);
+static_assert(std::regular<holdfast::owner> == false && std::equality_comparable<holdfast::owner>);
+static_assert(std::copyable<holdfast::owner>);
+static_assert(!std::is_aggregate_v<holdfast::owner>);
+static_assert(!std::is_default_constructible_v<holdfast::owner>);
+[[maybe_unused]] asio::awaitable<void> braces_are_options(lock l) {
+    co_await l.acquire({});
+    co_await l.acquire({.lease = std::chrono::seconds{1}});
+    co_await l.acquire(holdfast::owner::make(), {});
+}
+
 static_assert(holdfast::fencing_token{1} < holdfast::fencing_token{2});
 static_assert(holdfast::fencing_token{} == holdfast::fencing_token{0});
 static_assert(

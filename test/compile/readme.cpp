@@ -67,3 +67,12 @@ void in_a_thread(holdfast::client& client) {
     holdfast::lease lease = client.lock("stock").acquire(asio::use_future).get();
     lease.release(asio::use_future).get();
 }
+
+asio::awaitable<void> twice(holdfast::client& client) {
+    auto me = holdfast::owner::make();
+    auto lock = client.lock("account");
+    auto outer = co_await lock.acquire(me);
+    auto inner = co_await lock.acquire(me);  // at once, with the same token
+    co_await inner.release();
+    co_await outer.release();  // the last one frees the lock
+}

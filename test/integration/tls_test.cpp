@@ -2,6 +2,7 @@
 // out of the log.
 
 #include "support/certificates.hpp"
+#include "support/child_process.hpp"
 #include "support/log_lines.hpp"
 #include "support/redis_probe.hpp"
 #include "support/redis_server.hpp"
@@ -25,6 +26,7 @@ using holdfast::test::certificate_options;
 using holdfast::test::co_eventually;
 using holdfast::test::log_lines;
 using holdfast::test::redis_server;
+using holdfast::test::run_program;
 using holdfast::test::run_with_deadline;
 
 namespace {
@@ -142,6 +144,65 @@ BOOST_AUTO_TEST_CASE(a_file_of_authorities_that_is_not_there_is_reported) {
     redis_server server{{.tls = certificate_options{}}};
     auto settings = trusting(server);
     settings.tls.ca_file = (server.folder() / "missing").string();
+    check_that_it_is_refused(settings);
+    check_that_nothing_ran(server);
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_asks_for_certificates_gets_this_clients) {
+    redis_server server{{.tls = certificate_options{}, .tls_auth_clients = true}};
+    auto const mine = server.issue_certificate({.common_name = "shop"});
+    auto settings = trusting(server);
+    settings.tls.certificate_file = mine.certificate_file;
+    settings.tls.private_key_file = mine.key_file;
+    check_that_it_works(settings);
+    check_that_it_works(holdfast::parse_url(
+        server.tls_url() + "?ca_file=" + server.ca_file() +
+        "&certificate_file=" + mine.certificate_file + "&private_key_file=" + mine.key_file
+    ));
+    settings.tls.insecure_accept_any_certificate = true;
+    check_that_it_works(settings);
+}
+
+BOOST_AUTO_TEST_CASE(a_key_may_be_encrypted) {
+    redis_server server{{.tls = certificate_options{}, .tls_auth_clients = true}};
+    auto const mine = server.issue_certificate({.common_name = "shop"});
+    auto settings = trusting(server);
+    settings.tls.certificate_file = mine.certificate_file;
+    settings.tls.private_key_file = mine.key_file + ".encrypted";
+    run_program(
+        {"openssl",
+         "ec",
+         "-in",
+         mine.key_file,
+         "-out",
+         settings.tls.private_key_file,
+         "-aes256",
+         "-passout",
+         "pass:correct-horse"}
+    );
+    // Nor does anybody wait at a terminal for it.
+    check_that_it_is_refused(settings);
+    settings.tls.private_key_password = "wrong-horse";
+    check_that_it_is_refused(settings);
+    settings.tls.private_key_password = "correct-horse";
+    check_that_it_works(settings);
+}
+
+BOOST_AUTO_TEST_CASE(a_client_whose_certificate_is_missing_or_wrong_is_told) {
+    redis_server server{{.tls = certificate_options{}, .tls_auth_clients = true}};
+    check_that_it_is_refused(trusting(server));
+
+    certificate_authority other{server.folder() / "other"};
+    auto const foreign = other.issue({.common_name = "shop"});
+    auto settings = trusting(server);
+    settings.tls.certificate_file = foreign.certificate_file;
+    settings.tls.private_key_file = foreign.key_file;
+    check_that_it_is_refused(settings);
+
+    // The key of another certificate, and one that is not there.
+    settings.tls.certificate_file = server.issue_certificate({}).certificate_file;
+    check_that_it_is_refused(settings);
+    settings.tls.private_key_file = (server.folder() / "missing").string();
     check_that_it_is_refused(settings);
     check_that_nothing_ran(server);
 }

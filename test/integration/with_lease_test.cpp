@@ -210,3 +210,56 @@ BOOST_AUTO_TEST_CASE(with_lease_releases_when_the_caller_is_cancelled) {
         BOOST_TEST(co_await co_eventually(5s, clean));
     });
 }
+
+// A body that lets only `terminal` through does not feel `total`; its watch must not either.
+BOOST_AUTO_TEST_CASE(with_lease_goes_on_watching_after_a_cancellation_that_the_body_did_not_feel) {
+    with_fake_client(
+        [](fake_server& server, holdfast::client& client) -> asio::awaitable<void> {
+            auto const lock = client.lock("a");
+            bool entered = false;
+            bool cancelled = false;
+            auto body = [&](holdfast::lease&) -> asio::awaitable<void> {
+                entered = true;
+                asio::steady_timer timer{co_await asio::this_coro::executor, 20s};
+                auto [ec] = co_await timer.async_wait(as_code);
+                cancelled = ec == asio::error::operation_aborted;
+            };
+            auto caller = [&]() -> asio::awaitable<void> {
+                co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation()
+                );
+                co_await holdfast::with_lease(lock, body);
+            };
+            asio::cancellation_signal signal;
+            std::optional<error_code> ended;
+            asio::co_spawn(
+                co_await asio::this_coro::executor,
+                caller,
+                asio::bind_cancellation_slot(
+                    signal.slot(),
+                    [&](std::exception_ptr thrown) {
+                        try {
+                            ended = error_code{};
+                            if (thrown) {
+                                std::rethrow_exception(thrown);
+                            }
+                        } catch (boost::system::system_error const& e) {
+                            ended = e.code();
+                        }
+                    }
+                )
+            );
+            BOOST_TEST(co_await co_eventually(5s, [&] { return entered; }));
+            for (auto const type :
+                 {asio::cancellation_type::partial, asio::cancellation_type::total}) {
+                signal.emit(type);
+                co_await sleep_for(5ms);
+            }
+            BOOST_TEST(!ended.has_value());
+            server.del("a");
+            BOOST_TEST(co_await co_eventually(10s, [&] { return ended.has_value(); }));
+            BOOST_TEST(cancelled);
+            BOOST_TEST((ended == errc::lease_lost));
+        },
+        short_config()
+    );
+}

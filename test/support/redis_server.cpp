@@ -164,7 +164,7 @@ void redis_server::write_configuration() const {
             << "tls-cert-file " << certificate_.certificate_file << "\n"
             << "tls-key-file " << certificate_.key_file << "\n"
             << "tls-ca-cert-file " << authority_->ca_file() << "\n"
-            << "tls-auth-clients no\n";
+            << "tls-auth-clients " << (options_.tls_auth_clients ? "yes" : "no") << "\n";
     }
     if (!options_.password.empty()) {
         out << "requirepass " << options_.password << "\n";

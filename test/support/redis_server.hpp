@@ -19,6 +19,7 @@ struct server_options {
     // What the server's certificate says; no TLS port without it.
     std::optional<certificate_options> tls{};
 
+    bool tls_auth_clients = false;     // clients must show a certificate of the same authority
     std::string password{};            // of the default user; empty: none
     std::vector<std::string> users{};  // after USER in redis.conf: "alice on >secret ~* &* +@all"
     bool appendonly = false;           // every write is on disk before its reply

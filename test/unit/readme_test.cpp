@@ -1,7 +1,10 @@
-// The README's code is compiled: it is in test/compile/readme.cpp word for word.
+// The code of the README and of the reference's first page is compiled: it is in
+// test/compile/readme.cpp word for word. The README's examples are those that there are.
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -36,9 +39,46 @@ BOOST_AUTO_TEST_CASE(the_code_in_the_readme_is_compiled) {
     auto const compiled = read("test/compile/readme.cpp");
     auto const blocks = cpp_blocks(read("README.md"));
     BOOST_TEST(blocks.size() >= 4U);
-    for (auto const& block : blocks) {
-        BOOST_TEST((compiled.find(block) != std::string::npos), block);
+    auto const of_reference = cpp_blocks(read("src/reference/index.md"));
+    BOOST_TEST(of_reference.size() >= 1U);
+    for (auto const* from : {&blocks, &of_reference}) {
+        for (auto const& block : *from) {
+            BOOST_TEST((compiled.find(block) != std::string::npos), block);
+        }
     }
+}
+
+// README.md: | example | what it shows | `./dev example NAME` |
+BOOST_AUTO_TEST_CASE(every_example_has_its_row_in_the_readme) {
+    std::vector<std::string> there;
+    std::string const folder{HOLDFAST_SOURCE_DIR "/examples"};
+    for (auto const& entry : std::filesystem::directory_iterator{folder}) {
+        auto const& file = entry.path();
+        if (file.extension() == ".cpp" && file.stem() != "main") {
+            there.push_back(file.stem().string());
+        }
+    }
+
+    std::vector<std::string> told;
+    std::string const command = "| `./dev example ";
+    std::string const end = "` |";
+    std::istringstream readme{read("README.md")};
+    for (std::string line; std::getline(readme, line);) {
+        auto const at = line.find(command);
+        if (at == std::string::npos) {
+            continue;
+        }
+        auto const name_at = at + command.size();
+        auto const name = line.substr(name_at, line.rfind(end) - name_at);
+        bool const links = line.starts_with("| [" + name + "](examples/" + name + ".cpp) |");
+        BOOST_TEST((links && line.ends_with(end)), line);
+        told.push_back(name);
+    }
+
+    std::sort(there.begin(), there.end());
+    std::sort(told.begin(), told.end());
+    BOOST_TEST(there == told, boost::test_tools::per_element());
+    BOOST_TEST(there.size() >= 10U);
 }
 
 // test/faults.md: | number | fault | file | test |

@@ -88,6 +88,10 @@ BOOST_AUTO_TEST_CASE(rediss_is_verified_tls) {
     BOOST_TEST(!settings.tls.insecure_accept_any_certificate);
     BOOST_TEST(settings.port == 6380);
     BOOST_TEST(settings.client_name == "x");
+    auto const known =
+        parse_url("rediss://h?certificate_file=/etc/me.pem&private_key_file=/etc/me.key");
+    BOOST_TEST(known.tls.certificate_file == "/etc/me.pem");
+    BOOST_TEST(known.tls.private_key_file == "/etc/me.key");
 }
 
 BOOST_AUTO_TEST_CASE(a_unix_socket_is_a_path) {
@@ -134,6 +138,7 @@ BOOST_AUTO_TEST_CASE(a_bad_url_is_refused_by_the_part_that_is_wrong_and_never_by
         {"redis://:s3cret@h?timeout=1", "query"},
         {"redis://:s3cret@h?client_name=%", "query"},
         {"redis://:s3cret@h?ca_file=x", "query"},
+        {"redis://:s3cret@h?certificate_file=x", "query"},
         {"redis://:s3cret@h#fragment", "fragment"},
         {"redis://:s3@cret@h", "syntax"},
         {"redis://:s3cret @h", "syntax"},

@@ -26,6 +26,7 @@ error_code const unreachable = errc::unreachable;
 
 verdict const go_on{};
 verdict const deliver{kind::deliver, {}, false};
+verdict const deliver_and_withdraw{kind::deliver, {}, true};
 
 verdict finish(error_code error, bool withdraw = false) {
     return {kind::finish, error, withdraw};
@@ -268,6 +269,29 @@ BOOST_AUTO_TEST_CASE(the_limit_withdraws_an_attempt_in_flight) {
     fsm.on_attempt_sent();
     BOOST_TEST(fsm.on_time_up(false, {}) == finish(unreachable, true));
     BOOST_TEST(fsm.on_answer(attempt_answer::granted, {}) == go_on);
+}
+
+BOOST_AUTO_TEST_CASE(whose_owner_has_the_lock_joins_and_withdraws_what_may_still_be_granted) {
+    acquire_fsm waiting{patience::unlimited};
+    BOOST_TEST(waiting.on_joined() == deliver);
+    BOOST_TEST(waiting.on_joined() == go_on);
+    BOOST_TEST(waiting.on_cancel(cancellation_type::terminal) == go_on);
+
+    acquire_fsm trying{patience::one_attempt};
+    trying.on_attempt_sent();
+    BOOST_TEST(trying.on_joined() == deliver_and_withdraw);
+    BOOST_TEST(trying.on_answer(attempt_answer::busy, {}) == go_on);
+
+    acquire_fsm unsure{patience::unlimited};
+    unsure.on_attempt_sent();
+    unsure.on_answer(attempt_answer::unknown, unreachable);
+    BOOST_TEST(unsure.on_joined() == deliver_and_withdraw);
+
+    // A grant is delivered to a caller who asked to be let go of after the answer.
+    acquire_fsm cancelled{patience::unlimited};
+    cancelled.on_attempt_sent();
+    cancelled.on_cancel(cancellation_type::total);
+    BOOST_TEST(cancelled.on_joined() == deliver_and_withdraw);
 }
 
 BOOST_AUTO_TEST_CASE(the_end_of_the_client_ends_it_with_the_cause) {

@@ -188,6 +188,8 @@ BOOST_AUTO_TEST_CASE(a_wrong_configuration_is_refused_by_the_name_of_the_member)
              c.unix_socket = "/s";
              c.tls.enabled = true;
          }},
+        {"tls.private_key_file", [](config& c) { c.tls.certificate_file = "me.pem"; }},
+        {"tls.certificate_file", [](config& c) { c.tls.private_key_file = "me.key"; }},
         {"database", [](config& c) { c.database = -1; }},
         {"password", [](config& c) { c.username = "alice"; }},
         {"client_name", [](config& c) { c.client_name = "two words"; }},
