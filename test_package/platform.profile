@@ -7,7 +7,7 @@
 # looks. The compiler is the one that Conan detects; CC and CXX name another.
 
 {% set fetched_boost = os.path.join(profile_dir, "..", "build", "boost", "usr") %}
-{% set boost_root = os.path.abspath(os.getenv("Boost_ROOT") or fetched_boost) %}
+{% set boost_root = os.path.realpath(os.getenv("Boost_ROOT") or fetched_boost) %}
 {% set cc, version, exe = detect_api.detect_default_compiler() %}
 
 {# The value of a header's macro. #}
@@ -37,4 +37,6 @@ openssl/{{ openssl }}
 tools.cmake.cmaketoolchain:generator=Ninja
 {% if os.path.isdir(boost_root) %}
 tools.cmake.cmaketoolchain:extra_variables={"Boost_ROOT": "{{ boost_root }}"}
+# Debug information and messages do not name that folder.
+tools.build:cxxflags=["-ffile-prefix-map={{ boost_root }}/="]
 {% endif %}
