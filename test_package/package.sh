@@ -1,0 +1,85 @@
+# shellcheck shell=bash
+# ./dev package: creates the Conan package in four variants, runs test_package with each, and uses
+# the package from a project outside. Read by ./dev, whose functions it calls.
+
+conan_tools=(python3=python3 'lib/python3*/ensurepip/__init__.py=python3-venv')
+
+install_conan() {
+    PATH=$PWD/build/conan-venv/bin:$PATH
+    if conan --version 2>/dev/null | grep -q ' 2\.'; then return; fi
+    install_missing "${conan_tools[@]}"
+    say "installing Conan into build/conan-venv"
+    python3 -m venv --clear build/conan-venv
+    build/conan-venv/bin/pip install -q 'conan>=2.4,<3' >&2
+    hash -r
+}
+
+# Runs a command that says a lot, and shows what it said if it fails.
+quietly() {
+    local log=$1 result=0
+    shift
+    "$@" >"$log" 2>&1 || result=$?
+    if [[ $result != 0 ]]; then cat "$log" >&2; fi
+    return "$result"
+}
+
+create_variants() {
+    local shared type kind log
+    for shared in False True; do
+        kind=$([[ $shared == True ]] && echo shared || echo static)
+        for type in Release Debug; do
+            say "conan create ($kind, $type)"
+            log=$logs/$kind-$type.log
+            quietly "$log" conan create . "$@" -s build_type="$type" -o "holdfast/*:shared=$shared" \
+                -c tools.build:jobs="$jobs" -c tools.cmake.cmake_layout:test_folder="$logs"
+            grep '^holdfast .*: ok$' "$log"
+        done
+    done
+}
+
+use_outside() {
+    local outside server
+    outside=$(mktemp -d)
+    # shellcheck disable=SC2064 # the folder's name must be taken now
+    trap "rm -rf '$outside'" EXIT
+    say "building test/consumers/conan in $outside"
+    cp test/consumers/conan/* "$outside"
+    (
+        cd "$outside"
+        quietly "$logs/install.log" conan install . "$@" --output-folder=build -g CMakeDeps -g CMakeToolchain
+        quietly "$logs/configure.log" cmake --preset conan-release
+        quietly "$logs/build.log" cmake --build --preset conan-release
+    )
+
+    say "running it with a Redis server of its own"
+    redis-server --port 0 --unixsocket "$outside/redis" --save '' --dir "$outside" >"$logs/redis.log" &
+    server=$!
+    # shellcheck disable=SC2064
+    trap "kill $server; wait $server || true; rm -rf '$outside'" EXIT
+    until [[ -S $outside/redis ]]; do
+        kill -0 "$server" || { cat "$logs/redis.log" >&2; exit 1; }
+        sleep 0.05
+    done
+    timeout 60 "$outside/build/shop" "unix://$outside/redis"
+}
+
+package() {
+    local logs=$PWD/build/package how
+    export CONAN_HOME=${CONAN_HOME:-$PWD/build/conan}
+    setup
+    install_conan
+    mkdir -p "$logs"
+
+    # Conan builds in a new folder each time.
+    export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=$CONAN_HOME CCACHE_NOHASHDIR=1
+    quietly "$logs/profile.log" conan profile detect --exist-ok
+    how=(-s compiler.cppstd=20 -c tools.cmake.cmaketoolchain:generator=Ninja --build=missing)
+    say "asking Conan's repositories for Boost, fmt and OpenSSL"
+    if ! timeout 30 conan graph info . "${how[@]}" >"$logs/graph.log" 2>&1; then
+        how=(-pr:a "$PWD/test_package/platform.profile" -nr)
+        say "not to be had there: taking those of this machine (${how[*]})"
+    fi
+    create_variants "${how[@]}"
+    (use_outside "${how[@]}")
+    say "the packages are in CONAN_HOME=$CONAN_HOME; README.md says how to use them"
+}
