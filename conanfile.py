@@ -4,7 +4,7 @@ import re
 from conan import ConanFile
 from conan.errors import ConanInvalidConfiguration
 from conan.tools.build import check_min_cppstd
-from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
+from conan.tools.cmake import CMake, cmake_layout
 from conan.tools.files import copy, load, rmdir
 from conan.tools.scm import Version
 
@@ -22,6 +22,7 @@ class Holdfast(ConanFile):
     options = {"shared": [True, False], "fPIC": [True, False]}
     default_options = {"shared": False, "fPIC": True, "boost/*:header_only": True}
     implements = ["auto_shared_fpic"]
+    generators = "CMakeDeps", "CMakeToolchain"
     exports_sources = "CMakeLists.txt", "LICENSE", "include/*", "src/*"
 
     # The oldest of each that it was built and tested with.
@@ -57,19 +58,6 @@ class Holdfast(ConanFile):
     # library asks for the very ones that it was built with.
     def package_id(self):
         self.info.requires.minor_mode()
-
-    def generate(self):
-        CMakeDeps(self).generate()
-        toolchain = CMakeToolchain(self)
-        toolchain.cache_variables.update(
-            {
-                "HOLDFAST_BUILD_TESTS": False,
-                "HOLDFAST_BUILD_BENCH": False,
-                "HOLDFAST_BUILD_EXAMPLES": False,
-                "HOLDFAST_INSTALL": True,
-            }
-        )
-        toolchain.generate()
 
     def build(self):
         cmake = CMake(self)

@@ -38,7 +38,7 @@ create_variants() {
 }
 
 use_outside() {
-    local outside server
+    local outside
     outside=$(mktemp -d)
     # shellcheck disable=SC2064 # the folder's name must be taken now
     trap "rm -rf '$outside'" EXIT
@@ -52,15 +52,7 @@ use_outside() {
     )
 
     say "running it with a Redis server of its own"
-    redis-server --port 0 --unixsocket "$outside/redis" --save '' --dir "$outside" >"$logs/redis.log" &
-    server=$!
-    # shellcheck disable=SC2064
-    trap "kill $server; wait $server || true; rm -rf '$outside'" EXIT
-    until [[ -S $outside/redis ]]; do
-        kill -0 "$server" || { cat "$logs/redis.log" >&2; exit 1; }
-        sleep 0.05
-    done
-    timeout 60 "$outside/build/shop" "unix://$outside/redis"
+    timeout 60 examples/with_server "$outside/build/shop"
 }
 
 package() {
