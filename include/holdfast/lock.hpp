@@ -220,11 +220,14 @@ public:
     /// goes on as `acquire()` without an owner; should another acquisition of the same owner be
     /// granted meanwhile, this one joins it.
     ///
-    /// The leases of one grant share its token, deadline, state and loss. The options and the
-    /// executor of the first govern the grant until the end; those of the others only have to be
-    /// valid. Each is released by itself, in any order, and the last release frees the lock; one
-    /// before that sends nothing. After a loss the same owner can acquire again: that is a new
-    /// grant, with a new token, and the old leases stay lost.
+    /// The leases of one grant share its token, deadline, state and loss. The options of the first
+    /// govern the grant until the end; those of the others only have to be valid. It is renewed on
+    /// the executor of the oldest lease that was not released, and each holder is told of a loss on
+    /// his own. Each lease is released by itself, in any order, and the last release frees the
+    /// lock; one before that sends nothing.
+    ///
+    /// A lost grant is not joined any more: the same owner then waits, like anybody else, until the
+    /// old leases are released or the key has expired, and gets a new grant with a new token.
     ///
     /// @par Completion, cancellation, lifetimes, errors    As `acquire()` without an owner.
     template <asio::completion_token_for<void(error_code, lease)> Token = asio::deferred_t>

@@ -41,15 +41,10 @@ struct awaited_by<asio::awaitable<T, Executor>> {
 template <class Body>
 using body_result = typename awaited_by<std::invoke_result_t<Body&, lease&>>::type;
 
-// The body's end always ends the race; the watch ends it only by a loss, not because the body
-// itself released the lease.
-struct body_done_or_lost {
-    asio::cancellation_signal& end_of_watch;
-
-    template <class... Result>
-    asio::cancellation_type operator()(std::exception_ptr const&, Result const&...) const {
-        end_of_watch.emit(asio::cancellation_type::all);
-        return asio::cancellation_type::all;
+// A loss cancels the body. The end of the body cancels nothing: its release ends the watch.
+struct cancel_if_lost {
+    asio::cancellation_type operator()(std::exception_ptr const&) const noexcept {
+        return asio::cancellation_type::none;
     }
     asio::cancellation_type operator()(error_code ec, loss_reason) const noexcept {
         return ec ? asio::cancellation_type::none : asio::cancellation_type::all;
@@ -77,39 +72,62 @@ inline void report_with_lease(bool lost, error_code released, std::exception_ptr
     }
 }
 
-// A body that throws instead of returning an awaitable throws here.
-template <class Executor, class Body>
-asio::awaitable<body_result<Body>, Executor> call_body(Body& body, lease& held) {
-    co_return co_await body(held);
+/// What came of a body and of the release after it.
+template <class Result>
+struct outcome {
+    std::optional<Result> value;
+    std::exception_ptr failure;
+    bool lost = false;
+    error_code released;
+};
+template <>
+struct outcome<void> {
+    std::exception_ptr failure;
+    bool lost = false;
+    error_code released;
+};
+
+// Catches what the body throws, also one that throws instead of returning an awaitable.
+template <class Executor, class Body, class Result>
+asio::awaitable<void, Executor> run_body(Body& body, lease& held, outcome<Result>& out) {
+    try {
+        if constexpr (std::is_void_v<Result>) {
+            co_await body(held);
+        } else {
+            Result value = co_await body(held);
+            out.value.emplace(std::move(value));
+        }
+    } catch (...) {
+        out.failure = std::current_exception();
+    }
+    out.lost = held.state() == lease_state::lost;
+}
+
+// A coroutine of its own, spawned: it switches its cancellation off to release, which must not show
+// in the caller.
+template <class Executor, class Body, class Result, class Release>
+asio::awaitable<void, Executor> run_body_and_release(
+    Body& body,
+    lease& held,
+    Release& release,
+    outcome<Result>& out
+) {
+    co_await run_body<Executor>(body, held, out);
+    co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+    co_await std::move(release)(
+        asio::redirect_error(asio::use_awaitable_t<Executor>{}, out.released)
+    );
 }
 
 // The body against the loss of the lease. What the caller cancels is for the body, which may let
-// less through than its caller: the watch has a slot of its own and goes on until the body ends.
-template <class Executor, class Body>
-auto race_with_loss(
-    Executor const& executor,
-    Body& body,
-    lease& held,
-    asio::cancellation_signal& end_of_watch
-) {
-    auto both = asio::experimental::make_parallel_group(
-        asio::co_spawn(executor, call_body<Executor>(body, held), asio::deferred),
-        held.wait_lost(asio::bind_cancellation_slot(
-            end_of_watch.slot(),
-            asio::bind_executor(executor, asio::deferred)
-        ))
-    );
-    return std::move(both).async_wait(body_done_or_lost{end_of_watch}, asio::deferred);
-}
-
-// Runs as a coroutine of its own: it switches its cancellation off to release, which must not show
-// in the caller.
-template <class Executor, class Body>
-asio::awaitable<body_result<Body>, Executor> run_with_lease(
+// less through than its caller: the watch has no slot, and goes on until the body has released.
+template <class Executor, class Body, class Result>
+asio::awaitable<void, Executor> run_with_lease(
     holdfast::lock on,
     std::optional<owner> who,
     Body& body,
-    acquire_options options
+    acquire_options options,
+    outcome<Result>& out
 ) {
     constexpr asio::use_awaitable_t<Executor> awaited;
     co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
@@ -119,40 +137,28 @@ asio::awaitable<body_result<Body>, Executor> run_with_lease(
     lease held = co_await std::move(acquire)(awaited);
     co_await asio::this_coro::throw_if_cancelled(false);
 
-    asio::cancellation_signal end_of_watch;
-    std::exception_ptr failure;
-    bool lost = false;
-    error_code released;
     auto release = held.release(asio::deferred);
     auto const state = co_await asio::this_coro::cancellation_state;
     if (state.cancelled() != asio::cancellation_type::none) {
-        failure =
+        out.failure =
             std::make_exception_ptr(boost::system::system_error(asio::error::operation_aborted));
-    }
-    if constexpr (std::is_void_v<body_result<Body>>) {
-        if (!failure) {
-            auto race = race_with_loss(executor, body, held, end_of_watch);
-            auto [order, thrown, ec, reason] = co_await std::move(race)(awaited);
-            failure = thrown;
-            lost = held.state() == lease_state::lost;
-        }
         co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-        co_await std::move(release)(asio::redirect_error(awaited, released));
-        report_with_lease(lost, released, failure);
-    } else {
-        body_result<Body> result{};
-        if (!failure) {
-            auto race = race_with_loss(executor, body, held, end_of_watch);
-            auto [order, thrown, value, ec, reason] = co_await std::move(race)(awaited);
-            failure = thrown;
-            result = std::move(value);
-            lost = held.state() == lease_state::lost;
-        }
-        co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-        co_await std::move(release)(asio::redirect_error(awaited, released));
-        report_with_lease(lost, released, failure);
-        co_return result;
+        co_await std::move(release)(asio::redirect_error(awaited, out.released));
+        co_return;
     }
+    auto both = asio::experimental::make_parallel_group(
+        asio::co_spawn(
+            executor,
+            run_body_and_release<Executor>(body, held, release, out),
+            asio::deferred
+        ),
+        held.wait_lost(asio::bind_cancellation_slot(
+            asio::cancellation_slot{},
+            asio::bind_executor(executor, asio::deferred)
+        ))
+    );
+    auto race = std::move(both).async_wait(cancel_if_lost{}, asio::deferred);
+    co_await std::move(race)(awaited);
 }
 
 template <class Executor, class Body>
@@ -162,13 +168,18 @@ asio::awaitable<body_result<Body>, Executor> spawn_with_lease(
     Body& body,
     acquire_options options
 ) {
+    outcome<body_result<Body>> out;
     auto executor = co_await asio::this_coro::executor;
     auto run = asio::co_spawn(
         executor,
-        run_with_lease<Executor>(std::move(on), who, body, options),
+        run_with_lease<Executor>(std::move(on), who, body, options, out),
         asio::deferred
     );
-    co_return co_await std::move(run)(asio::use_awaitable_t<Executor>{});
+    co_await std::move(run)(asio::use_awaitable_t<Executor>{});
+    report_with_lease(out.lost, out.released, out.failure);
+    if constexpr (!std::is_void_v<body_result<Body>>) {
+        co_return std::move(*out.value);
+    }
 }
 
 template <class Body>
@@ -200,12 +211,12 @@ auto start_with_lease(
 /// `lease::remaining()` tells how soon.
 ///
 /// @par Completion
-/// What the body returned: nothing, or a type that can be default-constructed. Everything runs on
-/// the executor of the coroutine that awaits it.
+/// What the body returned. Everything runs on the executor of the coroutine that awaits it.
 /// @par Cancellation
 /// The types that the awaiting coroutine lets through, `terminal` if it did not change that, reach
 /// whichever step is running. Acquiring: as `lock::acquire()`. Body: as any coroutine that was
-/// spawned, `terminal` unless it lets more through. The release is not cancelled.
+/// spawned, `terminal` unless it lets more through; one that goes on after `terminal` is not
+/// cancelled once more by a loss. The release is not cancelled.
 /// @par Lifetimes
 /// `on` is copied. `body` must live until the result is there; with GCC 12 it must be a named
 /// object, or have a trivial destructor.

@@ -49,6 +49,14 @@ lease_fsm::step lease_fsm::next(time_point now) noexcept {
     return {step_kind::sleep, std::min(renew_at_, stop_time())};
 }
 
+lease_fsm::step lease_fsm::watch(time_point now) noexcept {
+    auto const state = look(now);
+    if (state != lease_state::held && state != lease_state::in_doubt) {
+        return {step_kind::finish};
+    }
+    return {step_kind::sleep, stop_time()};
+}
+
 void lease_fsm::on_renewal_sent(time_point now) noexcept {
     in_flight_ = true;
     tried_ = true;

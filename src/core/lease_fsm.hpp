@@ -37,6 +37,8 @@ public:
     lease_state look(time_point now) noexcept;
     /// What the keep-alive should do next.
     step next(time_point now) noexcept;
+    /// What somebody should do who only wants to know of the loss: sleep, or finish.
+    step watch(time_point now) noexcept;
 
     void on_renewal_sent(time_point now) noexcept;
     /// The server confirmed the renewal that was sent at `sent_at`. True if the next one is due

@@ -135,16 +135,22 @@ void acquire_op::on_answer(exec_result result) {
         client.leave(*self);
         client.enter(self);
     }
-    if (mine) {
-        mine->update();
+    if (!mine) {
+        let_others_join(answer);
+        return;
     }
-    if (answer == attempt_answer::granted) {
-        let_others_join();
-    }
+    // Before the room looks further: those who join need no attempt and no subscription. They may
+    // be the last in it.
+    auto const keeps_room = mine->shared_from_this();
+    let_others_join(answer);
+    mine->update();
 }
 
 // The same owner may have asked more than once.
-void acquire_op::let_others_join() {
+void acquire_op::let_others_join(attempt_answer answer) {
+    if (answer != attempt_answer::granted) {
+        return;
+    }
     auto const& owners = request_.client->owners();
     for (auto const& other : owners.waiting_like(*this)) {
         if (auto* const held = owners.held_by_owner_of(*this)) {
@@ -180,7 +186,7 @@ void acquire_op::end(error_code cause) {
 }
 
 void acquire_op::join(grant& held) {
-    auto further = fsm_.done() ? lease{} : held.make_further_lease();
+    auto further = fsm_.done() ? lease{} : held.make_further_lease(holder_);
     if (!further) {
         return;
     }

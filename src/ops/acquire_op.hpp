@@ -59,7 +59,7 @@ public:
 
 private:
     void on_answer(exec_result result);
-    void let_others_join();
+    void let_others_join(attempt_answer answer);
     void on_cancel(asio::cancellation_type type);
     void on_time_up();
     void arm_limit(nanos limit);

@@ -124,7 +124,7 @@ void client_state::log(log_level level, std::string_view message) const {
 // Acquisitions
 
 void client_state::enter(std::shared_ptr<acquire_op> op) {
-    owners_.on_enter(*op);
+    owners_.on_enter(op);
     if (!op->waits()) {
         op->place = singles_.insert(singles_.end(), op);
         op->listed = true;
@@ -185,14 +185,15 @@ lease client_state::make_lease(
         holder
     );
     grants_.push_back(*held);
-    owners_.on_granted(op, *held);
     held->on_listed();
+    auto delivered = held->make_lease();
+    owners_.on_granted(op, *held);
     if (op.sent_at() + op.terms().renew_after < now + 2 * young) {
         held->start_keep_alive();
     } else {
         arm_keep_alives(now + young);
     }
-    return held->make_lease();
+    return delivered;
 }
 
 void client_state::withdraw(acquire_op const& op) {

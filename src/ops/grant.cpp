@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <vector>
 
 namespace holdfast::detail {
 
@@ -55,9 +56,11 @@ grant::grant(
       key_{std::move(key)},
       id_{id},
       token_{token},
-      holder_{holder},
       granted_at_{granted_at},
-      fsm_{fsm} {}
+      fsm_{fsm},
+      first_{*this, holder} {
+    shares_.push_back(first_);
+}
 
 template <class Change>
 auto grant::apply(Change change) {
@@ -93,42 +96,145 @@ auto grant::apply(Change change) {
     }
 }
 
+struct grant::further_share : lease_share, std::enable_shared_from_this<further_share> {
+    further_share(std::shared_ptr<grant> joined, asio::any_io_executor const& executor)
+        : lease_share{*joined, executor},
+          keeps_alive{std::move(joined)} {}
+
+    std::shared_ptr<grant> keeps_alive;
+};
+
+grant::shared_share grant::pointer_to(lease_share& share) {
+    if (&share == &first_) {
+        return {shared_from_this(), &first_};
+    }
+    return static_cast<further_share&>(share).shared_from_this();
+}
+
+bool grant::renews(lease_share const& share) const noexcept {
+    return !share.released && &shares_.front() == &share;
+}
+
+/// Lives as long as a keep-alive. If that is destroyed before it has ended, or has begun, its
+/// context is: there is nowhere to tell anybody anything.
+class grant::keep_alive_guard {
+public:
+    explicit keep_alive_guard(shared_share share) : share_{std::move(share)} {}
+    keep_alive_guard(keep_alive_guard&&) noexcept = default;
+    keep_alive_guard& operator=(keep_alive_guard&&) = delete;
+    ~keep_alive_guard() {
+        if (share_ && !ended_) {
+            share_->of.on_holder_gone(*share_);
+        }
+    }
+
+    [[nodiscard]] lease_share& share() const noexcept { return *share_; }
+    void end() noexcept { ended_ = true; }
+
+private:
+    shared_share share_;
+    bool ended_ = false;
+};
+
 void grant::start_keep_alive() {
+    shared_share oldest;
+    {
+        std::lock_guard const guard{mutex_};
+        if (!shares_.empty()) {
+            oldest = pointer_to(shares_.front());
+        }
+    }
+    if (oldest) {
+        start_keep_alive(std::move(oldest));
+    }
+}
+
+void grant::start_keep_alive(shared_share share) {
     asio::any_io_executor strand;
     {
         std::lock_guard const guard{mutex_};
-        if (strand_ || !holder_) {
+        if (share->strand || !share->holder) {
             return;
         }
-        strand = strand_ = asio::make_strand(holder_);
+        strand = share->strand = asio::make_strand(share->holder);
     }
-    asio::co_spawn(std::move(strand), keep_alive(shared_from_this()), asio::detached);
+    asio::co_spawn(
+        std::move(strand),
+        keep_alive(keep_alive_guard{std::move(share)}),
+        asio::detached
+    );
 }
 
 // A steady_timer coroutine on the holder's strand. A holder that blocks its strand blocks this too:
 // its lease ends.
-asio::awaitable<void> grant::keep_alive(std::shared_ptr<grant> self) {
+asio::awaitable<void> grant::keep_alive(keep_alive_guard guard) {
+    auto& share = guard.share();
+    auto& self = share.of;
     timer sleep{co_await asio::this_coro::executor};
     struct registration {
-        grant& owner;
-        ~registration() { owner.sleeping_ = nullptr; }
-    } const registered{*self};
-    self->sleeping_ = &sleep;
+        lease_share& of;
+        ~registration() { of.sleeping = nullptr; }
+    } const registered{share};
+    share.sleeping = &sleep;
 
     for (;;) {
-        auto const step = self->apply([](lease_fsm& fsm, time_point now) { return fsm.next(now); });
+        auto const step = self.apply([&](lease_fsm& fsm, time_point now) {
+            return share.released       ? lease_fsm::step{lease_fsm::step_kind::finish}
+                   : self.renews(share) ? fsm.next(now)
+                                        : fsm.watch(now);
+        });
         if (step.kind == lease_fsm::step_kind::finish) {
+            guard.end();
             co_return;
         }
         if (step.kind == lease_fsm::step_kind::renew) {
-            self->apply([](lease_fsm& fsm, time_point now) { fsm.on_renewal_sent(now); });
-            self->send_renewal({}, {});
+            self.apply([](lease_fsm& fsm, time_point now) { fsm.on_renewal_sent(now); });
+            self.send_renewal({}, {});
             continue;
         }
         sleep_until(sleep, step.until);
         auto wait = sleep.async_wait(asio::as_tuple(asio::deferred));
         co_await std::move(wait);
     }
+}
+
+void grant::take_watchers(lease_share const& of, std::list<watcher>& taken) noexcept {
+    for (auto at = watchers_.begin(); at != watchers_.end();) {
+        auto const here = at++;
+        if (here->of == &of) {
+            taken.splice(taken.end(), watchers_, here);
+        }
+    }
+}
+
+void grant::on_holder_gone(lease_share& share) noexcept {
+    std::list<watcher> dropped;
+    asio::any_io_executor holder;
+    asio::any_io_executor strand;
+    bool renewed = false;
+    {
+        std::lock_guard const guard{mutex_};
+        holder.swap(share.holder);
+        strand.swap(share.strand);
+        take_watchers(share, dropped);
+        renewed = renews(share);
+        if (renewed) {
+            shares_.splice(shares_.end(), shares_, shares_.begin());
+        }
+    }
+    if (renewed && !client_->gone()) {
+        try {
+            renew_elsewhere();
+        } catch (...) {
+            // Out of memory: the lease ends by itself.
+        }
+    }
+}
+
+// The oldest of the leases that are left may sleep, or have no keep-alive yet.
+void grant::renew_elsewhere() {
+    wake_renewing();
+    start_keep_alive();
 }
 
 void grant::after(loss_reason reason) {
@@ -143,25 +249,22 @@ void grant::after(loss_reason reason) {
             )
         );
     });
-    wake();
+    wake_all();
 }
 
 lease grant::make_lease() {
-    return lease{std::shared_ptr<lease_share>{shared_from_this(), &first_}};
+    return lease{shared_share{shared_from_this(), &first_}};
 }
 
-lease grant::make_further_lease() {
-    struct further {
-        std::shared_ptr<grant> keeps_alive;
-        lease_share share;
-    };
-    auto const made = std::make_shared<further>(further{shared_from_this(), {*this}});
+lease grant::make_further_lease(asio::any_io_executor const& holder) {
+    auto made = std::make_shared<further_share>(shared_from_this(), holder);
     std::lock_guard const guard{mutex_};
-    if (shares_ == 0 || !is_alive(fsm_.look(lease_clock::now()))) {
+    if (shares_.empty() || !is_alive(fsm_.look(lease_clock::now()))) {
+        made->released = true;
         return {};
     }
-    ++shares_;
-    return lease{std::shared_ptr<lease_share>{made, &made->share}};
+    shares_.push_back(*made);
+    return lease{std::move(made)};
 }
 
 // Without a lease, the state of the grant.
@@ -185,18 +288,40 @@ time_point grant::deadline() const noexcept {
     return fsm_.deadline();
 }
 
-void grant::wake() {
-    asio::any_io_executor strand;
-    {
-        std::lock_guard const guard{mutex_};
-        strand = strand_;
-    }
+void grant::wake(strand_and_share sleeper) {
+    auto& [strand, share] = sleeper;
     if (strand && !client_->gone()) {
-        asio::post(strand, [self = shared_from_this()] {
-            if (self->sleeping_) {
-                self->sleeping_->cancel();
+        asio::post(strand, [share = std::move(share)] {
+            if (share->sleeping) {
+                share->sleeping->cancel();
             }
         });
+    }
+}
+
+void grant::wake_renewing() {
+    strand_and_share sleeper;
+    {
+        std::lock_guard const guard{mutex_};
+        if (shares_.empty()) {
+            return;
+        }
+        auto& oldest = shares_.front();
+        sleeper = {oldest.strand, pointer_to(oldest)};
+    }
+    wake(std::move(sleeper));
+}
+
+void grant::wake_all() {
+    std::vector<strand_and_share> sleepers;
+    {
+        std::lock_guard const guard{mutex_};
+        for (auto& share : shares_) {
+            sleepers.emplace_back(share.strand, pointer_to(share));
+        }
+    }
+    for (auto& sleeper : sleepers) {
+        wake(std::move(sleeper));
     }
 }
 
@@ -249,7 +374,7 @@ void grant::send_renewal(
                 );
             }
             if (wake) {
-                self->wake();
+                self->wake_renewing();
             }
         });
     });
@@ -269,25 +394,35 @@ void grant::renew(std::shared_ptr<lease_share> asking, plain_handler handler) {
 
 grant::parting grant::begin_release(lease_share& leaving, bool& was_lost) {
     std::list<watcher> watchers;
+    strand_and_share asleep;
+    bool renewed = false;
     auto const how = apply([&](lease_fsm& fsm, time_point now) {
-        if (std::exchange(leaving.released, true)) {
+        if (leaving.released) {
             return parting::none;
         }
+        renewed = renews(leaving);
+        leaving.released = true;
         was_lost = fsm.look(now) == lease_state::lost;
-        if (--shares_ == 0) {
+        asleep = {std::exchange(leaving.strand, {}), pointer_to(leaving)};
+        // Now, and not when the client gets there: the holder's context may be gone by then.
+        leaving.holder = {};
+        shares_.erase(shares_.iterator_to(leaving));
+        if (shares_.empty()) {
             fsm.on_release(now);
             return parting::last;
         }
-        for (auto at = watchers_.begin(); at != watchers_.end();) {
-            auto const here = at++;
-            if (here->of == &leaving) {
-                watchers.splice(watchers.end(), watchers_, here);
-            }
-        }
+        take_watchers(leaving, watchers);
         return parting::one_of_several;
     });
+    if (how == parting::none) {
+        return how;
+    }
+    wake(std::move(asleep));
     for (auto& w : watchers) {
         w.handler.complete(errc::not_held, loss_reason::none);
+    }
+    if (renewed && how == parting::one_of_several) {
+        renew_elsewhere();
     }
     return how;
 }
@@ -311,7 +446,7 @@ void grant::release(std::shared_ptr<lease_share> const& asking, plain_handler ha
 void grant::abandon(lease_share& dropped) noexcept {
     try {
         bool was_lost = false;
-        if (!client_->gone() && begin_release(dropped, was_lost) == parting::last) {
+        if (begin_release(dropped, was_lost) == parting::last && !client_->gone()) {
             hand_over(was_lost, {});
         }
     } catch (...) {
@@ -320,9 +455,6 @@ void grant::abandon(lease_share& dropped) noexcept {
 }
 
 void grant::hand_over(bool was_lost, std::shared_ptr<pending_handler<error_code>> caller) {
-    wake();
-    // Now, and not when the client gets there: the holder's context may be gone by then.
-    drop_executors();
     client_->enter_strand([self = shared_from_this(), was_lost, caller = std::move(caller)](
                           ) mutable {
         auto const terms = self->terms();
@@ -340,11 +472,11 @@ void grant::hand_over(bool was_lost, std::shared_ptr<pending_handler<error_code>
 
 void grant::wait_lost(std::shared_ptr<lease_share> const& asking, loss_handler handler) {
     // The loss is told from the holder's executor: the client's may be stuck.
-    start_keep_alive();
+    start_keep_alive(asking);
     std::unique_lock guard{mutex_};
     pending_handler<error_code, loss_reason> waiting{
         std::move(handler),
-        holder_ ? holder_ : client_->executor()
+        asking->holder ? asking->holder : client_->executor()
     };
     auto const now = asking->released ? lease_state::empty : fsm_.look(lease_clock::now());
     if (!is_alive(now)) {
@@ -390,7 +522,7 @@ void grant::on_disconnected() {
 
 void grant::on_connected(nanos delay) {
     apply([&](lease_fsm& fsm, time_point now) { fsm.on_connected(delay, now); });
-    wake();
+    wake_renewing();
 }
 
 void grant::on_client_stopped() {
@@ -408,8 +540,10 @@ void grant::on_forgotten() noexcept {
 
 void grant::drop_executors() noexcept {
     std::lock_guard const guard{mutex_};
-    strand_ = {};
-    holder_ = {};
+    for (auto& share : shares_) {
+        share.strand = {};
+        share.holder = {};
+    }
 }
 
 void grant::on_context_gone() noexcept {

@@ -10,9 +10,9 @@
 #include <holdfast/lease.hpp>
 
 #include <boost/asio/awaitable.hpp>
+#include <boost/intrusive/list.hpp>
 #include <boost/intrusive/list_hook.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <list>
 #include <memory>
@@ -24,10 +24,25 @@ namespace holdfast::detail {
 class client_state;
 
 /// One lease's part in a grant. A grant has one, and further ones if its owner re-entered.
-struct lease_share {
+struct lease_share
+    : boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::normal_link>> {
+    lease_share(grant& grant_of, asio::any_io_executor const& executor)
+        : of{grant_of},
+          holder{executor} {}
+    lease_share(lease_share const&) = delete;
+    lease_share& operator=(lease_share const&) = delete;
+
     grant& of;
-    /// Guarded by the grant's mutex.
+
+    // Guarded by the grant's mutex.
+    /// Where its holder is told. None once it was released: nobody says when that is destroyed.
+    asio::any_io_executor holder;
+    /// None before its keep-alive starts.
+    asio::any_io_executor strand;
     bool released = false;
+
+    // Used on the strand only; lives in the coroutine, so that it never outlives the executor.
+    timer* sleeping = nullptr;
 };
 
 /// The shared state behind a lease, or behind the leases of an owner who re-entered: readable from
@@ -48,7 +63,7 @@ public:
     /// The lease that it begins with.
     [[nodiscard]] lease make_lease();
     /// A further lease; empty if the grant is over.
-    [[nodiscard]] lease make_further_lease();
+    [[nodiscard]] lease make_further_lease(asio::any_io_executor const& holder);
 
     // From any thread.
     [[nodiscard]] lease_state state(lease_share const& asking) const noexcept;
@@ -63,6 +78,8 @@ public:
 
     /// Starts the coroutine that renews the lease, and that says in time when it is lost; once.
     void start_keep_alive();
+    /// A keep-alive went down with its context.
+    void on_holder_gone(lease_share& share) noexcept;
 
     // On the client's strand.
     [[nodiscard]] time_point granted_at() const noexcept { return granted_at_; }
@@ -89,7 +106,13 @@ private:
         pending_handler<error_code, loss_reason> handler;
     };
 
-    static asio::awaitable<void> keep_alive(std::shared_ptr<grant> self);
+    class keep_alive_guard;
+    struct further_share;
+    using shared_share = std::shared_ptr<lease_share>;
+    using strand_and_share = std::pair<asio::any_io_executor, shared_share>;
+
+    static asio::awaitable<void> keep_alive(keep_alive_guard guard);
+    void start_keep_alive(shared_share share);
     /// Runs `change` on the machine and follows up what it did to the state.
     template <class Change>
     auto apply(Change change);
@@ -100,7 +123,15 @@ private:
     );
     [[nodiscard]] lease_state state_of(lease_share const* asking) const noexcept;
     void hand_over(bool was_lost, std::shared_ptr<pending_handler<error_code>> caller);
-    void wake();
+    // Under the mutex.
+    [[nodiscard]] shared_share pointer_to(lease_share& share);
+    [[nodiscard]] bool renews(lease_share const& share) const noexcept;
+    void take_watchers(lease_share const& of, std::list<watcher>& taken) noexcept;
+
+    void renew_elsewhere();
+    void wake_renewing();
+    void wake_all();
+    void wake(strand_and_share sleeper);
     /// Nothing will run on them any more, and nobody says when they are destroyed.
     void drop_executors() noexcept;
     void cancel_watch(std::uint64_t number);
@@ -119,17 +150,14 @@ private:
     std::shared_ptr<key_names const> key_;
     holder_id id_;
     fencing_token token_;
-    asio::any_io_executor holder_;
     time_point granted_at_;
-    // None before the keep-alive starts.
-    asio::any_io_executor strand_;
-    // Used on the strand only; lives in the coroutine, so that it never outlives the executor.
-    timer* sleeping_ = nullptr;
 
     mutable std::mutex mutex_;
     mutable lease_fsm fsm_;
-    lease_share first_{*this};
-    std::size_t shares_ = 1;
+    lease_share first_;
+    // Those of the leases that were not released, the oldest first. Its keep-alive renews; those of
+    // the others only tell of the loss.
+    boost::intrusive::list<lease_share, boost::intrusive::constant_time_size<false>> shares_;
     std::list<watcher> watchers_;
     std::uint64_t next_watcher_ = 0;
     bool loss_told_ = false;

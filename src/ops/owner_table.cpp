@@ -4,27 +4,36 @@
 #include "ops/grant.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace holdfast::detail {
 
-std::size_t owner_table::identity_hash::operator()(identity const& of) const noexcept {
+std::size_t owner_table::hash::operator()(identity_view const& of) const noexcept {
     // The words are random already.
-    return std::hash<std::string>{}(of.lock) ^ static_cast<std::size_t>(of.who.words()[0]);
+    return std::hash<std::string_view>{}(of.lock) ^ static_cast<std::size_t>(of.who.words()[0]);
 }
 
-owner_table::identity owner_table::identity_of(acquire_op const& op) {
+owner_table::identity_view owner_table::identity_of(acquire_op const& op) noexcept {
     return {op.key()->lock, *op.who()};
 }
 
-void owner_table::tidy(entries::iterator at) {
+owner_table::entry& owner_table::entry_of(acquire_op const& op) {
+    auto const at = entries_.find(identity_of(op));
+    if (at != entries_.end()) {
+        return at->second;
+    }
+    return entries_.emplace(identity{op.key()->lock, *op.who()}, entry{}).first->second;
+}
+
+void owner_table::tidy(entries::iterator at) noexcept {
     if (!at->second.held && at->second.waiting.empty()) {
         entries_.erase(at);
     }
 }
 
-void owner_table::on_enter(acquire_op& op) {
-    if (op.who()) {
-        entries_[identity_of(op)].waiting.push_back(&op);
+void owner_table::on_enter(std::shared_ptr<acquire_op> const& op) {
+    if (op->who()) {
+        entry_of(*op).waiting.push_back(op);
     }
 }
 
@@ -37,7 +46,9 @@ void owner_table::on_leave(acquire_op& op) noexcept {
         return;
     }
     auto& waiting = at->second.waiting;
-    auto const place = std::find(waiting.begin(), waiting.end(), &op);
+    auto const place = std::find_if(waiting.begin(), waiting.end(), [&op](auto const& one) {
+        return one.lock().get() == &op;
+    });
     if (place != waiting.end()) {
         waiting.erase(place);
         tidy(at);
@@ -46,26 +57,24 @@ void owner_table::on_leave(acquire_op& op) noexcept {
 
 void owner_table::on_granted(acquire_op const& op, grant& held) {
     if (op.who()) {
+        auto& granted = entry_of(op);
         owner_of_.emplace(&held, *op.who());
         // In the place of one that was lost and not yet released.
-        entries_[identity_of(op)].held = &held;
+        granted.held = &held;
     }
 }
 
 void owner_table::on_forgotten(grant const& held) noexcept {
-    if (owner_of_.empty()) {
-        return;
-    }
     auto const who = owner_of_.find(&held);
     if (who == owner_of_.end()) {
         return;
     }
-    auto const at = entries_.find({held.key()->lock, who->second});
-    owner_of_.erase(who);
+    auto const at = entries_.find(identity_view{held.key()->lock, who->second});
     if (at != entries_.end() && at->second.held == &held) {
         at->second.held = nullptr;
         tidy(at);
     }
+    owner_of_.erase(who);
 }
 
 grant* owner_table::held_by_owner_of(acquire_op const& op) const {
@@ -82,8 +91,10 @@ std::vector<std::shared_ptr<acquire_op>> owner_table::waiting_like(acquire_op co
         return found;
     }
     if (auto const at = entries_.find(identity_of(op)); at != entries_.end()) {
-        for (auto* const other : at->second.waiting) {
-            found.push_back(other->shared_from_this());
+        for (auto const& one : at->second.waiting) {
+            if (auto waiting = one.lock()) {
+                found.push_back(std::move(waiting));
+            }
         }
     }
     return found;

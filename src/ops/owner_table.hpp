@@ -7,6 +7,7 @@
 #include <list>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -19,7 +20,7 @@ class grant;
 /// is kept for acquisitions without an owner. Used on the client's strand.
 class owner_table {
 public:
-    void on_enter(acquire_op& op);
+    void on_enter(std::shared_ptr<acquire_op> const& op);
     void on_leave(acquire_op& op) noexcept;
     void on_granted(acquire_op const& op, grant& held);
     void on_forgotten(grant const& held) noexcept;
@@ -32,22 +33,36 @@ public:
     void clear() noexcept;
 
 private:
+    struct identity_view {
+        std::string_view lock;
+        owner const& who;
+    };
     struct identity {
         std::string lock;
         owner who;
-        friend bool operator==(identity const&, identity const&) = default;
+        // NOLINTNEXTLINE(google-explicit-constructor): a look-up copies no name
+        operator identity_view() const noexcept { return {lock, who}; }
     };
-    struct identity_hash {
-        std::size_t operator()(identity const& of) const noexcept;
+    struct hash {
+        using is_transparent = void;
+        std::size_t operator()(identity_view const& of) const noexcept;
+    };
+    struct equal {
+        using is_transparent = void;
+        bool operator()(identity_view const& a, identity_view const& b) const noexcept {
+            return a.who == b.who && a.lock == b.lock;
+        }
     };
     struct entry {
         grant* held = nullptr;
-        std::list<acquire_op*> waiting;
+        // Weak, so that an acquisition that could not be listed elsewhere does no harm here.
+        std::list<std::weak_ptr<acquire_op>> waiting;
     };
-    using entries = std::unordered_map<identity, entry, identity_hash>;
+    using entries = std::unordered_map<identity, entry, hash, equal>;
 
-    static identity identity_of(acquire_op const& op);
-    void tidy(entries::iterator at);
+    static identity_view identity_of(acquire_op const& op) noexcept;
+    entry& entry_of(acquire_op const& op);
+    void tidy(entries::iterator at) noexcept;
 
     entries entries_;
     std::unordered_map<grant const*, owner> owner_of_;

@@ -69,9 +69,9 @@ static_assert(std::copyable<holdfast::owner>);
 static_assert(!std::is_aggregate_v<holdfast::owner>);
 static_assert(!std::is_default_constructible_v<holdfast::owner>);
 [[maybe_unused]] asio::awaitable<void> braces_are_options(lock l) {
-    co_await l.acquire({});
-    co_await l.acquire({.lease = std::chrono::seconds{1}});
-    co_await l.acquire(holdfast::owner::make(), {});
+    static_cast<void>(co_await l.acquire({}));
+    static_cast<void>(co_await l.acquire({.lease = std::chrono::seconds{1}}));
+    static_cast<void>(co_await l.acquire(holdfast::owner::make(), {}));
 }
 
 static_assert(holdfast::fencing_token{1} < holdfast::fencing_token{2});

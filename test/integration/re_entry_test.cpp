@@ -277,6 +277,66 @@ BOOST_AUTO_TEST_CASE(an_attempt_under_way_joins_and_leaves_nothing_behind) {
     });
 }
 
+// The one whose turn it is has an attempt under way when it joins; a stranger is behind it.
+BOOST_AUTO_TEST_CASE(a_room_goes_on_after_its_first_waiter_joined) {
+    with_fake_client([](fake_server& server, holdfast::client& client) -> asio::awaitable<void> {
+        co_await client.ready(awaited);
+        auto const lock = client.lock("a");
+        auto const me = owner::make();
+        server.hold_requests(true);
+        started single{lock.try_acquire(me, asio::deferred)};
+        started head{lock.acquire(me, asio::deferred)};
+        started stranger{lock.acquire(asio::deferred)};
+        BOOST_TEST(co_await co_eventually(5s, [&] { return server.arrived("acquire") == 2U; }));
+        server.hold_requests(false);
+        BOOST_TEST(co_await co_eventually(5s, [&] { return single.ec && head.ec; }));
+        BOOST_TEST((single.granted.token() == head.granted.token()));
+        co_await sleep_for(20ms);
+        BOOST_TEST(!stranger.ec.has_value());
+        co_await single.granted.release(awaited);
+        co_await head.granted.release(awaited);
+        BOOST_TEST(co_await co_eventually(5s, [&] { return stranger.ec.has_value(); }));
+        BOOST_TEST(stranger.granted.valid());
+        co_await stranger.granted.release(awaited);
+        BOOST_TEST(server.lock_keys().empty());
+    });
+}
+
+BOOST_AUTO_TEST_CASE(those_who_join_cost_no_command) {
+    with_fake_client([](fake_server& server, holdfast::client& client) -> asio::awaitable<void> {
+        co_await client.ready(awaited);
+        auto const lock = client.lock("a");
+        auto const me = owner::make();
+        started first{lock.acquire(me, asio::deferred)};
+        started second{lock.acquire(me, asio::deferred)};
+        started third{lock.acquire(me, asio::deferred)};
+        BOOST_TEST(co_await co_eventually(5s, [&] { return first.ec && second.ec && third.ec; }));
+        BOOST_TEST(server.arrived() == 1U);
+        BOOST_TEST(server.subscriptions() == 0U);
+    });
+}
+
+// Nothing of an owner is kept for an acquisition that was turned away.
+BOOST_AUTO_TEST_CASE(a_full_room_turns_owners_away) {
+    auto settings = holdfast::test::patient_config();
+    settings.max_waiters = 1;
+    with_fake_client(
+        [](fake_server& server, holdfast::client& client) -> asio::awaitable<void> {
+            auto const lock = client.lock("a");
+            auto const me = owner::make();
+            server.lock_as_other("a", 1h);
+            started first{lock.acquire(me, asio::deferred)};
+            auto [ec, none] = co_await lock.acquire(me, as_code);
+            BOOST_TEST((ec == errc::too_many_waiters));
+            server.unlock_as_other("a");
+            BOOST_TEST(co_await co_eventually(5s, [&] { return first.ec.has_value(); }));
+            BOOST_TEST(first.granted.valid());
+            BOOST_TEST(client.stats().re_entries == 0U);
+        },
+        settings
+    );
+}
+
 BOOST_AUTO_TEST_CASE(the_first_leases_options_govern_and_the_others_must_be_valid) {
     with_fake_client([](fake_server& server, holdfast::client& client) -> asio::awaitable<void> {
         auto const lock = client.lock("a");

@@ -2,6 +2,7 @@
 
 #include "support/fake_client.hpp"
 #include "support/redis_probe.hpp"
+#include "support/redis_server.hpp"
 #include "support/run.hpp"
 
 #include <holdfast.hpp>
@@ -10,14 +11,22 @@
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/use_future.hpp>
 #include <boost/system/system_error.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <chrono>
+#include <future>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
@@ -262,4 +271,83 @@ BOOST_AUTO_TEST_CASE(with_lease_goes_on_watching_after_a_cancellation_that_the_b
         },
         short_config()
     );
+}
+
+// Bodies that end at once, on executors that are no strands: their ends meet the watch's beginning.
+BOOST_AUTO_TEST_CASE(with_lease_ends_on_a_bare_thread_pool) {
+    constexpr int coroutines = 8;
+    constexpr int rounds = 200;
+    holdfast::test::redis_server server;
+    asio::thread_pool pool{4};
+    holdfast::client client{pool, server.url()};
+    std::vector<std::future<int>> all;
+    for (int i = 0; i < coroutines; ++i) {
+        auto work = [&, i]() -> asio::awaitable<int> {
+            auto const lock = client.lock("lock:{}", i);
+            auto nothing = [](holdfast::lease&) -> asio::awaitable<int> { co_return 1; };
+            int done = 0;
+            for (int n = 0; n < rounds; ++n) {
+                done += co_await holdfast::with_lease(lock, nothing);
+            }
+            co_return done;
+        };
+        all.push_back(asio::co_spawn(pool, work, asio::use_future));
+    }
+    for (auto& one : all) {
+        BOOST_TEST_REQUIRE((one.wait_for(60s) == std::future_status::ready));
+        BOOST_TEST(one.get() == rounds);
+    }
+    client.shutdown(asio::use_future).get();
+    BOOST_TEST(server.probe().lock_keys().empty());
+    pool.join();
+}
+
+BOOST_AUTO_TEST_CASE(with_lease_gives_the_lock_back_when_its_context_is_destroyed) {
+    holdfast::test::redis_server server;
+    asio::io_context clients;
+    holdfast::client client{clients, server.url()};
+    for (bool const young : {true, false}) {
+        {
+            asio::io_context holders;
+            bool held = false;
+            auto body = [&](holdfast::lease&) -> asio::awaitable<void> {
+                held = true;
+                co_await sleep_for(1h);
+            };
+            auto const hold = [&]() -> asio::awaitable<void> {
+                co_await holdfast::with_lease(client.lock("a"), body);
+            };
+            asio::co_spawn(holders, hold, asio::detached);
+            auto const until = holdfast::lease_clock::now() + 5s;
+            while (!held && holdfast::lease_clock::now() < until) {
+                clients.run_for(1ms);
+                holders.run_for(1ms);
+            }
+            BOOST_TEST(held);
+            if (!young) {
+                clients.run_for(50ms);
+                holders.run_for(50ms);
+            }
+        }
+        auto const freed = [&] { return server.probe().lock_keys().empty(); };
+        for (int i = 0; i < 100 && !freed(); ++i) {
+            clients.run_for(20ms);
+        }
+        BOOST_TEST(freed());
+        BOOST_TEST(client.stats().leases_now == 0U);
+    }
+}
+
+// What a body returns need not have a default.
+BOOST_AUTO_TEST_CASE(with_lease_returns_what_has_no_default_and_is_only_moved) {
+    struct result {
+        explicit result(int n) : value{std::make_unique<int>(n)} {}
+        std::unique_ptr<int> value;
+    };
+    with_fake_client([](fake_server&, holdfast::client& client) -> asio::awaitable<void> {
+        auto const lock = client.lock("a");
+        auto body = [](holdfast::lease&) -> asio::awaitable<result> { co_return result{7}; };
+        auto got = co_await holdfast::with_lease(lock, body);
+        BOOST_TEST(*got.value == 7);
+    });
 }

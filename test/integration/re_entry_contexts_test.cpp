@@ -1,0 +1,250 @@
+// The leases of one owner live on executors of their own: one may block, stop or be destroyed
+// without harm to the holders on the others.
+
+#include "support/redis_probe.hpp"
+#include "support/redis_server.hpp"
+#include "support/run.hpp"
+
+#include <holdfast.hpp>
+
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/use_future.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <future>
+#include <optional>
+#include <thread>
+#include <utility>
+
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+using holdfast::error_code;
+using holdfast::lease;
+using holdfast::lease_state;
+using holdfast::loss_reason;
+using holdfast::owner;
+using holdfast::test::eventually;
+using holdfast::test::redis_server;
+using holdfast::test::sleep_for;
+
+namespace {
+
+constexpr auto awaited = asio::use_awaitable;
+
+holdfast::config short_leases(redis_server const& server) {
+    auto settings = holdfast::parse_url(server.url());
+    settings.lease = 1s;
+    return settings;
+}
+
+/// A context that a thread of its own runs until it goes out of scope.
+class running_context {
+public:
+    running_context() : work_{asio::make_work_guard(context_)} {}
+    ~running_context() {
+        work_.reset();
+        thread_.join();
+    }
+    running_context(running_context const&) = delete;
+    running_context& operator=(running_context const&) = delete;
+
+    asio::io_context& get() { return context_; }
+    std::thread::id thread() const { return thread_.get_id(); }
+
+private:
+    asio::io_context context_;
+    asio::executor_work_guard<asio::io_context::executor_type> work_;
+    std::thread thread_{[this] { context_.run(); }};
+};
+
+/// Acquires with a handler that runs on `context`, while somebody runs both contexts.
+void acquire_on(
+    asio::io_context& context,
+    holdfast::client& client,
+    owner const& me,
+    lease& granted,
+    std::atomic<bool>& done
+) {
+    client.lock("a").acquire(
+        me,
+        asio::bind_executor(
+            context,
+            [&](error_code ec, lease given) {
+                BOOST_TEST_REQUIRE(!ec);
+                granted = std::move(given);
+                done = true;
+            }
+        )
+    );
+}
+
+bool run_until(
+    std::initializer_list<asio::io_context*> contexts,
+    std::chrono::milliseconds limit,
+    std::function<bool()> const& holds
+) {
+    auto const until = holdfast::lease_clock::now() + limit;
+    while (!holds() && holdfast::lease_clock::now() < until) {
+        for (auto* const context : contexts) {
+            context->restart();
+            context->run_for(2ms);
+        }
+    }
+    return holds();
+}
+
+enum class parting { released, released_before_20_ms, destroyed_with_its_frame };
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(the_context_of_the_first_lease_may_go_before_the_others) {
+    redis_server server;
+    for (auto const how :
+         {parting::released, parting::released_before_20_ms, parting::destroyed_with_its_frame}) {
+        asio::io_context clients;
+        holdfast::client client{clients, short_leases(server)};
+        auto const me = owner::make();
+        lease second;
+        {
+            asio::io_context holders;
+            std::atomic<bool> first_done{false};
+            std::atomic<bool> second_done{false};
+            lease first;
+            auto const hold = [&]() -> asio::awaitable<void> {
+                auto const mine = co_await client.lock("a").acquire(me, awaited);
+                first_done = true;
+                co_await sleep_for(1h);
+            };
+            if (how == parting::destroyed_with_its_frame) {
+                asio::co_spawn(holders, hold, asio::detached);
+            } else {
+                acquire_on(holders, client, me, first, first_done);
+            }
+            BOOST_TEST(run_until({&clients, &holders}, 5s, [&] { return first_done.load(); }));
+            acquire_on(clients, client, me, second, second_done);
+            BOOST_TEST(run_until({&clients, &holders}, 5s, [&] { return second_done.load(); }));
+            BOOST_TEST(client.stats().re_entries == 1U);
+            if (how != parting::released_before_20_ms) {
+                run_until({&clients, &holders}, 60ms, [] { return false; });
+            }
+            if (how != parting::destroyed_with_its_frame) {
+                std::optional<error_code> released;
+                first.release([&](error_code ec) { released = ec; });
+                BOOST_TEST(run_until({&clients, &holders}, 5s, [&] { return released.has_value(); })
+                );
+                BOOST_TEST(!*released);
+                // Nothing of ours keeps it busy any more.
+                BOOST_TEST(run_until({&clients, &holders}, 5s, [&] {
+                    holders.restart();
+                    holders.poll();
+                    return holders.stopped();
+                }));
+            }
+        }
+        // It is renewed where the second lease lives.
+        auto const renewals = client.stats().renewals;
+        BOOST_TEST(run_until({&clients}, 10s, [&] {
+            return client.stats().renewals >= renewals + 4;
+        }));
+        BOOST_TEST(second.valid());
+        std::optional<loss_reason> told;
+        second.wait_lost([&](error_code, loss_reason reason) { told = reason; });
+        server.probe().del("a");
+        BOOST_TEST(run_until({&clients}, 10s, [&] { return told.has_value(); }));
+        BOOST_TEST((told == loss_reason::deleted));
+        second = {};
+        BOOST_TEST(run_until({&clients}, 5s, [&] { return client.stats().leases_now == 0; }));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(each_holder_is_told_on_his_own_executor) {
+    redis_server server;
+    running_context clients;
+    running_context mine;
+    asio::io_context stuck;  // runs once, to acquire
+    holdfast::client client{clients.get(), short_leases(server)};
+    auto const me = owner::make();
+    lease first;
+    lease second;
+    std::atomic<bool> first_done{false};
+    std::atomic<bool> second_done{false};
+    acquire_on(stuck, client, me, first, first_done);
+    BOOST_TEST(run_until({&stuck}, 5s, [&] { return first_done.load(); }));
+    run_until({&stuck}, 60ms, [] { return false; });
+    acquire_on(mine.get(), client, me, second, second_done);
+    BOOST_TEST(eventually(5s, [&] { return second_done.load(); }));
+
+    // Nobody renews it: the first holder blocks. The second learns of the end.
+    std::promise<std::pair<loss_reason, std::thread::id>> told;
+    second.wait_lost([&](error_code, loss_reason reason) {
+        told.set_value({reason, std::this_thread::get_id()});
+    });
+    auto const [reason, thread] = told.get_future().get();
+    BOOST_TEST((reason == loss_reason::expired));
+    BOOST_TEST((thread == mine.thread()));
+    BOOST_TEST((first.state() == lease_state::lost));
+    first = {};
+    second = {};
+    client.shutdown(asio::use_future).get();
+}
+
+BOOST_AUTO_TEST_CASE(a_holder_may_block_for_what_his_own_further_lease_does) {
+    redis_server server;
+    running_context clients;
+    asio::thread_pool pool{2};
+    holdfast::client client{clients.get(), server.url()};
+    auto const lock = client.lock("a");
+    auto const me = owner::make();
+    auto body = [&](lease& held) -> asio::awaitable<int> { co_return held.valid() ? 7 : 0; };
+    auto inner = [&]() -> asio::awaitable<int> {
+        co_return co_await holdfast::with_lease(lock, me, body);
+    };
+    auto outer = [&]() -> asio::awaitable<int> {
+        auto mine = co_await lock.acquire(me, awaited);
+        int got = 0;
+        for (int i = 0; i < 20; ++i) {
+            auto result = asio::co_spawn(pool, inner, asio::use_future);
+            if (result.wait_for(10s) == std::future_status::ready) {
+                got += result.get();
+            }
+        }
+        co_await mine.release(awaited);
+        co_return got;
+    };
+    running_context blocked;
+    BOOST_TEST(asio::co_spawn(blocked.get(), outer, asio::use_future).get() == 140);
+    client.shutdown(asio::use_future).get();
+    pool.join();
+}
+
+// After a loss the owner waits for its own old key, until that is released.
+BOOST_AUTO_TEST_CASE(an_owner_waits_until_its_lost_lease_is_released) {
+    redis_server server;
+    running_context clients;
+    auto settings = holdfast::parse_url(server.url());
+    settings.lease = 6s;
+    holdfast::client client{clients.get(), settings};
+    auto const lock = client.lock("a");
+    auto const me = owner::make();
+    auto old = lock.acquire(me, {.renew_at = 0.5, .max_hold = 6s}, asio::use_future).get();
+    old.wait_lost(asio::use_future).get();
+    BOOST_TEST((old.loss() == loss_reason::max_hold));
+    BOOST_TEST(server.probe().exists("a"));
+    BOOST_TEST(!lock.try_acquire(me, asio::use_future).get());
+    auto waiting = lock.acquire(me, asio::use_future);
+    BOOST_TEST((waiting.wait_for(100ms) == std::future_status::timeout));
+    old = {};
+    auto again = waiting.get();
+    BOOST_TEST(again.valid());
+    BOOST_TEST((again.token().value > 0));
+    again.release(asio::use_future).get();
+    client.shutdown(asio::use_future).get();
+}
