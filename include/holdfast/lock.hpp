@@ -150,7 +150,9 @@ public:
     /// and `partial` complete at once and the attempt is withdrawn in the background; `total` alone
     /// waits for the answer and delivers a lease that was granted. A grant that was decided is
     /// always delivered. The lock stays usable in every case.
-    /// @par Lifetimes      The lock may be destroyed while the operation is outstanding.
+    /// @par Lifetimes
+    /// The lock may be destroyed while the operation is outstanding. The context of the handler's
+    /// executor must outlive the lease, unless it takes the lease with it.
     /// @par Errors
     /// `errc::invalid_name`, `invalid_lease`, `invalid_options`; `too_many_waiters`;
     /// `corrupt_state`; `auth_failed`, `no_permission`, `tls_failed`, `unsupported_server`;

@@ -291,9 +291,9 @@ time_point grant::deadline() const noexcept {
 void grant::wake(strand_and_share sleeper) {
     auto& [strand, share] = sleeper;
     if (strand && !client_->gone()) {
-        asio::post(strand, [share = std::move(share)] {
-            if (share->sleeping) {
-                share->sleeping->cancel();
+        asio::post(strand, [woken = std::move(share)] {
+            if (woken->sleeping) {
+                woken->sleeping->cancel();
             }
         });
     }
