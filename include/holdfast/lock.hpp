@@ -228,6 +228,9 @@ public:
     /// his own. Each lease is released by itself, in any order, and the last release frees the
     /// lock; one before that sends nothing.
     ///
+    /// A context must not be destroyed with leases in it while another thread releases a lease of
+    /// the same owner.
+    ///
     /// A lost grant is not joined any more: the same owner then waits, like anybody else, until the
     /// old leases are released or the key has expired, and gets a new grant with a new token.
     ///

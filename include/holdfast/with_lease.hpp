@@ -17,10 +17,12 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/experimental/parallel_group.hpp>
 #include <boost/asio/redirect_error.hpp>
+#include <boost/asio/strand.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/system/system_error.hpp>
 
+#include <concepts>
 #include <exception>
 #include <optional>
 #include <type_traits>
@@ -112,7 +114,12 @@ asio::awaitable<void, Executor> run_body_and_release(
     Release& release,
     outcome<Result>& out
 ) {
-    co_await run_body<Executor>(body, held, out);
+    try {
+        co_await run_body<Executor>(body, held, out);
+    } catch (...) {
+        // It did not begin: cancelled before that, or out of memory.
+        out.failure = std::current_exception();
+    }
     co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
     co_await std::move(release)(
         asio::redirect_error(asio::use_awaitable_t<Executor>{}, out.released)
@@ -161,6 +168,16 @@ asio::awaitable<void, Executor> run_with_lease(
     co_await std::move(race)(awaited);
 }
 
+// A strand of the executor, where its type can hold one.
+template <class Executor>
+Executor one_at_a_time(Executor const& executor) {
+    if constexpr (std::convertible_to<asio::strand<Executor>, Executor>) {
+        return asio::make_strand(executor);
+    } else {
+        return executor;
+    }
+}
+
 template <class Executor, class Body>
 asio::awaitable<body_result<Body>, Executor> spawn_with_lease(
     holdfast::lock on,
@@ -169,7 +186,9 @@ asio::awaitable<body_result<Body>, Executor> spawn_with_lease(
     acquire_options options
 ) {
     outcome<body_result<Body>> out;
-    auto executor = co_await asio::this_coro::executor;
+    // The body and its watch complete on threads of their own if the executor has several.
+    auto const callers = co_await asio::this_coro::executor;
+    auto const executor = one_at_a_time(callers);
     auto run = asio::co_spawn(
         executor,
         run_with_lease<Executor>(std::move(on), who, body, options, out),
@@ -211,7 +230,8 @@ auto start_with_lease(
 /// `lease::remaining()` tells how soon.
 ///
 /// @par Completion
-/// What the body returned. Everything runs on the executor of the coroutine that awaits it.
+/// What the body returned. The body runs on a strand of the executor of the coroutine that awaits
+/// it; an executor whose type can hold no strand must not be served by several threads.
 /// @par Cancellation
 /// The types that the awaiting coroutine lets through, `terminal` if it did not change that, reach
 /// whichever step is running. Acquiring: as `lock::acquire()`. Body: as any coroutine that was

@@ -111,8 +111,14 @@ grant::shared_share grant::pointer_to(lease_share& share) {
     return static_cast<further_share&>(share).shared_from_this();
 }
 
-bool grant::renews(lease_share const& share) const noexcept {
-    return !share.released && &shares_.front() == &share;
+// The oldest one whose holder's executor is still there.
+lease_share* grant::renewing() noexcept {
+    for (auto& share : shares_) {
+        if (share.holder) {
+            return &share;
+        }
+    }
+    return nullptr;
 }
 
 /// Lives as long as a keep-alive. If that is destroyed before it has ended, or has begun, its
@@ -140,8 +146,8 @@ void grant::start_keep_alive() {
     shared_share oldest;
     {
         std::lock_guard const guard{mutex_};
-        if (!shares_.empty()) {
-            oldest = pointer_to(shares_.front());
+        if (auto* const share = renewing()) {
+            oldest = pointer_to(*share);
         }
     }
     if (oldest) {
@@ -179,16 +185,23 @@ asio::awaitable<void> grant::keep_alive(keep_alive_guard guard) {
 
     for (;;) {
         auto const step = self.apply([&](lease_fsm& fsm, time_point now) {
-            return share.released       ? lease_fsm::step{lease_fsm::step_kind::finish}
-                   : self.renews(share) ? fsm.next(now)
-                                        : fsm.watch(now);
+            if (share.released) {
+                return lease_fsm::step{lease_fsm::step_kind::finish};
+            }
+            if (self.renewing() != &share) {
+                return fsm.watch(now);
+            }
+            auto const due = fsm.next(now);
+            if (due.kind == lease_fsm::step_kind::renew) {
+                fsm.on_renewal_sent(now);
+            }
+            return due;
         });
         if (step.kind == lease_fsm::step_kind::finish) {
             guard.end();
             co_return;
         }
         if (step.kind == lease_fsm::step_kind::renew) {
-            self.apply([](lease_fsm& fsm, time_point now) { fsm.on_renewal_sent(now); });
             self.send_renewal({}, {});
             continue;
         }
@@ -214,13 +227,10 @@ void grant::on_holder_gone(lease_share& share) noexcept {
     bool renewed = false;
     {
         std::lock_guard const guard{mutex_};
+        renewed = renewing() == &share;
         holder.swap(share.holder);
         strand.swap(share.strand);
         take_watchers(share, dropped);
-        renewed = renews(share);
-        if (renewed) {
-            shares_.splice(shares_.end(), shares_, shares_.begin());
-        }
     }
     if (renewed && !client_->gone()) {
         try {
@@ -258,13 +268,22 @@ lease grant::make_lease() {
 
 lease grant::make_further_lease(asio::any_io_executor const& holder) {
     auto made = std::make_shared<further_share>(shared_from_this(), holder);
-    std::lock_guard const guard{mutex_};
-    if (shares_.empty() || !is_alive(fsm_.look(lease_clock::now()))) {
-        made->released = true;
-        return {};
+    bool renews = false;
+    {
+        std::lock_guard const guard{mutex_};
+        if (shares_.empty() || !is_alive(fsm_.look(lease_clock::now()))) {
+            made->released = true;
+            return {};
+        }
+        shares_.push_back(*made);
+        renews = renewing() == made.get();
     }
-    shares_.push_back(*made);
-    return lease{std::move(made)};
+    lease joined{std::move(made)};
+    if (renews) {
+        // Those before it went down with their contexts.
+        start_keep_alive();
+    }
+    return joined;
 }
 
 // Without a lease, the state of the grant.
@@ -303,11 +322,11 @@ void grant::wake_renewing() {
     strand_and_share sleeper;
     {
         std::lock_guard const guard{mutex_};
-        if (shares_.empty()) {
+        auto* const share = renewing();
+        if (!share) {
             return;
         }
-        auto& oldest = shares_.front();
-        sleeper = {oldest.strand, pointer_to(oldest)};
+        sleeper = {share->strand, pointer_to(*share)};
     }
     wake(std::move(sleeper));
 }
@@ -400,7 +419,7 @@ grant::parting grant::begin_release(lease_share& leaving, bool& was_lost) {
         if (leaving.released) {
             return parting::none;
         }
-        renewed = renews(leaving);
+        renewed = renewing() == &leaving;
         leaving.released = true;
         was_lost = fsm.look(now) == lease_state::lost;
         asleep = {std::exchange(leaving.strand, {}), pointer_to(leaving)};

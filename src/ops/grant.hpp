@@ -125,7 +125,7 @@ private:
     void hand_over(bool was_lost, std::shared_ptr<pending_handler<error_code>> caller);
     // Under the mutex.
     [[nodiscard]] shared_share pointer_to(lease_share& share);
-    [[nodiscard]] bool renews(lease_share const& share) const noexcept;
+    [[nodiscard]] lease_share* renewing() noexcept;
     void take_watchers(lease_share const& of, std::list<watcher>& taken) noexcept;
 
     void renew_elsewhere();
@@ -155,8 +155,8 @@ private:
     mutable std::mutex mutex_;
     mutable lease_fsm fsm_;
     lease_share first_;
-    // Those of the leases that were not released, the oldest first. Its keep-alive renews; those of
-    // the others only tell of the loss.
+    // Those of the leases that were not released, the oldest first. The keep-alive of one of them
+    // renews; those of the others only tell of the loss.
     boost::intrusive::list<lease_share, boost::intrusive::constant_time_size<false>> shares_;
     std::list<watcher> watchers_;
     std::uint64_t next_watcher_ = 0;

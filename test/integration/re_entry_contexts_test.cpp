@@ -73,17 +73,11 @@ void acquire_on(
     lease& granted,
     std::atomic<bool>& done
 ) {
-    client.lock("a").acquire(
-        me,
-        asio::bind_executor(
-            context,
-            [&](error_code ec, lease given) {
-                BOOST_TEST_REQUIRE(!ec);
-                granted = std::move(given);
-                done = true;
-            }
-        )
-    );
+    client.lock("a").acquire(me, asio::bind_executor(context, [&](error_code ec, lease given) {
+                                 BOOST_TEST_REQUIRE(!ec);
+                                 granted = std::move(given);
+                                 done = true;
+                             }));
 }
 
 bool run_until(

@@ -302,6 +302,39 @@ BOOST_AUTO_TEST_CASE(with_lease_ends_on_a_bare_thread_pool) {
     pool.join();
 }
 
+// The outer one gives the inner one something to be cancelled by.
+BOOST_AUTO_TEST_CASE(with_lease_can_be_nested_on_a_bare_thread_pool) {
+    constexpr int coroutines = 8;
+    constexpr int rounds = 300;
+    holdfast::test::redis_server server;
+    asio::thread_pool pool{4};
+    holdfast::client client{pool, server.url()};
+    std::vector<std::future<int>> all;
+    for (int i = 0; i < coroutines; ++i) {
+        auto work = [&, i]() -> asio::awaitable<int> {
+            auto const lock = client.lock("lock:{}", i);
+            auto const me = holdfast::owner::make();
+            auto nothing = [](holdfast::lease&) -> asio::awaitable<int> { co_return 1; };
+            auto outer = [&](holdfast::lease&) -> asio::awaitable<int> {
+                int done = 0;
+                for (int n = 0; n < rounds; ++n) {
+                    done += co_await holdfast::with_lease(lock, me, nothing);
+                }
+                co_return done;
+            };
+            co_return co_await holdfast::with_lease(lock, me, outer);
+        };
+        all.push_back(asio::co_spawn(pool, work, asio::use_future));
+    }
+    for (auto& one : all) {
+        BOOST_TEST_REQUIRE((one.wait_for(60s) == std::future_status::ready));
+        BOOST_TEST(one.get() == rounds);
+    }
+    client.shutdown(asio::use_future).get();
+    BOOST_TEST(server.probe().lock_keys().empty());
+    pool.join();
+}
+
 BOOST_AUTO_TEST_CASE(with_lease_gives_the_lock_back_when_its_context_is_destroyed) {
     holdfast::test::redis_server server;
     asio::io_context clients;
