@@ -74,9 +74,9 @@ void acquire_on(
     std::atomic<bool>& done
 ) {
     client.lock("a").acquire(me, asio::bind_executor(context, [&](error_code ec, lease given) {
-                                 BOOST_TEST_REQUIRE(!ec);
+                                 // No check here: Boost.Test is not for two threads.
                                  granted = std::move(given);
-                                 done = true;
+                                 done = !ec;
                              }));
 }
 
