@@ -4,6 +4,7 @@
 #include "support/redis_probe.hpp"
 #include "support/redis_server.hpp"
 #include "support/run.hpp"
+#include "support/run_contexts.hpp"
 
 #include <holdfast.hpp>
 
@@ -28,6 +29,8 @@ using holdfast::loss_reason;
 using holdfast::test::fake_server;
 using holdfast::test::patient_config;
 using holdfast::test::redis_server;
+using holdfast::test::run_for;
+using holdfast::test::run_until;
 using holdfast::test::sleep_for;
 
 namespace {
@@ -249,22 +252,12 @@ BOOST_AUTO_TEST_CASE(fault_89_the_holders_context_is_destroyed_before_that_of_th
                 co_await sleep_for(1h);
             };
             asio::co_spawn(holders, hold, asio::detached);
-            auto const until = holdfast::lease_clock::now() + 5s;
-            while (!held && holdfast::lease_clock::now() < until) {
-                clients.run_for(1ms);
-                holders.run_for(1ms);
-            }
-            BOOST_TEST(held);
+            BOOST_TEST(run_until({&clients, &holders}, 5s, [&] { return held; }));
             if (!young) {
-                clients.run_for(50ms);
-                holders.run_for(50ms);
+                run_for({&clients, &holders}, 60ms);
             }
         }
-        auto const freed = [&] { return server.probe().lock_keys().empty(); };
-        for (int i = 0; i < 100 && !freed(); ++i) {
-            clients.run_for(20ms);
-        }
-        BOOST_TEST(freed());
+        BOOST_TEST(run_until({&clients}, 5s, [&] { return server.probe().lock_keys().empty(); }));
         BOOST_TEST(client.stats().leases_now == 0U);
     }
 }

@@ -4,6 +4,7 @@
 #include "support/redis_probe.hpp"
 #include "support/redis_server.hpp"
 #include "support/run.hpp"
+#include "support/run_contexts.hpp"
 
 #include <holdfast.hpp>
 
@@ -18,7 +19,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <functional>
 #include <future>
 #include <optional>
 #include <thread>
@@ -33,6 +33,8 @@ using holdfast::loss_reason;
 using holdfast::owner;
 using holdfast::test::eventually;
 using holdfast::test::redis_server;
+using holdfast::test::run_for;
+using holdfast::test::run_until;
 using holdfast::test::sleep_for;
 
 namespace {
@@ -80,21 +82,6 @@ void acquire_on(
                              }));
 }
 
-bool run_until(
-    std::initializer_list<asio::io_context*> contexts,
-    std::chrono::milliseconds limit,
-    std::function<bool()> const& holds
-) {
-    auto const until = holdfast::lease_clock::now() + limit;
-    while (!holds() && holdfast::lease_clock::now() < until) {
-        for (auto* const context : contexts) {
-            context->restart();
-            context->run_for(2ms);
-        }
-    }
-    return holds();
-}
-
 enum class parting { released, released_before_20_ms, destroyed_with_its_frame };
 
 }  // namespace
@@ -127,7 +114,7 @@ BOOST_AUTO_TEST_CASE(the_context_of_the_first_lease_may_go_before_the_others) {
             BOOST_TEST(run_until({&clients, &holders}, 5s, [&] { return second_done.load(); }));
             BOOST_TEST(client.stats().re_entries == 1U);
             if (how != parting::released_before_20_ms) {
-                run_until({&clients, &holders}, 60ms, [] { return false; });
+                run_for({&clients, &holders}, 60ms);
             }
             if (how != parting::destroyed_with_its_frame) {
                 std::optional<error_code> released;
@@ -172,7 +159,7 @@ BOOST_AUTO_TEST_CASE(each_holder_is_told_on_his_own_executor) {
     std::atomic<bool> second_done{false};
     acquire_on(stuck, client, me, first, first_done);
     BOOST_TEST(run_until({&stuck}, 5s, [&] { return first_done.load(); }));
-    run_until({&stuck}, 60ms, [] { return false; });
+    run_for({&stuck}, 60ms);
     acquire_on(mine.get(), client, me, second, second_done);
     BOOST_TEST(eventually(5s, [&] { return second_done.load(); }));
 

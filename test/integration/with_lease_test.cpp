@@ -4,6 +4,7 @@
 #include "support/redis_probe.hpp"
 #include "support/redis_server.hpp"
 #include "support/run.hpp"
+#include "support/run_contexts.hpp"
 
 #include <holdfast.hpp>
 
@@ -35,6 +36,8 @@ using holdfast::error_code;
 using holdfast::lease_state;
 using holdfast::test::co_eventually;
 using holdfast::test::fake_server;
+using holdfast::test::run_for;
+using holdfast::test::run_until;
 using holdfast::test::short_config;
 using holdfast::test::sleep_for;
 using holdfast::test::with_fake_client;
@@ -43,6 +46,20 @@ namespace {
 
 constexpr auto awaited = asio::use_awaitable;
 constexpr auto as_code = asio::as_tuple(asio::use_awaitable);
+
+/// For the end of a coroutine: its error, or none.
+auto keep_code(std::optional<error_code>& into) {
+    return [&into](std::exception_ptr thrown) {
+        into = error_code{};
+        try {
+            if (thrown) {
+                std::rethrow_exception(thrown);
+            }
+        } catch (boost::system::system_error const& e) {
+            into = e.code();
+        }
+    };
+}
 
 }  // namespace
 
@@ -170,19 +187,7 @@ BOOST_AUTO_TEST_CASE(with_lease_releases_when_the_caller_is_cancelled) {
             asio::co_spawn(
                 executor,
                 caller,
-                asio::bind_cancellation_slot(
-                    signal.slot(),
-                    [&](std::exception_ptr thrown) {
-                        try {
-                            ended = error_code{};
-                            if (thrown) {
-                                std::rethrow_exception(thrown);
-                            }
-                        } catch (boost::system::system_error const& e) {
-                            ended = e.code();
-                        }
-                    }
-                )
+                asio::bind_cancellation_slot(signal.slot(), keep_code(ended))
             );
             BOOST_TEST(co_await co_eventually(5s, [&] { return entered; }));
             co_await sleep_for(5ms);
@@ -243,19 +248,7 @@ BOOST_AUTO_TEST_CASE(with_lease_goes_on_watching_after_a_cancellation_that_the_b
             asio::co_spawn(
                 co_await asio::this_coro::executor,
                 caller,
-                asio::bind_cancellation_slot(
-                    signal.slot(),
-                    [&](std::exception_ptr thrown) {
-                        try {
-                            ended = error_code{};
-                            if (thrown) {
-                                std::rethrow_exception(thrown);
-                            }
-                        } catch (boost::system::system_error const& e) {
-                            ended = e.code();
-                        }
-                    }
-                )
+                asio::bind_cancellation_slot(signal.slot(), keep_code(ended))
             );
             BOOST_TEST(co_await co_eventually(5s, [&] { return entered; }));
             for (auto const type :
@@ -351,22 +344,12 @@ BOOST_AUTO_TEST_CASE(with_lease_gives_the_lock_back_when_its_context_is_destroye
                 co_await holdfast::with_lease(client.lock("a"), body);
             };
             asio::co_spawn(holders, hold, asio::detached);
-            auto const until = holdfast::lease_clock::now() + 5s;
-            while (!held && holdfast::lease_clock::now() < until) {
-                clients.run_for(1ms);
-                holders.run_for(1ms);
-            }
-            BOOST_TEST(held);
+            BOOST_TEST(run_until({&clients, &holders}, 5s, [&] { return held; }));
             if (!young) {
-                clients.run_for(50ms);
-                holders.run_for(50ms);
+                run_for({&clients, &holders}, 60ms);
             }
         }
-        auto const freed = [&] { return server.probe().lock_keys().empty(); };
-        for (int i = 0; i < 100 && !freed(); ++i) {
-            clients.run_for(20ms);
-        }
-        BOOST_TEST(freed());
+        BOOST_TEST(run_until({&clients}, 5s, [&] { return server.probe().lock_keys().empty(); }));
         BOOST_TEST(client.stats().leases_now == 0U);
     }
 }
