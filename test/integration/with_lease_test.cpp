@@ -61,6 +61,25 @@ auto keep_code(std::optional<error_code>& into) {
     };
 }
 
+/// Runs `work` with eight locks at a time, each on any of four threads; it has to return
+/// `expected`.
+void check_on_a_bare_pool(asio::awaitable<int> (*work)(holdfast::lock), int expected) {
+    holdfast::test::redis_server server;
+    asio::thread_pool pool{4};
+    holdfast::client client{pool, server.url()};
+    std::vector<std::future<int>> all;
+    for (int i = 0; i < 8; ++i) {
+        all.push_back(asio::co_spawn(pool, work(client.lock("lock:{}", i)), asio::use_future));
+    }
+    for (auto& one : all) {
+        BOOST_TEST_REQUIRE((one.wait_for(60s) == std::future_status::ready));
+        BOOST_TEST(one.get() == expected);
+    }
+    client.shutdown(asio::use_future).get();
+    BOOST_TEST(server.probe().lock_keys().empty());
+    pool.join();
+}
+
 }  // namespace
 
 // 96, and what else with_lease promises
@@ -268,64 +287,34 @@ BOOST_AUTO_TEST_CASE(with_lease_goes_on_watching_after_a_cancellation_that_the_b
 
 // Bodies that end at once, on executors that are no strands: their ends meet the watch's beginning.
 BOOST_AUTO_TEST_CASE(with_lease_ends_on_a_bare_thread_pool) {
-    constexpr int coroutines = 8;
     constexpr int rounds = 200;
-    holdfast::test::redis_server server;
-    asio::thread_pool pool{4};
-    holdfast::client client{pool, server.url()};
-    std::vector<std::future<int>> all;
-    for (int i = 0; i < coroutines; ++i) {
-        auto work = [&, i]() -> asio::awaitable<int> {
-            auto const lock = client.lock("lock:{}", i);
-            auto nothing = [](holdfast::lease&) -> asio::awaitable<int> { co_return 1; };
-            int done = 0;
-            for (int n = 0; n < rounds; ++n) {
-                done += co_await holdfast::with_lease(lock, nothing);
-            }
-            co_return done;
-        };
-        all.push_back(asio::co_spawn(pool, work, asio::use_future));
-    }
-    for (auto& one : all) {
-        BOOST_TEST_REQUIRE((one.wait_for(60s) == std::future_status::ready));
-        BOOST_TEST(one.get() == rounds);
-    }
-    client.shutdown(asio::use_future).get();
-    BOOST_TEST(server.probe().lock_keys().empty());
-    pool.join();
+    auto work = [](holdfast::lock lock) -> asio::awaitable<int> {
+        auto nothing = [](holdfast::lease&) -> asio::awaitable<int> { co_return 1; };
+        int done = 0;
+        for (int n = 0; n < rounds; ++n) {
+            done += co_await holdfast::with_lease(lock, nothing);
+        }
+        co_return done;
+    };
+    check_on_a_bare_pool(work, rounds);
 }
 
 // The outer one gives the inner one something to be cancelled by.
 BOOST_AUTO_TEST_CASE(with_lease_can_be_nested_on_a_bare_thread_pool) {
-    constexpr int coroutines = 8;
     constexpr int rounds = 300;
-    holdfast::test::redis_server server;
-    asio::thread_pool pool{4};
-    holdfast::client client{pool, server.url()};
-    std::vector<std::future<int>> all;
-    for (int i = 0; i < coroutines; ++i) {
-        auto work = [&, i]() -> asio::awaitable<int> {
-            auto const lock = client.lock("lock:{}", i);
-            auto const me = holdfast::owner::make();
-            auto nothing = [](holdfast::lease&) -> asio::awaitable<int> { co_return 1; };
-            auto outer = [&](holdfast::lease&) -> asio::awaitable<int> {
-                int done = 0;
-                for (int n = 0; n < rounds; ++n) {
-                    done += co_await holdfast::with_lease(lock, me, nothing);
-                }
-                co_return done;
-            };
-            co_return co_await holdfast::with_lease(lock, me, outer);
+    auto work = [](holdfast::lock lock) -> asio::awaitable<int> {
+        auto const me = holdfast::owner::make();
+        auto nothing = [](holdfast::lease&) -> asio::awaitable<int> { co_return 1; };
+        auto outer = [&](holdfast::lease&) -> asio::awaitable<int> {
+            int done = 0;
+            for (int n = 0; n < rounds; ++n) {
+                done += co_await holdfast::with_lease(lock, me, nothing);
+            }
+            co_return done;
         };
-        all.push_back(asio::co_spawn(pool, work, asio::use_future));
-    }
-    for (auto& one : all) {
-        BOOST_TEST_REQUIRE((one.wait_for(60s) == std::future_status::ready));
-        BOOST_TEST(one.get() == rounds);
-    }
-    client.shutdown(asio::use_future).get();
-    BOOST_TEST(server.probe().lock_keys().empty());
-    pool.join();
+        co_return co_await holdfast::with_lease(lock, me, outer);
+    };
+    check_on_a_bare_pool(work, rounds);
 }
 
 BOOST_AUTO_TEST_CASE(with_lease_gives_the_lock_back_when_its_context_is_destroyed) {
