@@ -11,7 +11,6 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/error.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <boost/redis/logger.hpp>
 #include <boost/system/system_error.hpp>
 
 #include <fmt/format.h>
@@ -104,11 +103,7 @@ asio::awaitable<void> supervisor::supervise(std::shared_ptr<supervisor> self) {
 
 void supervisor::connect() {
     try {
-        connection_ = std::make_shared<boost::redis::connection>(
-            strand_,
-            make_tls_context(*settings_),
-            boost::redis::logger{boost::redis::logger::level::disabled}
-        );
+        connection_ = make_redis_connection(strand_, *settings_);
     } catch (boost::system::system_error const& e) {
         log(log_level::error, fmt::format("TLS cannot be set up: {}", e.what()));
         fail(errc::tls_failed, true);
@@ -161,7 +156,7 @@ void supervisor::start_probe() {
 // are parsed.
 asio::awaitable<void> supervisor::drain(
     std::shared_ptr<supervisor> self,
-    std::shared_ptr<boost::redis::connection> connection
+    std::shared_ptr<redis_connection> connection
 ) {
     for (;;) {
         auto receive = connection->async_receive2(awaited);
@@ -173,7 +168,7 @@ asio::awaitable<void> supervisor::drain(
 }
 
 void supervisor::on_probed(
-    std::shared_ptr<boost::redis::connection> const& connection,
+    std::shared_ptr<redis_connection> const& connection,
     error_code ec,
     probe const& asked
 ) {

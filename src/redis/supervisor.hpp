@@ -4,12 +4,12 @@
 #include "core/backoff.hpp"
 #include "ops/runtime.hpp"
 #include "redis/probe.hpp"
+#include "redis/redis_connection.hpp"
 
 #include <holdfast/config.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
-#include <boost/redis/connection.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -21,7 +21,7 @@ namespace holdfast::detail {
 struct counters;
 
 /// One connection to the server, made again whenever it breaks. Each epoch has a
-/// `boost::redis::connection` of its own: nothing that was queued in one can be sent in the next.
+/// `redis_connection` of its own: nothing that was queued in one can be sent in the next.
 ///
 /// Everything runs on one strand. The connection of an epoch lives until its last handler has run:
 /// Boost.Redis hands out raw pointers to it.
@@ -58,8 +58,7 @@ protected:
     /// The server has done on this connection what it is for: the next one may be made at once.
     void on_proven() noexcept { backoff_.reset(); }
     void log(log_level level, std::string_view message) const;
-    [[nodiscard]] boost::redis::connection& connection() noexcept { return *connection_; }
-    [[nodiscard]] std::shared_ptr<boost::redis::connection> share_connection() const noexcept {
+    [[nodiscard]] std::shared_ptr<redis_connection> share_connection() const noexcept {
         return connection_;
     }
     [[nodiscard]] asio::any_io_executor const& strand() const noexcept { return strand_; }
@@ -71,12 +70,12 @@ private:
     static asio::awaitable<void> supervise(std::shared_ptr<supervisor> self);
     static asio::awaitable<void> drain(
         std::shared_ptr<supervisor> self,
-        std::shared_ptr<boost::redis::connection> connection
+        std::shared_ptr<redis_connection> connection
     );
     void connect();
     void start_probe();
     void on_probed(
-        std::shared_ptr<boost::redis::connection> const& connection,
+        std::shared_ptr<redis_connection> const& connection,
         error_code ec,
         probe const& asked
     );
@@ -89,7 +88,7 @@ private:
     std::shared_ptr<config const> settings_;
     std::shared_ptr<counters> count_;
     bool for_commands_;
-    std::shared_ptr<boost::redis::connection> connection_;
+    std::shared_ptr<redis_connection> connection_;
     timer pause_;
     backoff backoff_;
     std::minstd_rand jitter_;

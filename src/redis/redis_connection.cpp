@@ -1,0 +1,22 @@
+#include "redis/redis_connection.hpp"
+
+#include "redis/endpoint.hpp"
+
+#include <boost/redis/logger.hpp>
+
+#include <utility>
+
+namespace holdfast::detail {
+
+std::shared_ptr<redis_connection> make_redis_connection(
+    boost::asio::any_io_executor strand,
+    config const& settings
+) {
+    return std::make_shared<redis_connection>(
+        std::move(strand),
+        make_tls_context(settings),
+        boost::redis::logger{boost::redis::logger::level::disabled}
+    );
+}
+
+}  // namespace holdfast::detail
