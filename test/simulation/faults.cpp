@@ -1,0 +1,439 @@
+#include "simulation/faults.hpp"
+
+#include <boost/asio/error.hpp>
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::sim {
+
+faults::faults(setting& all, std::vector<std::shared_ptr<node>>& nodes)
+    : all_{all},
+      nodes_{nodes} {}
+
+void faults::plan(std::size_t how_many, nanos horizon) {
+    for (std::size_t i = 0; i < how_many; ++i) {
+        all_.in.at(dice().time(0ns, horizon), [this] {
+            if (!healed_) {
+                happen();
+            }
+        });
+    }
+}
+
+void faults::heal() {
+    healed_ = true;
+    for (auto const& one : std::exchange(going_on_, {})) {
+        std::exchange(*one, {})();
+    }
+    all_.judge.on_disturbance();
+    all_.in.trace(nullptr, "FAULT: all is healed");
+}
+
+void faults::say(std::string const& what) {
+    all_.in.trace(nullptr, "FAULT: " + what);
+    all_.in.mark(what);
+}
+
+void faults::lasts(nanos how_long, undo end) {
+    auto const kept = std::make_shared<undo>([this, end = std::move(end)] {
+        end();
+        all_.judge.on_disturbance_ends();
+    });
+    all_.judge.on_disturbance_starts();
+    going_on_.push_back(kept);
+    all_.in.after(how_long, [this, kept] {
+        if (*kept) {
+            std::erase(going_on_, kept);
+            say("over");
+            std::exchange(*kept, {})();
+        }
+    });
+}
+
+void faults::at_once() {
+    all_.judge.on_disturbance();
+}
+
+nanos faults::a_while() {
+    auto const longest = std::clamp<nanos>(3 * nanos{all_.lease}, 3s, 10s);
+    return dice().any_scale(1ms, longest);
+}
+
+nanos faults::some_moment() {
+    return dice().any_scale(10us, 2s);
+}
+
+std::shared_ptr<node> faults::somebody() {
+    return nodes_[dice().below(nodes_.size())];
+}
+
+std::shared_ptr<link> faults::some_link() {
+    auto const open = all_.on.links();
+    return open.empty() ? nullptr : open[dice().below(open.size())];
+}
+
+std::string const& faults::some_lock() {
+    return all_.locks[dice().below(all_.locks.size())];
+}
+
+std::string faults::some_script() {
+    return dice().one_of<char const*>({"", "acquire", "acquire", "renew", "release"});
+}
+
+void faults::happen() {
+    ++count_;
+    auto const which = dice().below(100);
+    if (which < 20) {
+        on_network(dice().below(7));
+    } else if (which < 42) {
+        on_message(dice().below(6));
+    } else if (which < 58) {
+        on_server(dice().below(6));
+    } else if (which < 72) {
+        on_data(dice().below(8));
+    } else if (which < 80) {
+        on_refusal();
+    } else if (which < 85) {
+        on_rules(dice().below(4));
+    } else {
+        on_process(dice().below(6));
+    }
+}
+
+void faults::on_network(std::size_t which) {
+    auto const whose = somebody()->number();
+    auto& on = all_.on;
+    switch (which) {
+        case 0:
+        case 1: {
+            bool const there = dice().chance(70);
+            bool const back = !there || dice().chance(70);
+            say(fmt::format("p{} is cut off ({}{})", whose, there ? "to" : "", back ? "fro" : ""));
+            if (there) {
+                on.stall(whose, direction::to_server, true);
+            }
+            if (back) {
+                on.stall(whose, direction::to_client, true);
+            }
+            lasts(a_while(), [&on, whose] {
+                on.stall(whose, direction::to_server, false);
+                on.stall(whose, direction::to_client, false);
+            });
+            break;
+        }
+        case 2:
+            if (auto const one = some_link()) {
+                auto const way = dice().one_of({direction::to_server, direction::to_client});
+                say(fmt::format("a connection of p{} becomes a black hole", one->of()));
+                one->way(way).black_hole = true;
+                one->watch_health();
+                at_once();
+            }
+            break;
+        case 3:
+            if (auto const one = some_link()) {
+                say(fmt::format("a connection of p{} breaks", one->of()));
+                one->close_by_server(
+                    dice().one_of<error_code>(
+                        {asio::error::connection_reset, asio::error::eof}
+                    )
+                );
+                at_once();
+            }
+            break;
+        case 4:
+            say("all connections of one kind break");
+            for (bool const commands = dice().chance(50); auto const& one : on.links()) {
+                if (one->is_for_commands() == commands) {
+                    one->close_by_server(asio::error::connection_reset);
+                }
+            }
+            at_once();
+            break;
+        case 5: {
+            auto& route = on.route_of(whose);
+            auto const before = route.longest;
+            say(fmt::format("the network of p{} is slow", whose));
+            route.longest = dice().any_scale(50ms, 3s);
+            lasts(a_while(), [&route, before] { route.longest = before; });
+            break;
+        }
+        default:
+            say("new connections are refused");
+            on.set_refuses_connections(true);
+            lasts(a_while(), [&on] { on.set_refuses_connections(false); });
+            break;
+    }
+}
+
+void faults::on_message(std::size_t which) {
+    auto const script = some_script();
+    switch (which) {
+        case 0:
+            say("the connection breaks instead of the answer to " + script);
+            all_.on.break_after(script);
+            break;
+        case 1:
+            say("the connection breaks before " + script);
+            all_.on.break_before(script);
+            break;
+        case 2:
+            say("twice: " + script);
+            all_.on.run_twice(script, 0ns);
+            all_.judge.reached(sometimes::executed_twice);
+            break;
+        case 3:
+            say("twice, the second time later: " + script);
+            all_.on.run_twice(script, some_moment());
+            break;
+        default:
+            if (auto const one = some_link()) {
+                say("the next answer is dropped, repeated, swapped, or one too many");
+                one->set_answer_fault(dice().one_of(
+                    {answer_fault::drop,
+                     answer_fault::duplicate,
+                     answer_fault::swap,
+                     answer_fault::insert}
+                ));
+            }
+            break;
+    }
+    at_once();
+}
+
+void faults::on_server(std::size_t which) {
+    auto& on = all_.on;
+    all_.server_faults = true;
+    switch (which) {
+        case 0:
+        case 1:
+            say("the server is stopped");
+            on.pause();
+            lasts(a_while(), [&on] {
+                if (on.paused()) {
+                    on.resume();
+                }
+            });
+            break;
+        case 2:
+        case 3: {
+            bool const keep = which == 2;
+            say(keep ? "the server is killed" : "the server is killed, and loses its data");
+            if (!keep) {
+                all_.judge.excuse("");
+            }
+            on.kill();
+            lasts(a_while(), [&on, this, keep] {
+                if (!keep) {
+                    all_.judge.excuse("");
+                }
+                on.start(keep);
+            });
+            break;
+        }
+        default:
+            say("the server forgets its scripts");
+            on.data().flush_scripts();
+            at_once();
+            break;
+    }
+}
+
+void faults::on_data(std::size_t which) {
+    auto& on = all_.on;
+    auto const& lock = some_lock();
+    at_once();
+    switch (which) {
+        case 0:
+            say("all data are lost");
+            all_.judge.excuse("");
+            on.data().flush_all();
+            break;
+        case 1:
+        case 2:
+            say(lock + " is deleted without a notice");
+            all_.judge.excuse(lock);
+            on.data().erase(lock);
+            break;
+        case 3:
+            say("the counter of " + lock + " is lost");
+            on.data().erase("redisson_lock_token:{" + lock + "}");
+            break;
+        case 4:
+            say("the server's clock goes forward");
+            all_.judge.excuse("");
+            all_.judge.reached(sometimes::clock_fault);
+            on.step_clock(dice().any_scale(10ms, 10s));
+            break;
+        case 5:
+            say("the server's clock goes back");
+            all_.judge.forget_tokens();
+            on.step_clock(-dice().any_scale(10ms, 5s));
+            break;
+        case 6: {
+            if (on.data().exists(lock) || !on.up()) {
+                break;
+            }
+            say("somebody else takes " + lock);
+            auto const session = on.data().connect([](value) {});
+            auto const lease = std::to_string(200 + dice().below(3'000));
+            on.data().execute(session, {"HSET", lock, "5f0c0000-0000-0000-0000-000000000000:7", "1"});
+            on.data().execute(session, {"PEXPIRE", lock, lease});
+            on.data().disconnect(session);
+            all_.judge.on_other_holder(lock, true);
+            all_.in.after(a_while(), [this, lock] {
+                auto& data = all_.on.data();
+                bool const has = all_.judge.holds_on_server(
+                    lock,
+                    "5f0c0000-0000-0000-0000-000000000000:7"
+                );
+                if (has && all_.on.up()) {
+                    all_.in.trace(nullptr, "FAULT: somebody else gives back " + lock);
+                    auto const again = data.connect([](value) {});
+                    data.execute(again, {"DEL", lock});
+                    data.execute(
+                        again,
+                        {"PUBLISH", "redisson_lock__channel:{" + lock + "}", "0"}
+                    );
+                    data.disconnect(again);
+                    all_.judge.on_other_holder(lock, false);
+                }
+            });
+            break;
+        }
+        default: {
+            say("a foreign value stands in the place of " + lock);
+            all_.foreign_values = true;
+            all_.judge.excuse(lock);
+            auto const session = on.data().connect([](value) {});
+            on.data().execute(session, {"SET", lock, "precious", "PX", "1500"});
+            on.data().disconnect(session);
+            break;
+        }
+    }
+}
+
+void faults::on_refusal() {
+    auto& on = all_.on;
+    all_.server_faults = true;
+    auto const what = dice().one_of(
+        {refusal::oom,
+         refusal::read_only,
+         refusal::misconf,
+         refusal::noreplicas,
+         refusal::loading,
+         refusal::busy,
+         refusal::masterdown}
+    );
+    if (dice().chance(40)) {
+        auto const* const text = dice().one_of<char const*>(
+            {"CLUSTERDOWN The cluster is down",
+             "TRYAGAIN Multiple keys request during rehashing of slot",
+             "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN "
+             "NOSAVE.",
+             "NOREPLICAS Not enough good replicas to write.",
+             "ERR something that nobody has ever heard of",
+             "ERR max number of clients reached"}
+        );
+        say(fmt::format("the next scripts are refused: {}", text));
+        on.data().refuse_next("evalsha", 1 + dice().below(3), text);
+        at_once();
+        return;
+    }
+    say(fmt::format("the server refuses, kind {}", static_cast<int>(what)));
+    on.data().set_refusal(what);
+    bool const pings = what == refusal::loading || what == refusal::busy;
+    on.set_pings_fail(pings);
+    lasts(a_while(), [&on] {
+        on.data().set_refusal(refusal::none);
+        on.set_pings_fail(false);
+    });
+}
+
+void faults::on_rules(std::size_t which) {
+    auto& on = all_.on;
+    user_rules rules;
+    switch (which) {
+        case 0:
+            say("the user may not do something");
+            all_.denials = true;
+            rules.denied_commands.insert(dice().one_of<char const*>(
+                {"incr", "hset", "pexpire", "hdel", "hexists", "evalsha", "pttl"}
+            ));
+            break;
+        case 1:
+            say("the user may not use channels");
+            all_.denials = true;
+            rules.channels.emplace();
+            break;
+        case 2:
+            say("the user may not publish");
+            all_.denials = true;
+            rules.denied_commands.insert("publish");
+            break;
+        default:
+            say("the user has to log in");
+            all_.bad_passwords = true;
+            on.data().set_refusal(refusal::noauth);
+            lasts(a_while(), [&on] { on.data().set_refusal(refusal::none); });
+            return;
+    }
+    on.data().set_user("default", rules);
+    lasts(a_while(), [&on] { on.data().set_user("default", user_rules{}); });
+}
+
+void faults::on_process(std::size_t which) {
+    auto const whose = somebody();
+    if (whose->killed()) {
+        return;
+    }
+    auto const weak = std::weak_ptr{whose};
+    auto const if_alive = [weak](auto what) {
+        if (auto const still = weak.lock(); still && !still->killed()) {
+            what(*still);
+        }
+    };
+    switch (which) {
+        case 0:
+        case 1:
+            say(fmt::format("p{} is stopped", whose->number()));
+            whose->of().pause();
+            lasts(a_while(), [if_alive] { if_alive([](node& one) { one.of().resume(); }); });
+            break;
+        case 2:
+            say(fmt::format("the machine of p{} is suspended", whose->number()));
+            whose->of().suspend();
+            lasts(a_while(), [if_alive] { if_alive([](node& one) { one.of().resume(); }); });
+            break;
+        case 3: {
+            auto* const lane = &whose->random_lane();
+            say(fmt::format("thread {} of p{} is blocked", lane->number, whose->number()));
+            whose->of().block(*lane);
+            lasts(a_while(), [if_alive, lane] {
+                if_alive([lane](node& one) { one.of().unblock(*lane); });
+            });
+            break;
+        }
+        case 4:
+            say(fmt::format("p{} is killed", whose->number()));
+            if (whose->holding()) {
+                all_.judge.reached(sometimes::killed_holding);
+            }
+            all_.on.close_all_of(whose->number());
+            whose->kill();
+            at_once();
+            break;
+        default:
+            if (!whose->closed()) {
+                say(fmt::format("the client of p{} is closed", whose->number()));
+                whose->close(dice().chance(50));
+                at_once();
+            }
+            break;
+    }
+}
+
+}  // namespace holdfast::sim

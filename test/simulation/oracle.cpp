@@ -1,0 +1,393 @@
+#include "simulation/oracle.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+namespace holdfast::sim {
+
+namespace {
+
+bool is_valid(oracle::belief const& one) {
+    view_of const view{*one.of};
+    return one.held->valid();
+}
+
+}  // namespace
+
+oracle::oracle(world& in, server& of, nanos slowest_wake_up)
+    : in_{in},
+      server_{of},
+      slowest_wake_up_{slowest_wake_up} {
+    server_.on_script = [this](script_event const& what) { on_script(what); };
+}
+
+// What the users see
+
+oracle::belief_ref oracle::on_delivered(
+    process& of,
+    lane& on,
+    std::string const& lock,
+    holdfast::lease const& held
+) {
+    reached(sometimes::granted);
+    auto const token = held.token().value;
+    auto& known = truths_[lock];
+    auto const granted =
+        std::find_if(known.granted.begin(), known.granted.end(), [token](auto const& one) {
+            return one.second == token;
+        });
+    if (granted == known.granted.end()) {
+        in_.violation(fmt::format("a lease of {} with token {}, which was not granted", lock, token)
+        );
+    }
+    auto const holder = granted == known.granted.end() ? std::string{} : granted->first;
+    if (known.executions[holder] > 1) {
+        reached(sometimes::granted_after_unknown);
+    }
+    beliefs_.push_back({&of, &on, &held, lock, token, holder});
+    auto const made = std::prev(beliefs_.end());
+    watch_deadline(made);
+    check(lock);
+    return made;
+}
+
+void oracle::on_parted(belief_ref of) {
+    std::erase_if(by_serial_, [&of](auto const& one) { return one.second == of; });
+    beliefs_.erase(of);
+}
+
+void oracle::on_told(belief& of) {
+    of.told = true;
+    view_of const view{*of.of};
+    auto const late = lease_clock::now() - of.held->deadline();
+    // Free from well before the deadline on.
+    bool const free = of.of->free_since() + 100ms < in_.now() - std::max(late, nanos{0});
+    if (late > nanos{0} && free) {
+        in_.violation(fmt::format(
+            "the holder of {} was told {} ms after its deadline",
+            of.lock,
+            late.count() / 1'000'000
+        ));
+    }
+}
+
+oracle::waiter_ref oracle::on_waits(process& of, std::string const& lock, bool patient) {
+    waiters_.push_back({&of, lock, in_.now(), patient});
+    if (server_.data().pttl(lock) == -2) {
+        watch_waiters(lock, in_.now() + slowest_wake_up_);
+    }
+    return std::prev(waiters_.end());
+}
+
+void oracle::on_waits_no_more(waiter_ref of) {
+    waiters_.erase(of);
+}
+
+std::size_t oracle::waiters(process const& of, std::string_view lock) const {
+    return static_cast<std::size_t>(
+        std::count_if(waiters_.begin(), waiters_.end(), [&](waiter const& one) {
+            return one.of == &of && one.lock == lock;
+        })
+    );
+}
+
+void oracle::on_lost(loss_reason why) {
+    switch (why) {
+        case loss_reason::none: break;
+        case loss_reason::expired: reached(sometimes::lost_expired); break;
+        case loss_reason::taken: reached(sometimes::lost_taken); break;
+        case loss_reason::deleted: reached(sometimes::lost_deleted); break;
+        case loss_reason::unreachable: reached(sometimes::lost_unreachable); break;
+        case loss_reason::max_hold: reached(sometimes::lost_max_hold); break;
+        case loss_reason::client_stopped: reached(sometimes::lost_client_stopped); break;
+    }
+}
+
+nanos oracle::told_busy_at(process const& of, std::string const& lock) const {
+    auto const at = busy_.find({of.number(), lock});
+    return at == busy_.end() ? -1ns : at->second;
+}
+
+bool oracle::holds_on_server(std::string const& lock, std::string const& holder) {
+    auto const fields = server_.data().hgetall(lock);
+    return std::any_of(fields.begin(), fields.end(), [&](auto const& field) {
+        return field.first == holder;
+    });
+}
+
+void oracle::on_killed(process const& of) {
+    std::erase_if(waiters_, [&of](waiter const& one) { return one.of == &of; });
+    std::erase_if(by_serial_, [&of](auto const& one) { return one.second->of == &of; });
+    std::erase_if(beliefs_, [&of](belief const& one) { return one.of == &of; });
+}
+
+// What the faults do
+
+void oracle::excuse(std::string const& lock) {
+    auto& data = server_.data();
+    for (auto const& key : lock.empty() ? data.lock_keys() : std::vector<std::string>{lock}) {
+        for (auto const& [field, unused] : data.hgetall(key)) {
+            excused_.insert(field);
+        }
+    }
+}
+
+void oracle::on_other_holder(std::string const& lock, bool took) {
+    if (took) {
+        reached(sometimes::other_holder);
+        truths_[lock].free_since = -1ns;
+        on_held(lock);
+    } else {
+        on_maybe_free(lock);
+    }
+}
+
+void oracle::on_disturbance_ends() {
+    --disturbances_;
+    last_disturbance_ = in_.now();
+}
+
+bool oracle::excused(belief const& one) const {
+    return excused_.contains(one.holder);
+}
+
+std::string oracle::describe(belief const& one) const {
+    view_of const view{*one.of};
+    return fmt::format(
+        "p{}'s with token {} until its {:.3f} s (now {:.3f} s)",
+        one.of->number(),
+        one.token,
+        std::chrono::duration<double>{one.held->deadline().time_since_epoch()}.count(),
+        std::chrono::duration<double>{one.of->clock()}.count()
+    );
+}
+
+// What the server does
+
+void oracle::on_script(script_event const& what) {
+    std::string const lock{what.lock};
+    auto& known = truths_[lock];
+    auto const& reply = *what.reply;
+    in_.mark(what.script);
+    if (in_.traced()) {
+        in_.trace(
+            nullptr,
+            fmt::format(
+                "server runs {} of {} by {} for p{}: {}",
+                what.script,
+                lock,
+                what.holder,
+                what.from,
+                reply.describe()
+            )
+        );
+    }
+    if (reply.is_error()) {
+        if (reply.text.starts_with("NOSCRIPT")) {
+            reached(sometimes::not_known);
+        } else if (reply.text.starts_with("NOPERM") || reply.text.find("ACL failure") != std::string::npos) {
+            reached(sometimes::denied);
+        } else {
+            reached(sometimes::refused);
+        }
+        return;
+    }
+    auto const outcome = reply.elements.size() > 1 ? reply.elements[1].number : -1;
+    if (what.script == "acquire") {
+        if (outcome == 1) {
+            on_granted(known, what);
+            on_held(lock);
+        } else if (outcome == 0) {
+            busy_[{what.from, lock}] = in_.now();
+        }
+    } else if (what.script == "renew") {
+        if (outcome == 1) {
+            on_held(lock);
+        }
+    } else if (what.script == "release" || what.script == "force_release") {
+        if (outcome == 1) {
+            if (what.script == "force_release") {
+                excused_.insert(known.last_holder);
+            }
+            on_maybe_free(lock);
+        }
+    }
+    check(lock);
+}
+
+void oracle::on_granted(truth& of, script_event const& what) {
+    auto const& reply = *what.reply;
+    auto const token = static_cast<std::uint64_t>(reply.elements.at(2).number);
+    if (token <= of.last_token && !tokens_excused_) {
+        in_.violation(fmt::format(
+            "token {} of {} was granted after {}",
+            token,
+            what.lock,
+            of.last_token
+        ));
+    }
+    of.last_token = std::max(of.last_token, token);
+    std::string const holder{what.holder};
+    if (!of.last_holder.empty() && of.last_holder != holder && of.last_process != what.from) {
+        reached(sometimes::handed_over);
+    }
+    of.last_holder = holder;
+    of.last_process = what.from;
+    of.granted[holder] = token;
+    ++of.executions[holder];
+    of.free_since = -1ns;
+}
+
+// The key has a new end: nobody may believe beyond it.
+void oracle::on_held(std::string const& lock) {
+    auto const left = server_.data().pttl(lock);
+    if (left == -1) {
+        in_.violation("a key without an expiry: " + lock);
+    }
+    if (left < 0) {
+        return;
+    }
+    auto const end = in_.now() + server_.true_duration_of(std::chrono::milliseconds{left + 2});
+    in_.at(end, [this, lock] {
+        check(lock);
+        if (server_.data().pttl(lock) == -2) {
+            on_maybe_free(lock);
+        }
+    });
+}
+
+void oracle::on_maybe_free(std::string const& lock) {
+    auto& known = truths_[lock];
+    if (server_.data().pttl(lock) == -2) {
+        if (known.free_since < 0ns) {
+            known.free_since = in_.now();
+        }
+        watch_waiters(lock, in_.now() + slowest_wake_up_);
+    }
+}
+
+// A lock that is free, and wanted, is taken soon.
+void oracle::watch_waiters(std::string const& lock, nanos when) {
+    if (std::none_of(waiters_.begin(), waiters_.end(), [&](waiter const& one) {
+            return one.lock == lock;
+        })) {
+        return;
+    }
+    in_.at(when, [this, lock] {
+        if (server_.data().pttl(lock) != -2) {
+            return;
+        }
+        auto& known = truths_[lock];
+        if (known.free_since < 0ns) {
+            known.free_since = in_.now() - slowest_wake_up_;
+        }
+        if (disturbed()) {
+            watch_waiters(lock, in_.now() + 1s);
+            return;
+        }
+        auto soonest = nanos::max();
+        for (auto const& one : waiters_) {
+            if (one.lock != lock || !one.patient || one.of->paused()) {
+                continue;
+            }
+            auto const since = std::max(
+                {known.free_since, last_disturbance_, one.since, one.of->free_since()}
+            );
+            if (in_.now() - since >= slowest_wake_up_) {
+                in_.violation(fmt::format(
+                    "{} has been free for {:.3f} s, and p{} waits for it",
+                    lock,
+                    std::chrono::duration<double>{in_.now() - known.free_since}.count(),
+                    one.of->number()
+                ));
+                return;
+            }
+            soonest = std::min(soonest, since + slowest_wake_up_);
+        }
+        if (soonest != nanos::max()) {
+            watch_waiters(lock, soonest);
+        }
+    });
+}
+
+// Judgement
+
+void oracle::watch_deadline(belief_ref of) {
+    auto const serial = next_serial_++;
+    by_serial_.emplace(serial, of);
+    view_of const view{*of->of};
+    auto const when = of->of->true_time_of(of->held->deadline().time_since_epoch()) + 1us;
+    in_.at(when, [this, serial] { check_deadline(serial); });
+}
+
+void oracle::check_deadline(std::uint64_t serial) {
+    auto const at = by_serial_.find(serial);
+    if (at == by_serial_.end()) {
+        return;
+    }
+    auto const one = at->second;
+    by_serial_.erase(at);
+    view_of const view{*one->of};
+    if (lease_clock::now() < one->held->deadline()) {
+        watch_deadline(one);
+        return;
+    }
+    if (one->held->valid()) {
+        in_.violation("a lease is valid after its deadline: " + describe(*one));
+        return;
+    }
+    bool const free = !one->of->paused() && one->of->free_since() + 100ms < in_.now() &&
+                      !one->on->blocked;
+    if (one->watched && !one->told && free) {
+        // The last notice may be under way in this very instant.
+        if (one->of->idle()) {
+            in_.violation("nobody told the holder that its lease is over: " + describe(*one));
+        }
+    }
+}
+
+void oracle::check(std::string const& lock) {
+    belief const* first = nullptr;
+    for (auto& one : beliefs_) {
+        if (one.lock != lock) {
+            continue;
+        }
+        view_of const view{*one.of};
+        auto const state = one.held->state();
+        if (state == lease_state::in_doubt) {
+            if (!std::exchange(one.was_in_doubt, true)) {
+                reached(sometimes::in_doubt);
+            }
+        } else if (state == lease_state::held && std::exchange(one.was_in_doubt, false)) {
+            reached(sometimes::recovered);
+        }
+        if (!is_valid(one)) {
+            continue;
+        }
+        if (first && first->token != one.token) {
+            if (excused(*first) || excused(one)) {
+                reached(sometimes::overlap_explained);
+            } else {
+                in_.violation(fmt::format(
+                    "{} has two valid leases: {} and {}",
+                    lock,
+                    describe(*first),
+                    describe(one)
+                ));
+            }
+        }
+        first = &one;
+        if (!excused(one) && !holds_on_server(lock, one.holder)) {
+            in_.violation(fmt::format(
+                "{} is not held on the server by the lease that is valid: {}",
+                lock,
+                describe(one)
+            ));
+        }
+    }
+}
+
+}  // namespace holdfast::sim

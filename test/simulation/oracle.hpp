@@ -1,0 +1,132 @@
+#ifndef HOLDFAST_TEST_SIMULATION_ORACLE_HPP
+#define HOLDFAST_TEST_SIMULATION_ORACLE_HPP
+
+#include "simulation/server.hpp"
+#include "simulation/sometimes.hpp"
+#include "simulation/world.hpp"
+
+#include <holdfast/lease.hpp>
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::sim {
+
+/// Knows the true time and what is on the server, sees every lease, and says what is wrong
+/// (reliability.md, section 2).
+class oracle {
+public:
+    /// A lease in somebody's hands.
+    struct belief {
+        process* of;
+        lane* on;
+        holdfast::lease const* held;
+        std::string lock;
+        std::uint64_t token;
+        std::string holder;
+        bool was_in_doubt = false;
+        /// Somebody waits to be told of the loss.
+        bool watched = false;
+        bool told = false;
+    };
+    using belief_ref = std::list<belief>::iterator;
+
+    struct waiter {
+        process* of;
+        std::string lock;
+        nanos since;
+        /// It waits until it gets the lock.
+        bool patient;
+    };
+    using waiter_ref = std::list<waiter>::iterator;
+
+    oracle(world& in, server& of, nanos slowest_wake_up);
+
+    void reached(sometimes what) noexcept { ++reached_[static_cast<std::size_t>(what)]; }
+    [[nodiscard]] sometimes_counts const& reached() const noexcept { return reached_; }
+
+    // What the users see.
+    belief_ref on_delivered(
+        process& of,
+        lane& on,
+        std::string const& lock,
+        holdfast::lease const& held
+    );
+    void on_parted(belief_ref of);
+    void on_told(belief& of);
+    waiter_ref on_waits(process& of, std::string const& lock, bool patient);
+    void on_waits_no_more(waiter_ref of);
+    [[nodiscard]] std::size_t waiters(process const& of, std::string_view lock) const;
+    /// A lease that its holder finds lost.
+    void on_lost(loss_reason why);
+    /// When this process was last told that the lock is busy; negative: never.
+    [[nodiscard]] nanos told_busy_at(process const& of, std::string const& lock) const;
+    [[nodiscard]] bool holds_on_server(std::string const& lock, std::string const& holder);
+
+    // What the faults do.
+    /// Whoever holds this lock now (or any lock, if empty) may lose it through no fault of ours.
+    void excuse(std::string const& lock);
+    void on_disturbance_starts() { ++disturbances_; }
+    void on_disturbance_ends();
+    [[nodiscard]] bool disturbed() const noexcept { return disturbances_ > 0; }
+    /// A fault without a duration.
+    void on_disturbance() { last_disturbance_ = in_.now(); }
+    [[nodiscard]] nanos last_disturbance() const noexcept { return last_disturbance_; }
+    /// The counter's order is not promised any more.
+    void forget_tokens() { tokens_excused_ = true; }
+    /// Foreign values under locks' keys are not locks.
+    void set_foreign(bool foreign) { foreign_ = foreign; }
+    /// Somebody who is not of this library took the lock, or gave it back.
+    void on_other_holder(std::string const& lock, bool took);
+    /// The process is gone, and with it whoever waited or held there.
+    void on_killed(process const& of);
+
+    void check(std::string const& lock);
+
+private:
+    struct truth {
+        std::uint64_t last_token = 0;
+        nanos free_since{-1};
+        std::map<std::string, std::uint64_t, std::less<>> granted;  // holder, newest token
+        std::map<std::string, int, std::less<>> executions;
+        std::map<std::string, std::uint64_t, std::less<>> granted_over;  // connection
+        std::string last_holder;
+        std::uint32_t last_process = 0;
+    };
+
+    void on_script(script_event const& what);
+    void on_granted(truth& of, script_event const& what);
+    void on_held(std::string const& lock);
+    void on_maybe_free(std::string const& lock);
+    void watch_waiters(std::string const& lock, nanos when);
+    void watch_deadline(belief_ref of);
+    void check_deadline(std::uint64_t serial);
+    [[nodiscard]] bool excused(belief const& one) const;
+    [[nodiscard]] std::string describe(belief const& one) const;
+
+    world& in_;
+    server& server_;
+    nanos slowest_wake_up_;
+    std::list<belief> beliefs_;
+    std::map<std::uint64_t, belief_ref> by_serial_;
+    std::uint64_t next_serial_ = 0;
+    std::list<waiter> waiters_;
+    std::map<std::string, truth, std::less<>> truths_;
+    std::map<std::pair<std::uint32_t, std::string>, nanos> busy_;
+    std::set<std::string, std::less<>> excused_;
+    sometimes_counts reached_{};
+    int disturbances_ = 0;
+    nanos last_disturbance_{0};
+    bool tokens_excused_ = false;
+    bool foreign_ = false;
+};
+
+}  // namespace holdfast::sim
+
+#endif

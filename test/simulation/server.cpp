@@ -1,0 +1,487 @@
+#include "simulation/server.hpp"
+
+#include "redis/scripts.hpp"
+#include "simulation/connection.hpp"
+
+#include <boost/asio/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <iterator>
+#include <utility>
+
+namespace holdfast::sim {
+
+namespace {
+
+thread_local server* current_server = nullptr;
+
+constexpr std::int64_t start_of_time = 1'750'000'000'000'000;  // µs since 1970
+
+// The commands of what was written at once: arrays of bulk strings.
+std::vector<std::vector<std::string_view>> commands_in(std::string_view bytes) {
+    auto const number = [&bytes] {
+        std::size_t value = 0;
+        std::from_chars(bytes.data() + 1, bytes.data() + bytes.size(), value);
+        bytes.remove_prefix(bytes.find('\n') + 1);
+        return value;
+    };
+    std::vector<std::vector<std::string_view>> commands;
+    while (!bytes.empty()) {
+        auto& command = commands.emplace_back();
+        for (auto left = number(); left > 0; --left) {
+            auto const size = number();
+            command.push_back(bytes.substr(0, size));
+            bytes.remove_prefix(size + 2);
+        }
+    }
+    return commands;
+}
+
+// Its name, if a command runs a script of the library.
+std::string_view script_of(std::vector<std::string_view> const& command) {
+    namespace scripts = detail::scripts;
+    static std::array const known{
+        &scripts::acquire,
+        &scripts::release,
+        &scripts::renew,
+        &scripts::inspect,
+        &scripts::force_release,
+    };
+    if (command.size() > 2 && (command[0] == "EVALSHA" || command[0] == "EVAL")) {
+        for (auto const* one : known) {
+            if (command[1] == (command[0] == "EVAL" ? one->text : one->sha1)) {
+                return one->name;
+            }
+        }
+    }
+    return {};
+}
+
+std::string_view holder_in(std::vector<std::string_view> const& command, std::string_view script) {
+    // After the keys' number come the keys and then the arguments.
+    auto const keys = static_cast<std::size_t>(command[2][0] - '0');
+    std::size_t const at = 3 + keys + (script == "release" ? 0 : 1);
+    return at < command.size() ? command[at] : std::string_view{};
+}
+
+}  // namespace
+
+// Links
+
+link::link(server& to, std::shared_ptr<connection> const& client)
+    : to_{to},
+      client_{client},
+      of_{client->of().number()},
+      health_check_{client->health_check_interval()} {}
+
+template <class F>
+void link::send(direction which, F what) {
+    auto& on = way(which);
+    if (on.black_hole) {
+        return;
+    }
+    auto& route = to_.route_of(of_);
+    auto go = [self = shared_from_this(), which, what = std::move(what)]() mutable {
+        auto& stream = self->way(which);
+        auto& w = self->to_.in();
+        auto const arrival = w.now() + self->to_.delay(self->to_.route_of(self->of_));
+        stream.last_arrival = std::max(arrival, stream.last_arrival + 1ns);
+        w.at(stream.last_arrival, [self, which, what = std::move(what)]() mutable {
+            if (!self->way(which).black_hole) {
+                what(*self);
+            }
+        });
+    };
+    if (route.stalled(which)) {
+        route.held(which).emplace_back(std::move(go));
+    } else {
+        go();
+    }
+}
+
+void link::send_to_server(std::string bytes) {
+    if (!open()) {
+        return;
+    }
+    auto& w = to_.in();
+    w.mark(bytes);
+    ++under_way_;
+    send(direction::to_server, [bytes = std::move(bytes)](link& self) mutable {
+        --self.under_way_;
+        self.arrive_at_server(std::move(bytes));
+    });
+}
+
+void link::arrive_at_server(std::string bytes) {
+    if (server_closed_ || rest_is_lost_) {
+        end_session();
+        return;
+    }
+    if (rest_is_late_by_ > 0ns) {
+        ++under_way_;
+        to_.in().after(
+            rest_is_late_by_,
+            [self = shared_from_this(), bytes = std::move(bytes)]() mutable {
+                --self->under_way_;
+                self->at_server_.push_back(std::move(bytes));
+                self->to_.on_bytes(*self);
+            }
+        );
+        return;
+    }
+    at_server_.push_back(std::move(bytes));
+    to_.on_bytes(*this);
+}
+
+void link::send_to_client(value message) {
+    if (!open()) {
+        return;
+    }
+    if (message.type == value::kind::push) {
+        transmit(std::move(message));
+        return;
+    }
+    switch (std::exchange(answer_fault_, answer_fault::none)) {
+        case answer_fault::none: break;
+        case answer_fault::drop: return;
+        case answer_fault::duplicate: transmit(message); break;
+        case answer_fault::insert: transmit(value::array({value::bulk("1")})); break;
+        case answer_fault::swap: kept_back_ = std::move(message); return;
+    }
+    transmit(std::move(message));
+    if (kept_back_) {
+        transmit(*std::exchange(kept_back_, std::nullopt));
+    }
+}
+
+void link::transmit(value message) {
+    send(direction::to_client, [message = std::move(message)](link& self) mutable {
+        self.last_contact_ = self.to_.in().now();
+        if (auto const client = self.client_.lock(); client && !self.client_closed_) {
+            self.to_.in().mark(message.text);
+            client->on_message(std::move(message));
+        }
+    });
+}
+
+void link::close_by_client() {
+    if (std::exchange(client_closed_, true) || server_closed_) {
+        return;
+    }
+    auto& dice = to_.in().dice();
+    rest_is_lost_ = dice.chance(50);
+    if (!rest_is_lost_ && dice.chance(30)) {
+        rest_is_late_by_ = dice.any_scale(1ms, 5s);
+    }
+    // The server learns of it in order, after what was sent before.
+    ++under_way_;
+    send(direction::to_server, [](link& self) {
+        --self.under_way_;
+        self.end_session();
+    });
+}
+
+void link::close_by_server(error_code what_the_client_sees) {
+    if (std::exchange(server_closed_, true)) {
+        return;
+    }
+    at_server_.clear();
+    end_session();
+    send(direction::to_client, [what_the_client_sees](link& self) {
+        if (auto const client = self.client_.lock(); client && !self.client_closed_) {
+            client->on_failed(what_the_client_sees);
+        }
+    });
+}
+
+void link::end_session() {
+    bool const over = server_closed_ ||
+                      (client_closed_ && at_server_.empty() && (under_way_ == 0 || rest_is_lost_));
+    if (over && !std::exchange(session_ended_, true)) {
+        to_.data_.disconnect(session_);
+    }
+}
+
+bool link::silent() {
+    auto const& route = to_.route_of(of_);
+    return to_.paused_ || to_.pings_fail_ || up_.black_hole || down_.black_hole ||
+           route.stalled_to_server || route.stalled_to_client;
+}
+
+void link::watch_health() {
+    if (watching_ || !open()) {
+        return;
+    }
+    watching_ = true;
+    auto& w = to_.in();
+    auto const limit = 2 * health_check_ + w.dice().time(0ns, health_check_);
+    w.after(limit, [self = shared_from_this(), since = w.now()] { self->check_health(since); });
+}
+
+void link::check_health(nanos since) {
+    watching_ = false;
+    if (!open() || !silent()) {
+        return;
+    }
+    if (last_contact_ > since && !to_.pings_fail_) {
+        watch_health();
+        return;
+    }
+    if (auto const client = client_.lock()) {
+        client->on_failed(asio::error::timed_out);
+    }
+}
+
+// The server
+
+server::server(world& in, double rate)
+    : in_{in},
+      rate_{rate},
+      ghost_{data_.connect([](value) {})},
+      outer_{std::exchange(current_server, this)} {}
+
+server::~server() {
+    current_server = outer_;
+}
+
+server& server::current() noexcept {
+    return *current_server;
+}
+
+std::int64_t server::wall_clock() const noexcept {
+    auto const passed = static_cast<double>(in_.now().count()) * rate_;
+    return start_of_time + (static_cast<std::int64_t>(passed) + clock_offset_.count()) / 1'000;
+}
+
+nanos server::true_duration_of(std::chrono::milliseconds by_server) const noexcept {
+    return nanos{static_cast<std::int64_t>(static_cast<double>(nanos{by_server}.count()) / rate_)};
+}
+
+redis_model& server::data() {
+    data_.set_time(wall_clock());
+    return data_;
+}
+
+route& server::route_of(std::uint32_t whose) {
+    for (auto const& [number, route] : routes_) {
+        if (number == whose) {
+            return *route;
+        }
+    }
+    return *routes_.emplace_back(whose, std::make_unique<route>()).second;
+}
+
+nanos server::delay(route const& on) {
+    auto& dice = in_.dice();
+    auto const usual = dice.any_scale(on.shortest, on.longest);
+    return dice.chance(2) ? 20 * usual : usual;
+}
+
+std::vector<std::shared_ptr<link>> server::links() {
+    std::erase_if(links_, [](auto const& one) { return one->session_ended_; });
+    std::vector<std::shared_ptr<link>> open;
+    std::copy_if(links_.begin(), links_.end(), std::back_inserter(open), [](auto const& one) {
+        return one->open();
+    });
+    return open;
+}
+
+void server::close_all_of(std::uint32_t whose) {
+    for (auto const& one : links()) {
+        if (one->of() == whose) {
+            one->close_by_client();
+        }
+    }
+}
+
+bool server::has_half_open() const {
+    return std::any_of(links_.begin(), links_.end(), [](auto const& one) {
+        return !one->session_ended_;
+    });
+}
+
+void server::connect(std::shared_ptr<connection> const& client, nanos limit) {
+    auto& on = route_of(client->of().number());
+    auto const arrived = std::make_shared<bool>(false);
+    in_.after(limit, [weak = std::weak_ptr{client}, arrived] {
+        if (auto const waiting = weak.lock(); waiting && !std::exchange(*arrived, true)) {
+            waiting->on_failed(asio::error::timed_out);
+        }
+    });
+    auto arrive = [this, weak = std::weak_ptr{client}, arrived] {
+        if (auto const waiting = weak.lock(); waiting && !std::exchange(*arrived, true)) {
+            establish(waiting);
+        }
+    };
+    if (on.stalled_to_server || on.stalled_to_client) {
+        auto const which = on.stalled_to_server ? direction::to_server : direction::to_client;
+        on.held(which).emplace_back(std::move(arrive));
+    } else {
+        in_.after(2 * delay(on), std::move(arrive));
+    }
+}
+
+void server::establish(std::shared_ptr<connection> const& client) {
+    if (!up_ || refuses_) {
+        client->on_failed(asio::error::connection_refused);
+        return;
+    }
+    auto const made = std::make_shared<link>(*this, client);
+    made->session_ = data_.connect([weak = std::weak_ptr{made}](value message) {
+        if (auto const to = weak.lock()) {
+            to->send_to_client(std::move(message));
+        }
+    });
+    links_.emplace_back(made);
+    if (made->silent()) {
+        made->watch_health();
+    }
+    client->on_connected(made);
+}
+
+void server::on_bytes(link& from) {
+    if (!paused_ && up_) {
+        run_next(from);
+    }
+}
+
+void server::run_next(link& from) {
+    auto const keep = from.shared_from_this();
+    while (!from.at_server_.empty() && !from.server_closed_) {
+        auto const bytes = std::move(from.at_server_.front());
+        from.at_server_.pop_front();
+        for (auto const& command : commands_in(bytes)) {
+            if (!from.server_closed_) {
+                run_command(from, command);
+            }
+        }
+    }
+    from.end_session();
+}
+
+void server::run_command(link& from, words const& command) {
+    from.for_commands_ = from.for_commands_ || command[0] == "TIME";
+    auto const script = script_of(command);
+    auto const meant = [&](std::optional<std::string>& fault) {
+        bool const hit = fault && !script.empty() && (fault->empty() || *fault == script);
+        if (hit) {
+            fault.reset();
+        }
+        return hit;
+    };
+    if (meant(break_before_)) {
+        from.close_by_server(asio::error::connection_reset);
+        return;
+    }
+    auto answer = execute(from.session_, from.of_, command, script);
+    bool const known = !answer || answer->type != value::kind::error;
+    if (known && twice_ && !script.empty() &&
+        (twice_->script.empty() || twice_->script == script)) {
+        auto const again = *std::exchange(twice_, std::nullopt);
+        if (again.after == 0ns) {
+            answer = execute(from.session_, from.of_, command, script);
+        } else {
+            run_again_later(from.of_, command, script, again.after);
+        }
+    }
+    if (known && meant(break_after_)) {
+        from.close_by_server(asio::error::connection_reset);
+        return;
+    }
+    if (answer) {
+        from.send_to_client(std::move(*answer));
+    }
+}
+
+void server::run_again_later(
+    std::uint32_t from,
+    words const& command,
+    std::string_view script,
+    nanos after
+) {
+    std::vector<std::string> const copy{command.begin(), command.end()};
+    in_.after(after, [this, from, copy, script] {
+        words const again{copy.begin(), copy.end()};
+        if (up_) {
+            execute(ghost_, from, again, script);
+        }
+    });
+}
+
+std::optional<value> server::execute(
+    redis_model::session_id session,
+    std::uint32_t from,
+    words const& command,
+    std::string_view script
+) {
+    auto answer = data().execute(session, command);
+    if (!script.empty() && answer && on_script) {
+        on_script({script, command[3], holder_in(command, script), &*answer, from});
+    }
+    return answer;
+}
+
+// Faults
+
+void server::pause() {
+    paused_ = true;
+    for (auto const& one : links()) {
+        one->watch_health();
+    }
+}
+
+void server::resume() {
+    paused_ = false;
+    // Those of closed connections too: their bytes are in the kernel.
+    auto all = links_;
+    while (!all.empty()) {
+        auto const which = in_.dice().below(all.size());
+        std::swap(all[which], all.back());
+        auto const next = std::move(all.back());
+        all.pop_back();
+        on_bytes(*next);
+    }
+}
+
+void server::kill() {
+    up_ = false;
+    for (auto const& one : links()) {
+        one->close_by_server(asio::error::connection_reset);
+    }
+}
+
+void server::start(bool keep_data) {
+    up_ = true;
+    paused_ = false;
+    data().restart(keep_data);
+    ghost_ = data_.connect([](value) {});
+}
+
+void server::stall(std::uint32_t whose, direction which, bool on) {
+    auto& route = route_of(whose);
+    (which == direction::to_server ? route.stalled_to_server : route.stalled_to_client) = on;
+    if (on) {
+        for (auto const& one : links()) {
+            if (one->of() == whose) {
+                one->watch_health();
+            }
+        }
+        return;
+    }
+    for (auto& held : std::exchange(route.held(which), {})) {
+        held();
+    }
+}
+
+void server::set_pings_fail(bool fail) {
+    pings_fail_ = fail;
+    if (fail) {
+        for (auto const& one : links()) {
+            one->watch_health();
+        }
+    }
+}
+
+}  // namespace holdfast::sim

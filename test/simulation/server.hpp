@@ -1,0 +1,217 @@
+#ifndef HOLDFAST_TEST_SIMULATION_SERVER_HPP
+#define HOLDFAST_TEST_SIMULATION_SERVER_HPP
+
+#include "simulation/model/redis_model.hpp"
+#include "simulation/model/value.hpp"
+#include "simulation/world.hpp"
+
+#include <holdfast/error.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::sim {
+
+class connection;
+class link;
+class server;
+
+enum class direction { to_server, to_client };
+
+/// The bytes of one direction of a connection, in their order.
+struct stream {
+    /// When the last of what was sent arrives.
+    nanos last_arrival{0};
+    /// Nothing arrives any more, and nobody is told.
+    bool black_hole = false;
+};
+
+/// What happens once to an answer on its way.
+enum class answer_fault { none, drop, duplicate, swap, insert };
+
+/// One connection in TCP's sense: in order, whole, or broken.
+class link : public std::enable_shared_from_this<link> {
+public:
+    link(server& to, std::shared_ptr<connection> const& client);
+
+    void send_to_server(std::string bytes);
+    void send_to_client(value message);
+    /// The client is gone. What is under way may still be executed.
+    void close_by_client();
+    /// The server closes, or dies.
+    void close_by_server(error_code what_the_client_sees);
+
+    [[nodiscard]] bool open() const noexcept { return !client_closed_ && !server_closed_; }
+    /// The number of the client's process, which may be gone.
+    [[nodiscard]] std::uint32_t of() const noexcept { return of_; }
+    [[nodiscard]] bool is_for_commands() const noexcept { return for_commands_; }
+
+    stream& way(direction which) noexcept {
+        return which == direction::to_server ? up_ : down_;
+    }
+    void set_answer_fault(answer_fault what) noexcept { answer_fault_ = what; }
+    /// Looks from now on whether the other end is dead.
+    void watch_health();
+
+private:
+    friend class server;
+
+    void arrive_at_server(std::string bytes);
+    void transmit(value message);
+    void end_session();
+    void check_health(nanos since);
+    [[nodiscard]] bool silent();
+    template <class F>
+    void send(direction which, F what);
+
+    server& to_;
+    std::weak_ptr<connection> client_;
+    std::uint32_t of_;
+    nanos health_check_;
+    redis_model::session_id session_{};
+    std::deque<std::string> at_server_;
+    std::size_t under_way_ = 0;
+    stream up_;
+    stream down_;
+    std::optional<value> kept_back_;
+    answer_fault answer_fault_ = answer_fault::none;
+    nanos last_contact_{0};
+    // After the client closed: what is under way is lost, or comes so much later.
+    bool rest_is_lost_ = false;
+    nanos rest_is_late_by_{0};
+    bool watching_ = false;
+    bool client_closed_ = false;
+    bool server_closed_ = false;
+    bool session_ended_ = false;
+    bool for_commands_ = false;
+};
+
+/// What a script did, as the server sees it.
+struct script_event {
+    std::string_view script;
+    std::string_view lock;
+    std::string_view holder;
+    value const* reply;
+    /// The number of the process that sent it.
+    std::uint32_t from;
+};
+
+/// How the network behaves towards one process.
+struct route {
+    nanos shortest{50'000};
+    nanos longest{500'000};
+    /// What is sent that way waits until the partition ends.
+    bool stalled_to_server = false;
+    bool stalled_to_client = false;
+    std::vector<task> held_to_server;
+    std::vector<task> held_to_client;
+
+    [[nodiscard]] bool stalled(direction which) const noexcept {
+        return which == direction::to_server ? stalled_to_server : stalled_to_client;
+    }
+    std::vector<task>& held(direction which) noexcept {
+        return which == direction::to_server ? held_to_server : held_to_client;
+    }
+};
+
+/// A Redis server with its network.
+class server {
+public:
+    server(world& in, double rate);
+    ~server();
+    [[nodiscard]] static server& current() noexcept;
+
+    [[nodiscard]] world& in() noexcept { return in_; }
+    [[nodiscard]] redis_model& data();
+    /// Its wall clock, µs since 1970.
+    [[nodiscard]] std::int64_t wall_clock() const noexcept;
+    [[nodiscard]] nanos true_duration_of(std::chrono::milliseconds by_server) const noexcept;
+
+    route& route_of(std::uint32_t whose);
+    [[nodiscard]] nanos delay(route const& on);
+    std::vector<std::shared_ptr<link>> links();
+
+    /// The process is killed: its kernel closes what it had.
+    void close_all_of(std::uint32_t whose);
+    /// Whether a connection is open at this end only.
+    [[nodiscard]] bool has_half_open() const;
+
+    // What the client's end asks.
+    void connect(std::shared_ptr<connection> const& client, nanos limit);
+
+    // Faults.
+    void pause();
+    void resume();
+    [[nodiscard]] bool paused() const noexcept { return paused_; }
+    void kill();
+    void start(bool keep_data);
+    [[nodiscard]] bool up() const noexcept { return up_; }
+    void step_clock(nanos by) noexcept { clock_offset_ += by; }
+    /// New connections are refused.
+    void set_refuses_connections(bool refuses) noexcept { refuses_ = refuses; }
+    void stall(std::uint32_t whose, direction which, bool on);
+    /// The next execution of a script of this name (any, if empty) happens so often …
+    void run_twice(std::string script, nanos second_after) {
+        twice_ = {std::move(script), second_after};
+    }
+    /// … is not answered, and its connection breaks.
+    void break_after(std::string script) { break_after_ = std::move(script); }
+    void break_before(std::string script) { break_before_ = std::move(script); }
+    /// As long as it refuses pings, health checks fail.
+    void set_pings_fail(bool fail);
+
+    std::function<void(script_event const&)> on_script;
+
+private:
+    friend class link;
+
+    struct second_run {
+        std::string script;
+        nanos after{0};
+    };
+
+    using words = std::vector<std::string_view>;
+
+    void establish(std::shared_ptr<connection> const& client);
+    void on_bytes(link& from);
+    void run_next(link& from);
+    void run_command(link& from, words const& command);
+    std::optional<value> execute(
+        redis_model::session_id session,
+        std::uint32_t from,
+        words const& command,
+        std::string_view script
+    );
+    void run_again_later(
+        std::uint32_t from,
+        words const& command,
+        std::string_view script,
+        nanos after
+    );
+
+    world& in_;
+    redis_model data_;
+    double rate_;
+    nanos clock_offset_{0};
+    std::vector<std::shared_ptr<link>> links_;
+    std::vector<std::pair<std::uint32_t, std::unique_ptr<route>>> routes_;
+    std::optional<second_run> twice_;
+    std::optional<std::string> break_after_;
+    std::optional<std::string> break_before_;
+    bool paused_ = false;
+    bool up_ = true;
+    bool refuses_ = false;
+    bool pings_fail_ = false;
+    redis_model::session_id ghost_{};
+    server* outer_;
+};
+
+}  // namespace holdfast::sim
+
+#endif
