@@ -35,15 +35,13 @@ oracle::belief_ref oracle::on_delivered(
     reached(sometimes::granted);
     auto const token = held.token().value;
     auto& known = truths_[lock];
-    auto const granted =
-        std::find_if(known.granted.begin(), known.granted.end(), [token](auto const& one) {
-            return one.second == token;
-        });
+    auto const granted = known.granted.find(token);
     if (granted == known.granted.end()) {
         in_.violation(fmt::format("a lease of {} with token {}, which was not granted", lock, token)
         );
+        return beliefs_.insert(beliefs_.end(), {&of, &on, &held, lock, token, {}});
     }
-    auto const holder = granted == known.granted.end() ? std::string{} : granted->first;
+    auto const& holder = granted->second;
     if (known.executions[holder] > 1) {
         reached(sometimes::granted_after_unknown);
     }
@@ -59,19 +57,22 @@ void oracle::on_parted(belief_ref of) {
     beliefs_.erase(of);
 }
 
-void oracle::on_told(belief& of) {
+void oracle::on_told(belief& of, nanos when) {
     of.told = true;
-    view_of const view{*of.of};
-    auto const late = lease_clock::now() - of.held->deadline();
-    // Free from well before the deadline on.
-    bool const free = of.of->free_since() + 100ms < in_.now() - std::max(late, nanos{0});
-    if (late > nanos{0} && free) {
+    auto const deadline = of.of->true_time_of(of.held->deadline().time_since_epoch());
+    if (when > deadline + 1us && !kept_from_running(of, deadline - 1ms, when)) {
         in_.violation(fmt::format(
-            "the holder of {} was told {} ms after its deadline",
+            "the holder of {} was told {:.3f} ms after its deadline",
             of.lock,
-            late.count() / 1'000'000
+            static_cast<double>((when - deadline).count()) / 1e6
         ));
     }
+}
+
+// Whether its process or its thread stood still at some time between the two.
+bool oracle::kept_from_running(belief const& one, nanos from, nanos to) {
+    return one.of->paused() || one.on->blocked ||
+           (one.of->free_since() >= from && one.of->free_since() <= to);
 }
 
 oracle::waiter_ref oracle::on_waits(process& of, std::string const& lock, bool patient) {
@@ -200,7 +201,9 @@ void oracle::on_script(script_event const& what) {
         if (outcome == 1) {
             on_granted(known, what);
             on_held(lock);
-        } else if (outcome == 0) {
+        }
+        // If one of its own got it, the others of that client know, too.
+        if (outcome == 0 || outcome == 1) {
             busy_[{what.from, lock}] = in_.now();
         }
     } else if (what.script == "renew") {
@@ -236,7 +239,7 @@ void oracle::on_granted(truth& of, script_event const& what) {
     }
     of.last_holder = holder;
     of.last_process = what.from;
-    of.granted[holder] = token;
+    of.granted[token] = holder;
     ++of.executions[holder];
     of.free_since = -1ns;
 }
@@ -338,14 +341,6 @@ void oracle::check_deadline(std::uint64_t serial) {
     if (one->held->valid()) {
         in_.violation("a lease is valid after its deadline: " + describe(*one));
         return;
-    }
-    bool const free = !one->of->paused() && one->of->free_since() + 100ms < in_.now() &&
-                      !one->on->blocked;
-    if (one->watched && !one->told && free) {
-        // The last notice may be under way in this very instant.
-        if (one->of->idle()) {
-            in_.violation("nobody told the holder that its lease is over: " + describe(*one));
-        }
     }
 }
 

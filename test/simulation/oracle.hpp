@@ -31,8 +31,6 @@ public:
         std::uint64_t token;
         std::string holder;
         bool was_in_doubt = false;
-        /// Somebody waits to be told of the loss.
-        bool watched = false;
         bool told = false;
     };
     using belief_ref = std::list<belief>::iterator;
@@ -59,7 +57,8 @@ public:
         holdfast::lease const& held
     );
     void on_parted(belief_ref of);
-    void on_told(belief& of);
+    /// `when` in true time.
+    void on_told(belief& of, nanos when);
     waiter_ref on_waits(process& of, std::string const& lock, bool patient);
     void on_waits_no_more(waiter_ref of);
     [[nodiscard]] std::size_t waiters(process const& of, std::string_view lock) const;
@@ -93,9 +92,8 @@ private:
     struct truth {
         std::uint64_t last_token = 0;
         nanos free_since{-1};
-        std::map<std::string, std::uint64_t, std::less<>> granted;  // holder, newest token
+        std::map<std::uint64_t, std::string> granted;  // token, holder
         std::map<std::string, int, std::less<>> executions;
-        std::map<std::string, std::uint64_t, std::less<>> granted_over;  // connection
         std::string last_holder;
         std::uint32_t last_process = 0;
     };
@@ -107,6 +105,7 @@ private:
     void watch_waiters(std::string const& lock, nanos when);
     void watch_deadline(belief_ref of);
     void check_deadline(std::uint64_t serial);
+    [[nodiscard]] static bool kept_from_running(belief const& one, nanos from, nanos to);
     [[nodiscard]] bool excused(belief const& one) const;
     [[nodiscard]] std::string describe(belief const& one) const;
 

@@ -62,17 +62,16 @@ private:
         all_.client.fallback = dice().one_of({100ms, 5'000ms, 600'000ms});
         all_.client.reconnect_max = dice().one_of({200ms, 2'000ms});
         all_.client.log = [this](log_level, std::string_view message) { on_log(message); };
+        all_.heals_at = dice().any_scale(300ms, 6s);
         auto const clients = 1 + dice().below(3);
         for (std::size_t i = 0; i < clients; ++i) {
             add_node();
         }
         if (!all_.quiet) {
             faults_.emplace(all_, nodes_);
-            faults_->plan(1 + dice().below(5), horizon());
+            faults_->plan(1 + dice().below(6), all_.heals_at);
         }
     }
-
-    nanos horizon() { return std::clamp<nanos>(4 * nanos{all_.lease}, 4s, 20s); }
 
     void add_node() {
         auto const number = static_cast<std::uint32_t>(nodes_.size() + 1);
@@ -81,7 +80,7 @@ private:
         route.longest = all_.quiet ? 500us : nanos{dice().any_scale(100us, 20ms)};
         auto const made = std::make_shared<node>(all_, number, 1.0 + drift());
         nodes_.push_back(made);
-        made->start(1 + static_cast<int>(dice().below(3)), 1 + static_cast<int>(dice().below(4)));
+        made->start(1 + static_cast<int>(dice().below(3)), 1 + static_cast<int>(dice().below(6)));
     }
 
     void on_log(std::string_view message) {
@@ -115,8 +114,7 @@ private:
     }
 
     void act() {
-        auto const end = horizon();
-        run_while([&] { return world_.now() < end; }, end);
+        run_while([&] { return world_.now() < all_.heals_at; }, all_.heals_at);
         if (faults_) {
             faults_->heal();
         }

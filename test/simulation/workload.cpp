@@ -55,6 +55,7 @@ struct call : std::enable_shared_from_this<call<Results...>> {
             );
         }
         done = true;
+        done_at = world::current().now();
         error = ec;
         results.emplace(std::move(values)...);
         cancel_timer.cancel();
@@ -80,6 +81,7 @@ struct call : std::enable_shared_from_this<call<Results...>> {
     timer wake;
     error_code error;
     std::optional<std::tuple<Results...>> results;
+    nanos done_at{0};
     bool initiating = false;
     bool cancelled = false;
     bool done = false;
@@ -102,13 +104,20 @@ public:
         auto const executor = co_await asio::this_coro::executor;
         self->executor_ = executor;
         while (self->left_-- > 0 && !self->node_.closed_) {
-            auto pause = self->sleep(self->dice().any_scale(100us, 500ms));
+            auto pause = self->sleep(self->dice().any_scale(100us, 300ms));
             co_await std::move(pause);
-            if (!self->node_.closed_) {
-                auto operation = self->one_operation();
-                co_await std::move(operation);
-            }
+            auto operation = self->one_operation();
+            co_await std::move(operation);
         }
+        // Once more when all is healed: nobody may have been forgotten.
+        if (self->all_.in.now() < self->all_.heals_at) {
+            auto pause = self->sleep(
+                self->all_.heals_at - self->all_.in.now() + self->dice().any_scale(1ms, 1s)
+            );
+            co_await std::move(pause);
+        }
+        auto last = self->acquire_and_use(self->random_lock(), 50);
+        co_await std::move(last);
         --self->node_.working_;
     }
 
@@ -199,8 +208,13 @@ private:
     // Often just when something is going on.
     nanos random_moment() { return dice().any_scale(10us, 3 * all_.lease); }
 
+    std::string const& random_lock() { return all_.locks[dice().below(all_.locks.size())]; }
+
     asio::awaitable<void> one_operation() {
-        auto const& name = all_.locks[dice().below(all_.locks.size())];
+        if (node_.closed_) {
+            co_return;
+        }
+        auto const& name = random_lock();
         auto const kind = dice().below(100);
         if (kind < 4) {
             auto look = inspect(name);
@@ -218,6 +232,9 @@ private:
     }
 
     asio::awaitable<void> acquire_and_use(std::string const& name, std::size_t kind) {
+        if (node_.closed_) {
+            co_return;
+        }
         auto const lock = node_.client_->lock(name);
         auto const asked = std::make_shared<lease_call>(executor_);
         auto const options = random_options();
@@ -331,13 +348,11 @@ private:
         auto const watching = std::make_shared<call<loss_reason>>(executor_);
         bool const watches = dice().chance(50);
         if (watches) {
-            hold.belief().watched = true;
             watching->initiating = true;
             held.wait_lost(watching->token());
             watching->initiating = false;
             if (dice().chance(10)) {
                 watching->cancel_after(random_moment(), random_type());
-                hold.belief().watched = false;
             }
         }
         bool was_blocked = false;
@@ -374,18 +389,14 @@ private:
                 all_.in.violation(name + ": a lease was lost although nothing failed");
             }
         }
-        // Once more, now that everything that was ready may have run.
-        if (watches && hold.belief().watched) {
+        if (watches && held.state() == lease_state::lost) {
+            // Everything that is ready runs before time goes on.
             auto moment = sleep(1us);
             co_await std::move(moment);
             note_told(*watching, hold.belief());
-            if (held.state() == lease_state::lost && !watching->done && !node_.closed_) {
-                auto later = sleep(10us);
-                co_await std::move(later);
-                note_told(*watching, hold.belief());
-                if (!watching->done && !process_.paused()) {
-                    all_.in.violation(name + ": a lease is lost, and its watcher was not told");
-                }
+            if (!watching->done && !was_blocked && !process_.paused() &&
+                process_.free_since() + 1us < all_.in.now()) {
+                all_.in.violation(name + ": a lease is lost, and its watcher was not told");
             }
         }
         bool const valid = held.valid();
@@ -413,8 +424,8 @@ private:
 
     void note_told(call<loss_reason> const& watching, oracle::belief& of) {
         if (watching.done && !watching.error && !of.told) {
-            say("is told that the lease is lost");
-            all_.judge.on_told(of);
+            say("has been told that the lease is lost");
+            all_.judge.on_told(of, watching.done_at);
         }
     }
 

@@ -33,7 +33,8 @@ struct setting {
     bool denials = false;
     bool bad_passwords = false;
     bool server_faults = false;
-    /// Nothing is disturbed any more.
+    /// Nothing is disturbed any more, from this time on.
+    nanos heals_at{0};
     bool healed = false;
     std::uint64_t grants = 0;
 };
