@@ -17,10 +17,9 @@ bool is_valid(oracle::belief const& one) {
 
 }  // namespace
 
-oracle::oracle(world& in, server& of, nanos slowest_wake_up)
+oracle::oracle(world& in, server& of)
     : in_{in},
-      server_{of},
-      slowest_wake_up_{slowest_wake_up} {
+      server_{of} {
     server_.on_script = [this](script_event const& what) { on_script(what); };
 }
 
@@ -132,6 +131,7 @@ void oracle::excuse(std::string const& lock) {
     for (auto const& key : lock.empty() ? data.lock_keys() : std::vector<std::string>{lock}) {
         for (auto const& [field, unused] : data.hgetall(key)) {
             excused_.insert(field);
+            truths_[key].freed_in_silence = true;
         }
     }
 }
@@ -140,6 +140,7 @@ void oracle::on_other_holder(std::string const& lock, bool took) {
     if (took) {
         reached(sometimes::other_holder);
         truths_[lock].free_since = -1ns;
+        truths_[lock].freed_in_silence = false;
         on_held(lock);
     } else {
         on_maybe_free(lock);
@@ -242,6 +243,7 @@ void oracle::on_granted(truth& of, script_event const& what) {
     of.granted[token] = holder;
     ++of.executions[holder];
     of.free_since = -1ns;
+    of.freed_in_silence = false;
 }
 
 // The key has a new end: nobody may believe beyond it.
@@ -284,6 +286,9 @@ void oracle::watch_waiters(std::string const& lock, nanos when) {
             return;
         }
         auto& known = truths_[lock];
+        if (known.freed_in_silence) {
+            return;
+        }
         if (known.free_since < 0ns) {
             known.free_since = in_.now() - slowest_wake_up_;
         }

@@ -44,7 +44,10 @@ public:
     };
     using waiter_ref = std::list<waiter>::iterator;
 
-    oracle(world& in, server& of, nanos slowest_wake_up);
+    oracle(world& in, server& of);
+
+    /// The longest time for which a lock may be free while somebody waits for it, undisturbed.
+    void set_slowest_wake_up(nanos limit) noexcept { slowest_wake_up_ = limit; }
 
     void reached(sometimes what) noexcept { ++reached_[static_cast<std::size_t>(what)]; }
     [[nodiscard]] sometimes_counts const& reached() const noexcept { return reached_; }
@@ -69,7 +72,8 @@ public:
     [[nodiscard]] bool holds_on_server(std::string const& lock, std::string const& holder);
 
     // What the faults do.
-    /// Whoever holds this lock now (or any lock, if empty) may lose it through no fault of ours.
+    /// Whoever holds this lock now (or any lock, if empty) loses it through no fault of ours, and
+    /// without a notice: those who wait look again when they were told that the lease would end.
     void excuse(std::string const& lock);
     void on_disturbance_starts() { ++disturbances_; }
     void on_disturbance_ends();
@@ -92,6 +96,7 @@ private:
     struct truth {
         std::uint64_t last_token = 0;
         nanos free_since{-1};
+        bool freed_in_silence = false;
         std::map<std::uint64_t, std::string> granted;  // token, holder
         std::map<std::string, int, std::less<>> executions;
         std::string last_holder;
@@ -111,7 +116,7 @@ private:
 
     world& in_;
     server& server_;
-    nanos slowest_wake_up_;
+    nanos slowest_wake_up_{12s};
     std::list<belief> beliefs_;
     std::map<std::uint64_t, belief_ref> by_serial_;
     std::uint64_t next_serial_ = 0;

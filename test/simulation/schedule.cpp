@@ -24,7 +24,7 @@ public:
     schedule(std::uint64_t seed, bool traced)
         : world_{seed, traced},
           server_{world_, 1.0 + drift()},
-          oracle_{world_, server_, 12s},
+          oracle_{world_, server_},
           all_{world_, server_, oracle_, {}, {}, {}} {}
 
     outcome run() {
@@ -57,6 +57,8 @@ private:
         }
         // A long lease shows a lost wake-up: its end comes too late to hide it.
         all_.lease = dice().one_of({1'000ms, 1'000ms, 1'500ms, 3'000ms, 30'000ms, 3'600'000ms});
+        // New connections, their checks and time-outs after the worst; and clocks that differ.
+        oracle_.set_slowest_wake_up(12s + nanos{all_.lease} / 100);
         all_.client.host = "simulated";
         all_.client.lease = all_.lease;
         all_.client.fallback = dice().one_of({100ms, 5'000ms, 600'000ms});

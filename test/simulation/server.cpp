@@ -189,6 +189,7 @@ void link::close_by_server(error_code what_the_client_sees) {
     }
     at_server_.clear();
     end_session();
+    watch_health();  // it may never hear of it
     send(direction::to_client, [what_the_client_sees](link& self) {
         if (auto const client = self.client_.lock(); client && !self.client_closed_) {
             client->on_failed(what_the_client_sees);
@@ -206,12 +207,12 @@ void link::end_session() {
 
 bool link::silent() {
     auto const& route = to_.route_of(of_);
-    return to_.paused_ || to_.pings_fail_ || up_.black_hole || down_.black_hole ||
+    return server_closed_ || to_.paused_ || to_.pings_fail_ || up_.black_hole || down_.black_hole ||
            route.stalled_to_server || route.stalled_to_client;
 }
 
 void link::watch_health() {
-    if (watching_ || !open()) {
+    if (watching_ || client_closed_) {
         return;
     }
     watching_ = true;
@@ -222,7 +223,7 @@ void link::watch_health() {
 
 void link::check_health(nanos since) {
     watching_ = false;
-    if (!open() || !silent()) {
+    if (client_closed_ || !silent()) {
         return;
     }
     if (last_contact_ > since && !to_.pings_fail_) {

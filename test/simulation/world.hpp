@@ -146,6 +146,7 @@ public:
     /// As `pause`, and the clock of timers stands still (a suspended machine).
     void suspend();
     void resume();
+    [[nodiscard]] bool was_suspended() const noexcept { return slept_ > nanos{0}; }
     [[nodiscard]] bool paused() const noexcept { return paused_; }
     void block(lane& which);
     void unblock(lane& which);
