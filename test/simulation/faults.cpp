@@ -9,6 +9,12 @@
 
 namespace holdfast::sim {
 
+namespace {
+
+constexpr char const* other_holder = "5f0c0000-0000-0000-0000-000000000000:7";
+
+}  // namespace
+
 faults::faults(setting& all, std::vector<std::shared_ptr<node>>& nodes)
     : all_{all},
       nodes_{nodes} {}
@@ -155,10 +161,9 @@ void faults::on_network(std::size_t which) {
             break;
         case 5: {
             auto& route = on.route_of(whose);
-            auto const before = route.longest;
             say(fmt::format("the network of p{} is slow", whose));
-            route.longest = dice().any_scale(50ms, 3s);
-            lasts(a_while(), [&route, before] { route.longest = before; });
+            route.slower_by = dice().any_scale(10ms, 2s);
+            lasts(a_while(), [&route] { route.slower_by = 0ns; });
             break;
         }
         default:
@@ -278,27 +283,14 @@ void faults::on_data(std::size_t which) {
                 break;
             }
             say("somebody else takes " + lock);
-            auto const session = on.data().connect([](value) {});
-            auto const lease = std::to_string(200 + dice().below(3'000));
-            on.data().execute(session, {"HSET", lock, "5f0c0000-0000-0000-0000-000000000000:7", "1"});
-            on.data().execute(session, {"PEXPIRE", lock, lease});
-            on.data().disconnect(session);
+            on.as_operator({"HSET", lock, other_holder, "1"});
+            on.as_operator({"PEXPIRE", lock, std::to_string(200 + dice().below(3'000))});
             all_.judge.on_other_holder(lock, true);
             all_.in.after(a_while(), [this, lock] {
-                auto& data = all_.on.data();
-                bool const has = all_.judge.holds_on_server(
-                    lock,
-                    "5f0c0000-0000-0000-0000-000000000000:7"
-                );
-                if (has && all_.on.up()) {
+                if (all_.judge.holds_on_server(lock, other_holder) && all_.on.up()) {
                     all_.in.trace(nullptr, "FAULT: somebody else gives back " + lock);
-                    auto const again = data.connect([](value) {});
-                    data.execute(again, {"DEL", lock});
-                    data.execute(
-                        again,
-                        {"PUBLISH", "redisson_lock__channel:{" + lock + "}", "0"}
-                    );
-                    data.disconnect(again);
+                    all_.on.as_operator({"DEL", lock});
+                    all_.on.as_operator({"PUBLISH", "redisson_lock__channel:{" + lock + "}", "0"});
                     all_.judge.on_other_holder(lock, false);
                 }
             });
@@ -308,9 +300,7 @@ void faults::on_data(std::size_t which) {
             say("a foreign value stands in the place of " + lock);
             all_.foreign_values = true;
             all_.judge.excuse(lock);
-            auto const session = on.data().connect([](value) {});
-            on.data().execute(session, {"SET", lock, "precious", "PX", "1500"});
-            on.data().disconnect(session);
+            on.as_operator({"SET", lock, "precious", "PX", "1500"});
             break;
         }
     }

@@ -213,6 +213,10 @@ void oracle::on_script(script_event const& what) {
         }
     } else if (what.script == "release" || what.script == "force_release") {
         if (outcome == 1) {
+            // Rules may forbid the notice.
+            bool const silent = what.script == "release" && reply.elements.size() > 2 &&
+                                reply.elements[2].number == 0;
+            known.freed_in_silence = known.freed_in_silence || silent;
             if (what.script == "force_release") {
                 excused_.insert(known.last_holder);
             }

@@ -277,7 +277,7 @@ route& server::route_of(std::uint32_t whose) {
 nanos server::delay(route const& on) {
     auto& dice = in_.dice();
     auto const usual = dice.any_scale(on.shortest, on.longest);
-    return dice.chance(2) ? 20 * usual : usual;
+    return on.slower_by + (dice.chance(2) ? 20 * usual : usual);
 }
 
 std::vector<std::shared_ptr<link>> server::links() {
@@ -424,6 +424,18 @@ std::optional<value> server::execute(
     return answer;
 }
 
+void server::as_operator(std::initializer_list<std::string_view> command) {
+    auto& to = data();
+    auto const refused = to.current_refusal();
+    to.set_refusal(refusal::none);
+    auto const session = to.connect([](value) {});
+    to.set_user("operator", {});
+    to.execute(session, {"AUTH", "operator", "any"});
+    to.execute(session, command);
+    to.disconnect(session);
+    to.set_refusal(refused);
+}
+
 // Faults
 
 void server::pause() {
@@ -454,6 +466,7 @@ void server::kill() {
 }
 
 void server::start(bool keep_data) {
+    kill();
     up_ = true;
     paused_ = false;
     data().restart(keep_data);

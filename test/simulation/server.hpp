@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -106,6 +107,8 @@ struct script_event {
 struct route {
     nanos shortest{50'000};
     nanos longest{500'000};
+    /// Added to each way.
+    nanos slower_by{0};
     /// What is sent that way waits until the partition ends.
     bool stalled_to_server = false;
     bool stalled_to_client = false;
@@ -144,6 +147,9 @@ public:
 
     // What the client's end asks.
     void connect(std::shared_ptr<connection> const& client, nanos limit);
+
+    /// A command of somebody to whom no rule applies.
+    void as_operator(std::initializer_list<std::string_view> command);
 
     // Faults.
     void pause();

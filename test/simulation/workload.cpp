@@ -318,7 +318,7 @@ private:
         if (ec) {
             bool const passing = ec == errc::unreachable || ec == errc::server_refused;
             bool const right = expected(ec, asked.cancelled) ||
-                               (passing && (one_try || limited) && !up_in_time(started));
+                               (passing && (limited || (one_try && !up_in_time(started))));
             if (!right || held) {
                 all_.in.violation(fmt::format("acquiring {} ended with: {}", name, ec.message()));
             }
