@@ -21,6 +21,11 @@ oracle::oracle(world& in, server& of)
     : in_{in},
       server_{of} {
     server_.on_script = [this](script_event const& what) { on_script(what); };
+    server_.on_subscribe = [this](std::uint32_t process, std::string_view channel) {
+        if (!subscribed_.insert({process, std::string{channel}}).second) {
+            reached(sometimes::resubscribed);
+        }
+    };
 }
 
 // What the users see
@@ -41,8 +46,12 @@ oracle::belief_ref oracle::on_delivered(
         return beliefs_.insert(beliefs_.end(), {&of, &on, &held, lock, token, {}});
     }
     auto const& holder = granted->second;
+    known.delivered.insert(holder);
     if (known.executions[holder] > 1) {
         reached(sometimes::granted_after_unknown);
+    }
+    if (passed_on_.erase({of.number(), lock}) > 0) {
+        reached(sometimes::forwarded);
     }
     beliefs_.push_back({&of, &on, &held, lock, token, holder});
     auto const made = std::prev(beliefs_.end());
@@ -86,12 +95,13 @@ void oracle::on_waits_no_more(waiter_ref of) {
     waiters_.erase(of);
 }
 
-std::size_t oracle::waiters(process const& of, std::string_view lock) const {
-    return static_cast<std::size_t>(
-        std::count_if(waiters_.begin(), waiters_.end(), [&](waiter const& one) {
-            return one.of == &of && one.lock == lock;
-        })
-    );
+void oracle::on_cancelled(process const& of, std::string const& lock) {
+    bool const others = std::any_of(waiters_.begin(), waiters_.end(), [&](waiter const& one) {
+        return one.of == &of && one.lock == lock;
+    });
+    if (others && server_.data().pttl(lock) == -2) {
+        passed_on_.insert({of.number(), lock});
+    }
 }
 
 void oracle::on_lost(loss_reason why) {
@@ -174,6 +184,9 @@ void oracle::on_script(script_event const& what) {
     auto& known = truths_[lock];
     auto const& reply = *what.reply;
     in_.mark(what.script);
+    if (what.late) {
+        reached(sometimes::executed_late);
+    }
     if (in_.traced()) {
         in_.trace(
             nullptr,
@@ -202,6 +215,9 @@ void oracle::on_script(script_event const& what) {
         if (outcome == 1) {
             on_granted(known, what);
             on_held(lock);
+            if (what.late) {
+                reached(sometimes::ghost);
+            }
         }
         // If one of its own got it, the others of that client know, too.
         if (outcome == 0 || outcome == 1) {
@@ -210,6 +226,9 @@ void oracle::on_script(script_event const& what) {
     } else if (what.script == "renew") {
         if (outcome == 1) {
             on_held(lock);
+            if (known.granted_over[std::string{what.holder}] != what.over) {
+                reached(sometimes::renewed_elsewhere);
+            }
         }
     } else if (what.script == "release" || what.script == "force_release") {
         if (outcome == 1) {
@@ -217,6 +236,9 @@ void oracle::on_script(script_event const& what) {
             bool const silent = what.script == "release" && reply.elements.size() > 2 &&
                                 reply.elements[2].number == 0;
             known.freed_in_silence = known.freed_in_silence || silent;
+            if (what.script == "release" && !known.delivered.contains(what.holder)) {
+                reached(sometimes::withdrawn);
+            }
             if (what.script == "force_release") {
                 excused_.insert(known.last_holder);
             }
@@ -246,6 +268,7 @@ void oracle::on_granted(truth& of, script_event const& what) {
     of.last_process = what.from;
     of.granted[token] = holder;
     ++of.executions[holder];
+    of.granted_over[holder] = what.over;
     of.free_since = -1ns;
     of.freed_in_silence = false;
 }

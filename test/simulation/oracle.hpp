@@ -64,7 +64,8 @@ public:
     void on_told(belief& of, nanos when);
     waiter_ref on_waits(process& of, std::string const& lock, bool patient);
     void on_waits_no_more(waiter_ref of);
-    [[nodiscard]] std::size_t waiters(process const& of, std::string_view lock) const;
+    /// One that was woken may have been cancelled: the others' turn.
+    void on_cancelled(process const& of, std::string const& lock);
     /// A lease that its holder finds lost.
     void on_lost(loss_reason why);
     /// When this process was last told that the lock is busy; negative: never.
@@ -99,6 +100,8 @@ private:
         bool freed_in_silence = false;
         std::map<std::uint64_t, std::string> granted;  // token, holder
         std::map<std::string, int, std::less<>> executions;
+        std::map<std::string, std::uint64_t, std::less<>> granted_over;  // holder, connection
+        std::set<std::string, std::less<>> delivered;
         std::string last_holder;
         std::uint32_t last_process = 0;
     };
@@ -123,6 +126,8 @@ private:
     std::list<waiter> waiters_;
     std::map<std::string, truth, std::less<>> truths_;
     std::map<std::pair<std::uint32_t, std::string>, nanos> busy_;
+    std::set<std::pair<std::uint32_t, std::string>> passed_on_;
+    std::set<std::pair<std::uint32_t, std::string>> subscribed_;
     std::set<std::string, std::less<>> excused_;
     sometimes_counts reached_{};
     int disturbances_ = 0;

@@ -376,13 +376,13 @@ void server::run_command(link& from, words const& command) {
         from.close_by_server(asio::error::connection_reset);
         return;
     }
-    auto answer = execute(from.session_, from.of_, command, script);
+    auto answer = execute(&from, from.of_, command, script);
     bool const known = !answer || answer->type != value::kind::error;
     if (known && twice_ && !script.empty() &&
         (twice_->script.empty() || twice_->script == script)) {
         auto const again = *std::exchange(twice_, std::nullopt);
         if (again.after == 0ns) {
-            answer = execute(from.session_, from.of_, command, script);
+            answer = execute(&from, from.of_, command, script);
         } else {
             run_again_later(from.of_, command, script, again.after);
         }
@@ -406,20 +406,24 @@ void server::run_again_later(
     in_.after(after, [this, from, copy, script] {
         words const again{copy.begin(), copy.end()};
         if (up_) {
-            execute(ghost_, from, again, script);
+            execute(nullptr, from, again, script);
         }
     });
 }
 
 std::optional<value> server::execute(
-    redis_model::session_id session,
-    std::uint32_t from,
+    link const* from,
+    std::uint32_t process,
     words const& command,
     std::string_view script
 ) {
-    auto answer = data().execute(session, command);
+    auto answer = data().execute(from ? from->session_ : ghost_, command);
     if (!script.empty() && answer && on_script) {
-        on_script({script, command[3], holder_in(command, script), &*answer, from});
+        bool const late = !from || from->client_closed_;
+        auto const over = from ? from->session_ : 0;
+        on_script({script, command[3], holder_in(command, script), &*answer, process, over, late});
+    } else if (command[0] == "SUBSCRIBE" && on_subscribe) {
+        on_subscribe(process, command[1]);
     }
     return answer;
 }

@@ -101,6 +101,10 @@ struct script_event {
     value const* reply;
     /// The number of the process that sent it.
     std::uint32_t from;
+    /// The connection it came on; 0 for one that came once more, out of nowhere.
+    std::uint64_t over;
+    /// Its client had closed the connection by then.
+    bool late;
 };
 
 /// How the network behaves towards one process.
@@ -173,6 +177,7 @@ public:
     void set_pings_fail(bool fail);
 
     std::function<void(script_event const&)> on_script;
+    std::function<void(std::uint32_t process, std::string_view channel)> on_subscribe;
 
 private:
     friend class link;
@@ -189,8 +194,8 @@ private:
     void run_next(link& from);
     void run_command(link& from, words const& command);
     std::optional<value> execute(
-        redis_model::session_id session,
-        std::uint32_t from,
+        link const* from,
+        std::uint32_t process,
         words const& command,
         std::string_view script
     );

@@ -324,6 +324,7 @@ private:
             }
             if (ec == asio::error::operation_aborted) {
                 all_.judge.reached(sometimes::cancelled_waiting);
+                all_.judge.on_cancelled(process_, name);
             }
             return;
         }
