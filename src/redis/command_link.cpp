@@ -235,15 +235,19 @@ void command_link::on_error_reply(record r, std::string const& text) {
     auto const status = cause.what == effect::permanent   ? exec_status::failed
                         : cause.what == effect::uncertain ? exec_status::unknown
                                                           : exec_status::refused;
+    bool const overdue = !r.handler;
     doubtful_.push_back({std::move(r.handler), make_result(status, cause.error), r.give_up_at});
-    check_alignment();
+    check_alignment(overdue);
     if (cause.wrong_role) {
         drop_epoch("the server has become a replica");
     }
 }
 
-void command_link::check_alignment() {
-    if (in_flight_.empty()) {
+// The next answer with a nonce tells whether an error was for the request it was taken for. If none
+// is to be expected, one is asked for; also if the error came for a request that had been given up:
+// when an answer is missing, each request may be refused in the name of the one before it for ever.
+void command_link::check_alignment(bool overdue) {
+    if (in_flight_.empty() || (overdue && in_flight_.back().what)) {
         record check;
         check.timeout = request_timeout_for(settings(), settings().lease);
         enqueue(std::move(check));

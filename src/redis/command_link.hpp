@@ -84,7 +84,7 @@ private:
     void answer(record r, raw_reply reply);
     void on_error_reply(record r, std::string const& text);
     void on_nonce_seen();
-    void check_alignment();
+    void check_alignment(bool overdue);
     void poison();
     void arm_timeout(lease_clock::time_point at);
     void on_timeout();

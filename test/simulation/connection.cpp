@@ -146,6 +146,15 @@ void connection::write_all() {
     }
 }
 
+void connection::ping() {
+    boost::asio::post(executor_, [self = shared_from_this()] {
+        if (self->link_) {
+            self->requests_.push_back({nullptr, {}, {}, 1, true});
+            self->link_->send_to_server("*2\r\n$4\r\nPING\r\n$8\r\nholdfast\r\n");
+        }
+    });
+}
+
 void connection::receive(run_handler handler) {
     receiving_ = std::move(handler);
     if (std::exchange(unread_, false)) {

@@ -88,6 +88,8 @@ public:
     void on_connected(std::shared_ptr<link> established);
     void on_failed(error_code why);
     void on_message(value message);
+    /// A health check, as for a connection that has been silent for a while.
+    void ping();
 
     [[nodiscard]] process& of() const noexcept { return *of_; }
     [[nodiscard]] boost::asio::any_io_executor const& get_executor() const noexcept {

@@ -68,7 +68,7 @@ void oracle::on_parted(belief_ref of) {
 void oracle::on_told(belief& of, nanos when) {
     of.told = true;
     auto const deadline = of.of->true_time_of(of.held->deadline().time_since_epoch());
-    if (when > deadline + 1us && !kept_from_running(of, deadline - 1ms, when)) {
+    if (when > deadline + 2 * of.of->slept() + 1us && !kept_from_running(of, deadline - 1ms, when)) {
         in_.violation(fmt::format(
             "the holder of {} was told {:.3f} ms after its deadline",
             of.lock,
@@ -150,7 +150,6 @@ void oracle::on_other_holder(std::string const& lock, bool took) {
     if (took) {
         reached(sometimes::other_holder);
         truths_[lock].free_since = -1ns;
-        truths_[lock].freed_in_silence = false;
         on_held(lock);
     } else {
         on_maybe_free(lock);

@@ -175,6 +175,9 @@ private:
             }
         }
         run_on(longest);
+        if (!world_.failed()) {
+            world_.run_until(world_.now() + longest);
+        }
         for (auto const& key : server_.data().lock_keys()) {
             world_.violation(fmt::format(
                 "{} is left on the server, for {} ms",

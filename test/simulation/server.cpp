@@ -143,6 +143,15 @@ void link::send_to_client(value message) {
         transmit(std::move(message));
         return;
     }
+    if (answer_fault_ != answer_fault::none) {
+        // Health checks go on; only now do their answers matter.
+        auto const soon = health_check_ + to_.in().dice().time(0ns, health_check_);
+        to_.in().after(soon, [client = client_] {
+            if (auto const still = client.lock()) {
+                still->ping();
+            }
+        });
+    }
     switch (std::exchange(answer_fault_, answer_fault::none)) {
         case answer_fault::none: break;
         case answer_fault::drop: return;

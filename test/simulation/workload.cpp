@@ -399,7 +399,7 @@ private:
             co_await std::move(moment);
             note_told(*watching, hold.belief());
             // After a suspend timers are late: the lease is found lost at the first look.
-            if (!watching->done && !was_blocked && !process_.was_suspended() &&
+            if (!watching->done && !was_blocked && process_.slept() == 0ns &&
                 process_.free_since() + 1us < all_.in.now()) {
                 all_.in.violation(name + ": a lease is lost, and its watcher was not told");
             }

@@ -146,7 +146,8 @@ public:
     /// As `pause`, and the clock of timers stands still (a suspended machine).
     void suspend();
     void resume();
-    [[nodiscard]] bool was_suspended() const noexcept { return slept_ > nanos{0}; }
+    /// How long it was suspended in all, by its clock: timers are late by that.
+    [[nodiscard]] nanos slept() const noexcept { return slept_; }
     [[nodiscard]] bool paused() const noexcept { return paused_; }
     void block(lane& which);
     void unblock(lane& which);
