@@ -48,6 +48,11 @@ public:
 
     /// The longest time for which a lock may be free while somebody waits for it, undisturbed.
     void set_slowest_wake_up(nanos limit) noexcept { slowest_wake_up_ = limit; }
+    /// Leases, and how long before its deadline a lease is reported as lost.
+    void set_lease(nanos lease, nanos notice) noexcept {
+        lease_ = lease;
+        notice_ = notice;
+    }
 
     void reached(sometimes what) noexcept { ++reached_[static_cast<std::size_t>(what)]; }
     [[nodiscard]] sometimes_counts const& reached() const noexcept { return reached_; }
@@ -108,6 +113,7 @@ private:
 
     void on_script(script_event const& what);
     void on_granted(truth& of, script_event const& what);
+    void on_renewed(truth const& of, script_event const& what);
     void on_held(std::string const& lock);
     void on_maybe_free(std::string const& lock);
     void watch_waiters(std::string const& lock, nanos when);
@@ -120,6 +126,9 @@ private:
     world& in_;
     server& server_;
     nanos slowest_wake_up_{12s};
+    nanos lease_{0};
+    nanos notice_{0};
+    std::uint64_t scripts_ = 0;
     std::list<belief> beliefs_;
     std::map<std::uint64_t, belief_ref> by_serial_;
     std::uint64_t next_serial_ = 0;

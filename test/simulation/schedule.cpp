@@ -59,6 +59,7 @@ private:
         all_.lease = dice().one_of({1'000ms, 1'000ms, 1'500ms, 3'000ms, 30'000ms, 3'600'000ms});
         // New connections, their checks and time-outs after the worst; and clocks that differ.
         oracle_.set_slowest_wake_up(12s + nanos{all_.lease} / 100);
+        oracle_.set_lease(all_.lease, nanos{all_.lease} / 10);
         all_.client.host = "simulated";
         all_.client.lease = all_.lease;
         all_.client.fallback = dice().one_of({100ms, 5'000ms, 600'000ms});

@@ -97,7 +97,7 @@ process::~process() {
 
 lane& process::new_lane() {
     lanes_.push_back(std::make_unique<lane>(
-        lane{this, static_cast<std::uint32_t>(lanes_.size()), {}, false, false, 0}
+        lane{this, static_cast<std::uint32_t>(lanes_.size()), {}, false, 0ns, false, 0}
     ));
     return *lanes_.back();
 }
@@ -145,7 +145,9 @@ void process::resume() {
 }
 
 void process::block(lane& which) {
-    which.blocked = true;
+    if (!std::exchange(which.blocked, true)) {
+        which.blocked_since = in_.now();
+    }
     relist();
 }
 

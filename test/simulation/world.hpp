@@ -64,6 +64,7 @@ struct lane {
     std::uint32_t number;
     std::vector<task> ready;
     bool blocked = false;
+    std::chrono::nanoseconds blocked_since{0};
     bool listed = false;
     std::size_t place = 0;
 };
