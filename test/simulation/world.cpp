@@ -259,11 +259,7 @@ void world::run_one() {
         unlist(on);
     }
     mark((static_cast<std::uint64_t>(now_.count()) << 16U) ^ (on.of->number() << 8U) ^ on.number);
-    running_ = on.of;
-    running_on_ = &on;
-    next();
-    running_ = nullptr;
-    running_on_ = nullptr;
+    within(on, [&next] { next(); });
 }
 
 bool world::step() {

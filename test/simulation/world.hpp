@@ -222,6 +222,21 @@ public:
     [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }
     [[nodiscard]] std::size_t events() const noexcept { return events_.size(); }
 
+    /// Calls `f` as if it were a handler that runs on this lane.
+    template <class F>
+    void within(lane& on, F f) {
+        struct leave {
+            world& of;
+            ~leave() {
+                of.running_ = nullptr;
+                of.running_on_ = nullptr;
+            }
+        } const left{*this};
+        running_ = on.of;
+        running_on_ = &on;
+        f();
+    }
+
     /// Whose handler runs, or whose clock is looked at.
     [[nodiscard]] process* running() const noexcept { return running_; }
     [[nodiscard]] lane* running_on() const noexcept { return running_on_; }
