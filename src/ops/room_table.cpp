@@ -18,11 +18,12 @@ constexpr millis room_linger{500};
 }  // namespace
 
 void room_table::enter(std::shared_ptr<acquire_op> op) {
-    auto& at = rooms_[op->key()->lock];
-    if (!at) {
-        at = std::make_shared<waiting_room>(client_, op->key());
+    auto at = rooms_.find(op->key()->lock);
+    if (at == rooms_.end()) {
+        auto made = std::make_shared<waiting_room>(client_, op->key());
+        at = rooms_.emplace(op->key()->lock, std::move(made)).first;
     }
-    auto const room = at;
+    auto const room = at->second;
     if (room->size() >= client_.settings().max_waiters) {
         op->end(errc::too_many_waiters);
         return;

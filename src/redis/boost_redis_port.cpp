@@ -21,7 +21,7 @@ public:
           count_{std::move(count)} {}
 
     void start(port_events& events) override {
-        commands_ = std::make_shared<command_link>(
+        auto commands = std::make_shared<command_link>(
             strand_,
             settings_,
             count_,
@@ -31,7 +31,7 @@ public:
                 .failure = [&events](error_code cause) { events.on_failure(cause); },
             }
         );
-        notices_ = std::make_shared<notice_link>(
+        auto notices = std::make_shared<notice_link>(
             strand_,
             settings_,
             count_,
@@ -50,6 +50,8 @@ public:
                 .notice = [&events](std::string_view channel) { events.on_notice(channel); },
             }
         );
+        commands_ = std::move(commands);
+        notices_ = std::move(notices);
         commands_->start();
         notices_->start();
     }

@@ -77,6 +77,17 @@ void command_link::exec(
 }
 
 void command_link::enqueue(record r) {
+    try {
+        append(std::move(r));
+    } catch (...) {
+        // Out of memory: half a command may stand in the request.
+        open_.reset();
+        drop_epoch("out of memory");
+        throw;
+    }
+}
+
+void command_link::append(record r) {
     if (!open_) {
         if (spare_.empty()) {
             open_ = std::make_shared<batch>();

@@ -78,6 +78,7 @@ private:
     void on_unsolicited(raw_reply& message) override;
 
     void enqueue(record r);
+    void append(record r);
     void flush();
     void on_reply(bool more_to_come);
     void deliver();

@@ -65,18 +65,18 @@ void supervisor::stop() {
 
 void supervisor::drop_epoch(std::string_view why) {
     if (connection_ && !stopped_) {
+        connection_->cancel(boost::redis::operation::run);
         log(log_level::warning,
             fmt::format("{} connection dropped: {}", for_commands_ ? "command" : "notice", why));
-        connection_->cancel(boost::redis::operation::run);
     }
 }
 
 asio::awaitable<void> supervisor::supervise(std::shared_ptr<supervisor> self) {
     auto turn = asio::post(self->strand_, asio::deferred);  // nothing happens inside `start`
     co_await std::move(turn);
-    auto const endpoint = make_endpoint(*self->settings_);
     while (!self->stopped_) {
         try {
+            auto const endpoint = make_endpoint(*self->settings_);
             self->connect();
             if (self->connection_) {
                 // Kept here too: the connection must outlive the run whatever happens to the

@@ -41,6 +41,7 @@ struct call : std::enable_shared_from_this<call<Results...>> {
     }
 
     void complete(error_code ec, Results... values) {
+        own_business const own;
         if (done || initiating) {
             world::current().violation(
                 done ? "a handler was called twice" : "a handler was called by the initiating call"

@@ -46,13 +46,12 @@ void parse(value const& what, std::size_t depth, boost::redis::any_adapter& to) 
     node_view node;
     node.data_type = resp3_type(what.type);
     node.depth = depth;
-    node.aggregate_size = aggregate
-                              ? what.elements.size() / (what.type == value::kind::map ? 2U : 1U)
-                              : 1U;
+    node.aggregate_size =
+        aggregate ? what.elements.size() / (what.type == value::kind::map ? 2U : 1U) : 1U;
     auto const number =
         what.type == value::kind::integer ? std::to_string(what.number) : std::string{};
-    node.value = what.type == value::kind::integer ? std::string_view{number}
-                                                   : std::string_view{what.text};
+    node.value =
+        what.type == value::kind::integer ? std::string_view{number} : std::string_view{what.text};
     error_code ignored;
     to.on_node(node, ignored);
     for (auto const& element : what.elements) {
@@ -70,12 +69,11 @@ void deliver(value const& message, boost::redis::any_adapter& to) {
 
 connection::connection(boost::asio::any_io_executor executor, std::string host)
     : executor_{std::move(executor)},
-      of_{&static_cast<process&>(
-          boost::asio::query(executor_, boost::asio::execution::context)
-      )},
+      of_{&static_cast<process&>(boost::asio::query(executor_, boost::asio::execution::context))},
       host_{std::move(host)} {}
 
 connection::~connection() {
+    own_business const own;
     // Boost.Redis hands out raw pointers to it.
     if (!of_->dying() && (running_ || receiving_ || !requests_.empty())) {
         world::current().violation("a connection was destroyed with operations outstanding");
@@ -86,6 +84,7 @@ connection::~connection() {
 }
 
 void connection::run(run_handler handler, boost::redis::config const& endpoint) {
+    own_business const own;
     running_ = std::move(handler);
     health_check_ = endpoint.health_check_interval;
     ++epoch_;
@@ -119,6 +118,7 @@ void connection::exec(
     boost::redis::request const& request,
     boost::redis::any_adapter adapter
 ) {
+    own_business const own;
     requests_.push_back(
         {&request, std::move(adapter), std::move(handler), request.get_expected_responses()}
     );
@@ -126,6 +126,7 @@ void connection::exec(
 }
 
 void connection::write_all() {
+    own_business const own;
     if (!link_) {
         return;
     }
@@ -156,6 +157,7 @@ void connection::ping() {
 }
 
 void connection::receive(run_handler handler) {
+    own_business const own;
     receiving_ = std::move(handler);
     if (std::exchange(unread_, false)) {
         receiving_.post({});
@@ -174,28 +176,26 @@ void connection::on_message(value message) {
 }
 
 void connection::take(value const& message) {
-    bool const answers = message.type != value::kind::push && !requests_.empty() &&
-                         requests_.front().written;
-    if (!answers) {
-        deliver(message, receiver_);
-        if (receiving_) {
-            receiving_.post({});
-        } else {
-            unread_ = true;
+    bool const answers =
+        message.type != value::kind::push && !requests_.empty() && requests_.front().written;
+    deliver(message, answers ? requests_.front().adapter : receiver_);
+    own_business const own;
+    if (answers) {
+        if (--requests_.front().expected == 0) {
+            auto done = std::move(requests_.front());
+            requests_.pop_front();
+            done.handler.post({}, std::size_t{0});
         }
-        return;
-    }
-    auto& first = requests_.front();
-    deliver(message, first.adapter);
-    if (--first.expected == 0) {
-        auto done = std::move(first);
-        requests_.pop_front();
-        done.handler.post({}, std::size_t{0});
+    } else if (receiving_) {
+        receiving_.post({});
+    } else {
+        unread_ = true;
     }
 }
 
 // What was written is aborted; what was not, waits for a run that never comes.
 void connection::end_run(error_code why) {
+    own_business const own;
     if (link_) {
         std::exchange(link_, {})->close_by_client();
     }
@@ -212,6 +212,7 @@ void connection::end_run(error_code why) {
 }
 
 void connection::cancel(boost::redis::operation what) {
+    own_business const own;
     using boost::redis::operation;
     bool const all = what == operation::all;
     if (all || what == operation::exec) {

@@ -143,9 +143,7 @@ void faults::on_network(std::size_t which) {
             if (auto const one = some_link()) {
                 say(fmt::format("a connection of p{} breaks", one->of()));
                 one->close_by_server(
-                    dice().one_of<error_code>(
-                        {asio::error::connection_reset, asio::error::eof}
-                    )
+                    dice().one_of<error_code>({asio::error::connection_reset, asio::error::eof})
                 );
                 at_once();
             }

@@ -20,9 +20,7 @@ bool is_valid(oracle::belief const& one) {
 
 }  // namespace
 
-oracle::oracle(world& in, server& of)
-    : in_{in},
-      server_{of} {
+oracle::oracle(world& in, server& of) : in_{in}, server_{of} {
     server_.on_script = [this](script_event const& what) { on_script(what); };
     server_.on_subscribe = [this](std::uint32_t process, std::string_view channel) {
         if (!subscribed_.insert({process, std::string{channel}}).second) {
@@ -208,7 +206,8 @@ void oracle::on_script(script_event const& what) {
     if (reply.is_error()) {
         if (reply.text.starts_with("NOSCRIPT")) {
             reached(sometimes::not_known);
-        } else if (reply.text.starts_with("NOPERM") || reply.text.find("ACL failure") != std::string::npos) {
+        } else if (reply.text.starts_with("NOPERM") ||
+                   reply.text.find("ACL failure") != std::string::npos) {
             reached(sometimes::denied);
         } else {
             reached(sometimes::refused);
@@ -255,12 +254,9 @@ void oracle::on_granted(truth& of, script_event const& what) {
     auto const& reply = *what.reply;
     auto const token = static_cast<std::uint64_t>(reply.elements.at(2).number);
     if (token <= of.last_token && !tokens_excused_) {
-        in_.violation(fmt::format(
-            "token {} of {} was granted after {}",
-            token,
-            what.lock,
-            of.last_token
-        ));
+        in_.violation(
+            fmt::format("token {} of {} was granted after {}", token, what.lock, of.last_token)
+        );
     }
     of.last_token = std::max(of.last_token, token);
     std::string const holder{what.holder};
@@ -350,9 +346,8 @@ void oracle::watch_waiters(std::string const& lock, nanos when) {
             if (one.lock != lock || !one.patient || one.of->paused()) {
                 continue;
             }
-            auto const since = std::max(
-                {known.free_since, last_disturbance_, one.since, one.of->free_since()}
-            );
+            auto const since =
+                std::max({known.free_since, last_disturbance_, one.since, one.of->free_since()});
             if (in_.now() - since >= slowest_wake_up_) {
                 in_.violation(fmt::format(
                     "{} has been free for {:.3f} s, and p{} waits for it",

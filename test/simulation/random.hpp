@@ -10,8 +10,8 @@
 
 namespace holdfast::sim {
 
-/// splitmix64 (G. Steele, D. Lea, C. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA
-/// 2014): the same numbers on every platform, and neighbouring seeds have nothing in common.
+/// splitmix64 (G. Steele, D. Lea, C. Flood, "Fast Splittable Pseudorandom Number Generators",
+/// OOPSLA 2014): the same numbers on every platform, and neighbouring seeds have nothing in common.
 class random_source {
 public:
     explicit random_source(std::uint64_t seed) noexcept : state_{seed} {}

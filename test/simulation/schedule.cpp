@@ -180,11 +180,9 @@ private:
             world_.run_until(world_.now() + longest);
         }
         for (auto const& key : server_.data().lock_keys()) {
-            world_.violation(fmt::format(
-                "{} is left on the server, for {} ms",
-                key,
-                server_.data().pttl(key)
-            ));
+            world_.violation(
+                fmt::format("{} is left on the server, for {} ms", key, server_.data().pttl(key))
+            );
         }
         if (server_.data().subscriptions() != 0 && !server_.has_half_open()) {
             world_.violation("subscriptions are left on the server");

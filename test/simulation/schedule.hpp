@@ -20,8 +20,8 @@ struct outcome {
     std::string violation;
 };
 
-/// Runs the schedule of this seed: some clients, some locks, some faults, then an end to all faults,
-/// and the proof that everybody got what he waited for and nothing was left behind.
+/// Runs the schedule of this seed: some clients, some locks, some faults, then an end to all
+/// faults, and the proof that everybody got what he waited for and nothing was left behind.
 ///
 /// `traced` prints every step of interest.
 [[nodiscard]] outcome run_schedule(std::uint64_t seed, bool traced = false);

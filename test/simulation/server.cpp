@@ -19,21 +19,32 @@ thread_local server* current_server = nullptr;
 
 constexpr std::int64_t start_of_time = 1'750'000'000'000'000;  // µs since 1970
 
-// The commands of what was written at once: arrays of bulk strings.
-std::vector<std::vector<std::string_view>> commands_in(std::string_view bytes) {
-    auto const number = [&bytes] {
+// The commands of what was written at once: arrays of bulk strings. Nothing, if it is not that.
+std::optional<std::vector<std::vector<std::string_view>>> commands_in(std::string_view bytes) {
+    auto const number = [&bytes](char kind) -> std::optional<std::size_t> {
+        auto const end = bytes.find("\r\n");
         std::size_t value = 0;
-        std::from_chars(bytes.data() + 1, bytes.data() + bytes.size(), value);
-        bytes.remove_prefix(bytes.find('\n') + 1);
+        if (bytes.empty() || bytes.front() != kind || end == std::string_view::npos) {
+            return std::nullopt;
+        }
+        std::from_chars(bytes.data() + 1, bytes.data() + end, value);
+        bytes.remove_prefix(end + 2);
         return value;
     };
     std::vector<std::vector<std::string_view>> commands;
     while (!bytes.empty()) {
+        auto const words = number('*');
         auto& command = commands.emplace_back();
-        for (auto left = number(); left > 0; --left) {
-            auto const size = number();
-            command.push_back(bytes.substr(0, size));
-            bytes.remove_prefix(size + 2);
+        for (std::size_t i = 0; words && i < *words; ++i) {
+            auto const size = number('$');
+            if (!size || *size + 2 > bytes.size()) {
+                return std::nullopt;
+            }
+            command.push_back(bytes.substr(0, *size));
+            bytes.remove_prefix(*size + 2);
+        }
+        if (command.empty()) {
+            return std::nullopt;
         }
     }
     return commands;
@@ -143,7 +154,7 @@ void link::send_to_client(value message) {
         transmit(std::move(message));
         return;
     }
-    if (answer_fault_ != answer_fault::none) {
+    if (answer_fault_ != answer_fault::none && to_.clients_idle_) {
         // Health checks go on; only now do their answers matter.
         auto const soon = health_check_ + to_.in().dice().time(0ns, health_check_);
         to_.in().after(soon, [client = client_] {
@@ -362,7 +373,13 @@ void server::run_next(link& from) {
     while (!from.at_server_.empty() && !from.server_closed_) {
         auto const bytes = std::move(from.at_server_.front());
         from.at_server_.pop_front();
-        for (auto const& command : commands_in(bytes)) {
+        auto const commands = commands_in(bytes);
+        if (!commands) {
+            // As the server does after a protocol error.
+            from.close_by_server(asio::error::eof);
+            break;
+        }
+        for (auto const& command : *commands) {
             if (!from.server_closed_) {
                 run_command(from, command);
             }

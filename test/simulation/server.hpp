@@ -53,9 +53,7 @@ public:
     [[nodiscard]] std::uint32_t of() const noexcept { return of_; }
     [[nodiscard]] bool is_for_commands() const noexcept { return for_commands_; }
 
-    stream& way(direction which) noexcept {
-        return which == direction::to_server ? up_ : down_;
-    }
+    stream& way(direction which) noexcept { return which == direction::to_server ? up_ : down_; }
     void set_answer_fault(answer_fault what) noexcept { answer_fault_ = what; }
     /// Looks from now on whether the other end is dead.
     void watch_health();
@@ -173,6 +171,8 @@ public:
     /// … is not answered, and its connection breaks.
     void break_after(std::string script) { break_after_ = std::move(script); }
     void break_before(std::string script) { break_before_ = std::move(script); }
+    /// A client that is never idle checks nothing.
+    void set_clients_idle(bool idle) noexcept { clients_idle_ = idle; }
     /// As long as it refuses pings, health checks fail.
     void set_pings_fail(bool fail);
 
@@ -219,6 +219,7 @@ private:
     bool up_ = true;
     bool refuses_ = false;
     bool pings_fail_ = false;
+    bool clients_idle_ = true;
     redis_model::session_id ghost_{};
     server* outer_;
 };

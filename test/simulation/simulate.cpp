@@ -4,8 +4,8 @@
 #include "simulation/schedule.hpp"
 
 #include <CLI/CLI.hpp>
-
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -18,8 +18,6 @@
 #include <optional>
 #include <thread>
 #include <vector>
-
-#include <unistd.h>
 
 namespace {
 
@@ -194,8 +192,7 @@ int main(int argc, char** argv) {
     if (seed) {
         return replay(*seed, traced);
     }
-    auto const count =
-        minutes ? std::numeric_limits<std::uint64_t>::max() / 2 : schedules;
+    auto const count = minutes ? std::numeric_limits<std::uint64_t>::max() / 2 : schedules;
     search all{first, count, violations};
     all.run(threads, minutes ? std::optional{std::chrono::minutes{*minutes}} : std::nullopt);
     return report(all, 50'000);

@@ -190,7 +190,9 @@ private:
         auto const waits = all_.judge.on_waits(process_, name, !one_try && !limited && !to_cancel);
         say(fmt::format(
             "{} {}{}",
-            one_try ? "tries" : limited ? "tries for a while" : "acquires",
+            one_try   ? "tries"
+            : limited ? "tries for a while"
+                      : "acquires",
             name,
             who ? " for an owner" : ""
         ));
@@ -253,7 +255,9 @@ private:
         say(fmt::format(
             "{}: {}",
             name,
-            ec ? ec.message() : held ? fmt::format("granted {}", held.token().value) : "busy"
+            ec     ? ec.message()
+            : held ? fmt::format("granted {}", held.token().value)
+                   : "busy"
         ));
         if (ec) {
             bool const passing = ec == errc::unreachable || ec == errc::server_refused;
@@ -328,8 +332,9 @@ private:
             if (was_blocked) {
                 all_.judge.reached(sometimes::lost_late);
             }
-            if (all_.quiet && !was_blocked && !who && options.renew && options.max_hold == nanos{0} &&
-                !node_.closed_) {
+            judge_loss(held, name, who || was_blocked, options);
+            if (all_.quiet && !was_blocked && !who && options.renew &&
+                options.max_hold == nanos{0} && !node_.closed_) {
                 all_.in.violation(name + ": a lease was lost although nothing failed");
             }
         }
@@ -355,6 +360,23 @@ private:
         }
         auto end = done_if_started(watching, watches);
         co_await std::move(end);
+    }
+
+    // A lease that is renewed is not lost when nothing has gone wrong for longer than it lasts.
+    void judge_loss(
+        lease const& held,
+        std::string const& name,
+        bool excused,
+        acquire_options const& options
+    ) {
+        auto const why = held.loss();
+        bool const renewed = options.renew && options.max_hold == nanos{0} && !excused;
+        auto const since = std::max(all_.judge.last_disturbance(), process_.free_since());
+        if ((why == loss_reason::expired || why == loss_reason::unreachable) && renewed &&
+            !all_.judge.disturbed() && !process_.paused() && !node_.closed_ &&
+            all_.in.now() - since > nanos{all_.lease} + 12s) {
+            all_.in.violation(name + ": a lease was lost long after the last fault");
+        }
     }
 
     asio::awaitable<void> done_if_started(
@@ -491,8 +513,8 @@ private:
         all_.judge.on_waits_no_more(waits);
         auto const ec = asked->error;
         say(fmt::format("with_lease of {}: {}", name, ec ? ec.message() : "done"));
-        bool const allowed = !ec || expected(ec, asked->cancelled) ||
-                             (ec == errc::lease_lost && !all_.quiet);
+        bool const allowed =
+            !ec || expected(ec, asked->cancelled) || (ec == errc::lease_lost && !all_.quiet);
         if (!allowed) {
             all_.in.violation(fmt::format("with_lease of {} ended with: {}", name, ec.message()));
         }

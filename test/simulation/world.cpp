@@ -30,8 +30,7 @@ executor::executor(lane& on, bool never, bool tracked) noexcept
 executor::executor(executor const& other) noexcept
     : executor{*other.on_, other.never_, other.tracked_} {}
 
-executor::executor(executor&& other) noexcept
-    : executor{static_cast<executor const&>(other)} {}
+executor::executor(executor&& other) noexcept : executor{static_cast<executor const&>(other)} {}
 
 executor& executor::operator=(executor const& other) noexcept {
     if (this != &other) {
@@ -111,8 +110,9 @@ nanos process::clock() const noexcept {
 nanos process::true_time_of(nanos clock) const noexcept {
     // Rounded up: at that time the clock says so.
     return nanos{static_cast<std::int64_t>(
-        std::ceil(static_cast<double>((clock - offset_).count()) / rate_)
-    )} + 1ns;
+               std::ceil(static_cast<double>((clock - offset_).count()) / rate_)
+           )} +
+           1ns;
 }
 
 nanos process::steady() const noexcept {
@@ -174,6 +174,7 @@ bool process::idle() const noexcept {
 }
 
 void process::enqueue(lane& on, task what) {
+    own_business const own;
     on.ready.push_back(std::move(what));
     if (!paused_ && !on.blocked) {
         in_.list(on);
@@ -181,6 +182,7 @@ void process::enqueue(lane& on, task what) {
 }
 
 void process::add(waiting_timer& waiting) {
+    own_business const own;
     waiting.place = timers_.size();
     timers_.push_back(&waiting);
 }
@@ -192,6 +194,7 @@ void process::remove(waiting_timer& waiting) noexcept {
 }
 
 void process::arm(std::shared_ptr<waiting_timer> const& waiting) {
+    own_business const own;
     auto const left = std::max(waiting->due - steady(), 0ns);
     auto const when = true_time_of(clock() + left);
     in_.at(when, [waiting, generation = waiting->generation] {
@@ -226,6 +229,7 @@ world& world::current() noexcept {
 }
 
 void world::push_event(nanos when, task what) {
+    own_business const own;
     // Events of one instant happen in any order.
     auto const order = (dice_.next() & 0xffff'0000'0000'0000U) | (++next_order_);
     events_.push_back({std::max(when, now_), order, std::move(what)});
@@ -275,6 +279,7 @@ bool world::step() {
     auto next = std::move(events_.back());
     events_.pop_back();
     now_ = next.when;
+    own_business const own;
     next.what();
     return true;
 }

@@ -28,6 +28,20 @@ using namespace std::chrono_literals;
 class process;
 class world;
 
+/// Within its scope the simulator works for itself, not the library: what is counted or made to
+/// fail there, is not here.
+class own_business {
+public:
+    own_business() noexcept { ++depth_; }
+    own_business(own_business const&) = delete;
+    own_business& operator=(own_business const&) = delete;
+    ~own_business() { --depth_; }
+    [[nodiscard]] static bool any() noexcept { return depth_ > 0; }
+
+private:
+    inline static thread_local int depth_ = 0;
+};
+
 /// A function to be run once, or dropped.
 class task {
 public:
@@ -91,8 +105,7 @@ public:
     ) const noexcept {
         return tracked_
                    ? asio::execution::outstanding_work_t{asio::execution::outstanding_work.tracked}
-                   : asio::execution::outstanding_work_t{
-                         asio::execution::outstanding_work.untracked
+                   : asio::execution::outstanding_work_t{asio::execution::outstanding_work.untracked
                      };
     }
     [[nodiscard]] executor require(asio::execution::blocking_t::never_t) const {
@@ -315,6 +328,7 @@ void executor::execute(F&& f) const {
         std::move(function)();
         return;
     }
+    own_business const own;
     whose.enqueue(*on_, task{std::forward<F>(f)});
 }
 

@@ -1,0 +1,30 @@
+// What the search has found, told as a story: the names say what went wrong before it was mended.
+
+#include "simulation/stage.hpp"
+
+#include <holdfast.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+using namespace holdfast;
+using namespace holdfast::sim;
+
+// One answer is missing, so each error is taken for the answer to the request before, which has
+// been given up by then. Errors carry no nonce: nothing told that the answers were one behind, and
+// the script was never sent in full.
+BOOST_AUTO_TEST_CASE(an_answer_that_is_missing_shows_although_every_request_is_refused) {
+    stage all;
+    all.on().set_clients_idle(false);
+    auto& one = all.add_ready();
+    for (auto const& link : all.on().links()) {
+        if (link->is_for_commands()) {
+            link->set_answer_fault(answer_fault::drop);
+        }
+    }
+    auto const asked = one.make_call<lease>();
+    one.run([&] { one.lock("lock").acquire(asked->token()); });
+    BOOST_TEST(all.run_until([&] { return asked->done; }, 20s));
+    BOOST_TEST(asked->error.message() == error_code{}.message());
+    one.run([&] { asked->results.reset(); });
+    BOOST_TEST(all.close_all() == "");
+}
