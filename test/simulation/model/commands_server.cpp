@@ -268,7 +268,7 @@ value database_size(call& of) {
 value keys(call& of) {
     std::vector<std::string_view> names;
     for (auto const& [name, content] : of.data().entries()) {
-        if (of.now_ms() <= content.end && matches(of[1], name)) {
+        if (!content.ended(of.now_ms()) && matches(of[1], name)) {
             names.push_back(name);
         }
     }

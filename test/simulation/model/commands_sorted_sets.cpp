@@ -324,7 +324,7 @@ std::optional<value> read_range_options(call const& of, range_options& options, 
             options.skip = *skip;
             options.limit = *limit;
             i += 2;
-        } else if (!fixed && same_word(of[i], "rev")) {
+        } else if (!fixed && !options.reverse && same_word(of[i], "rev")) {
             options.reverse = true;
         } else if (!fixed && !options.by_score && same_word(of[i], "byscore")) {
             options.by_score = true;
