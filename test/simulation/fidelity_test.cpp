@@ -42,17 +42,12 @@ struct difference {
 
 // Wording of errors: a part of the text, in Redis 7.0.15 and in Valkey 8.0.1.
 constexpr difference wordings[] = {
+    {"NOSCRIPT No matching script. Please use EVAL.", "NOSCRIPT No matching script."},
     {"Unknown Redis command called from script", "Unknown command called from script"},
+    {"Wrong number of args calling Redis command", "Wrong number of args calling command"},
+    {"at least one argument for this redis lib call", "at least one argument for this call"},
+    {"Lua redis lib command arguments must be", "Command arguments must be"},
 };
-
-std::string in_words_of_redis(std::string text) {
-    for (auto const& [redis, other] : wordings) {
-        if (auto const at = text.find(other); at != std::string::npos) {
-            text.replace(at, other.size(), redis);
-        }
-    }
-    return text;
-}
 
 // --- comparing
 
@@ -83,9 +78,6 @@ void sort_pairs(std::vector<value>& elements) {
 
 // What the servers' differences and unforeseeable orders leave to compare.
 value normal_form(value message, bool unordered) {
-    if (message.type == kind::error) {
-        message.text = in_words_of_redis(std::move(message.text));
-    }
     for (auto& element : message.elements) {
         element = normal_form(std::move(element), unordered);
     }
@@ -122,18 +114,45 @@ bool fits(value const& server, value const& first, value const& last) {
     return alike && !server.elements.empty();
 }
 
-// A reply without its particulars.
-std::string shape(value const& message) {
-    std::string text{static_cast<char>('a' + static_cast<int>(message.type))};
-    if (message.type == kind::error) {
-        for (char const letter : message.text.substr(0, message.text.find(" script: "))) {
-            text += letter >= '0' && letter <= '9' ? '#' : letter;
+// The name of what is called: that of the library's script, if it is one.
+std::string_view name_of(std::vector<std::string> const& words) {
+    for (auto const* const one : holdfast::test::library_scripts()) {
+        if (words.size() > 1 && (words[1] == one->sha1 || words[1] == one->text)) {
+            return one->name;
         }
     }
-    for (auto const& element : message.elements) {
-        text += '(' + shape(element) + ')';
+    return words[0];
+}
+
+// A reply without its particulars: small integers tell what a script did, words of errors why.
+std::string shape(value const& message) {
+    constexpr std::string_view names[] = {
+        "nil",
+        "integer",
+        "bulk",
+        "status",
+        "error",
+        "array",
+        "map",
+        "set",
+        "real",
+        "boolean",
+        "verbatim",
+        "push",
+    };
+    std::string text{names[static_cast<std::size_t>(message.type)]};
+    if (message.type == kind::integer && std::abs(message.number) <= 3) {
+        text = std::to_string(message.number);
     }
-    return text;
+    if (message.type == kind::error) {
+        auto const end = std::min(message.text.find_first_of("'0123456789"), message.text.size());
+        text += ' ' + message.text.substr(0, std::min(end, message.text.find(" script: ")));
+    }
+    constexpr std::size_t most = 5;
+    for (std::size_t i = 0; i < std::min(most, message.elements.size()); ++i) {
+        text += (i == 0 ? " [" : ", ") + shape(message.elements[i]);
+    }
+    return text + (message.elements.empty() ? "" : "]");
 }
 
 std::string describe(std::vector<std::string> const& words) {
@@ -201,7 +220,7 @@ public:
           listener_{server.unix_socket()},
           early_{maker_.channels()},
           late_{maker_.channels()} {
-        inspector_.ask({"HELLO", "3"});
+        is_valkey_ = inspector_.ask({"HELLO", "3"}).elements.at(1).text == "valkey";
         listener_.ask({"HELLO", "3"});
         for (auto const& channel : maker_.channels()) {
             listener_.add({"SUBSCRIBE", channel});
@@ -250,6 +269,21 @@ private:
             difference_ = "seed " + std::to_string(seed_) + ", call " + std::to_string(calls_) +
                           ": " + std::move(text);
         }
+    }
+
+    value in_words_of_redis(value message) const {
+        // Scripts may return the text of an error.
+        if (is_valkey_ && (message.type == kind::error || message.type == kind::bulk)) {
+            for (auto const& [redis, other] : wordings) {
+                if (auto const at = message.text.find(other); at != std::string::npos) {
+                    message.text.replace(at, other.size(), redis);
+                }
+            }
+        }
+        for (auto& element : message.elements) {
+            element = in_words_of_redis(std::move(element));
+        }
+        return message;
     }
 
     void speak(std::string_view version) {
@@ -311,10 +345,10 @@ private:
 
     void compare_call(random_call const& made, value const& reply) {
         ++calls_;
-        auto const server = normal_form(reply, made.unordered);
+        auto const server = normal_form(in_words_of_redis(reply), made.unordered);
         auto const first = normal_form(early_.execute(made.words), made.unordered);
         auto const last = normal_form(late_.execute(made.words), made.unordered);
-        ++shapes_[shape(server)];
+        ++shapes_[std::string{name_of(made.words)} + ": " + shape(server)];
         if (!fits(server, first, last)) {
             differs(
                 describe(made.words) + "\n  server " + server.describe() + "\n  model  " +
@@ -482,6 +516,7 @@ public:
 
 private:
     std::uint64_t seed_;
+    bool is_valkey_ = false;
     call_maker maker_;
     server_link link_;
     server_link inspector_;

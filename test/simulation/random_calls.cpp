@@ -209,10 +209,10 @@ void call_maker::start_batch(std::int64_t now_ms) {
 
 std::size_t call_maker::family() {
     auto of = below(families);
-    while (fleeting_.contains(of)) {
+    while (fleeting_.contains(lock(of))) {
         of = (of + 1) % families;
     }
-    used_.insert(of);
+    used_.insert(lock(of));
     return of;
 }
 
@@ -243,12 +243,38 @@ void call_maker::use(std::string key) {
     }
 }
 
-std::string call_maker::key() {
-    auto const of = family();
+std::string call_maker::key(std::string_view form) {
     auto const which = below(10);
-    auto name = which < 6 ? lock(of) : which < 9 ? counter(of) : "other:" + std::to_string(of);
+    if (which >= 4) {
+        for (int attempt = 0; attempt < 4; ++attempt) {
+            auto name = std::string{type_of(form)} + ":" + std::to_string(below(6));
+            if (!fleeting_.contains(name)) {
+                used_.insert(name);
+                use(name);
+                return name;
+            }
+        }
+    }
+    auto const of = family();
+    auto name = which < 2 ? lock(of) : counter(of);
     use(name);
     return name;
+}
+
+// Most commands of a type get keys of that type, or they would only ever be refused.
+std::string_view call_maker::type_of(std::string_view form) {
+    constexpr std::string_view types[] = {"string"sv, "hash"sv, "list"sv, "set"sv, "zset"sv};
+    for (auto const start : {"SADD"sv, "SREM"sv, "SISM"sv, "SMEM"sv, "SCAR"sv}) {
+        if (form.starts_with(start)) {
+            return "set";
+        }
+    }
+    switch (form.front()) {
+        case 'H': return "hash";
+        case 'L': return "list";
+        case 'Z': return "zset";
+        default: return form.starts_with("RP") ? "list"sv : any(types);
+    }
 }
 
 // --- words
@@ -280,6 +306,11 @@ std::string call_maker::holder() {
     }
     auto id = std::string{client} + ":" + (chance(10) ? "-" : "") + std::to_string(below(4));
     return chance(3) ? id + ":" + std::string{client} : id;
+}
+
+// Often the one who got it, or tried to, so that locks are renewed and released.
+std::string call_maker::holder_of(std::size_t lock) {
+    return chance(60) ? last_holder_[lock] : holder();
 }
 
 std::string call_maker::content() {
@@ -434,6 +465,7 @@ std::string call_maker::bound() {
     return std::string{any(bounds)};
 }
 
+// None is beyond 32 bits: some servers cut off the rest.
 std::string call_maker::index() {
     constexpr std::string_view indices[] = {
         "0"sv,
@@ -447,7 +479,7 @@ std::string call_maker::index() {
         "-100"sv,
         "one"sv,
         "1.5"sv,
-        "9223372036854775807"sv,
+        "2147483647"sv,
         ""sv,
     };
     return std::string{any(indices)};
@@ -508,7 +540,8 @@ void call_maker::acquire(detail::script const& which) {
         start_script(which, {lock(of), count});
     }
     add(milliseconds());
-    add(holder());
+    last_holder_[of] = holder_of(of);
+    add(last_holder_[of]);
     add(chance(30) ? "0" : chance(60) ? "2592000000" : milliseconds());
     add(rehearse ? "1" : chance(5) ? junk() : "0");
     add(nonce());
@@ -518,7 +551,7 @@ void call_maker::release(detail::script const& which) {
     auto const of = family();
     use(lock(of));
     start_script(which, {lock(of), channel(of)});
-    add(holder());
+    add(holder_of(of));
     add(nonce());
 }
 
@@ -527,7 +560,7 @@ void call_maker::renew(detail::script const& which) {
     use(lock(of));
     start_script(which, {lock(of)});
     add(milliseconds());
-    add(holder());
+    add(holder_of(of));
     add(nonce());
 }
 
@@ -625,12 +658,18 @@ void call_maker::scene() {
         case 7: words = {"PEXPIRE", lock(of), milliseconds()}; break;
         case 8: words = {"PERSIST", lock(of)}; break;
         case 9: words = {"PEXPIRE", counter(of), milliseconds()}; break;
-        case 10: words = {"RPUSH", chance(50) ? lock(of) : counter(of), content()}; break;
+        case 10:
+            if (chance(20)) {
+                words = {"RPUSH", chance(50) ? lock(of) : counter(of), content()};
+                break;
+            }
+            [[fallthrough]];
         default: words = {"DEL", lock(of), counter(of)}; break;
     }
 }
 
 void call_maker::fill(std::string_view form) {
+    auto const whole = form;
     while (!form.empty()) {
         auto const space = form.find(' ');
         auto const word = form.substr(0, space);
@@ -640,7 +679,7 @@ void call_maker::fill(std::string_view form) {
             continue;
         }
         switch (word[1]) {
-            case 'k': add(key()); break;
+            case 'k': add(key(whole)); break;
             case 'f': add(holder()); break;
             case 'v': add(content()); break;
             case 'n': add(integer()); break;
@@ -710,7 +749,11 @@ random_call call_maker::next() {
     } else {
         program();
     }
-    if (chance(2)) {
+    // Servers newer than Redis 7.0 take another word there.
+    bool const grew = std::ranges::any_of(call_.words, [](auto const& word) {
+        return is_one_of(word, {"ZRANK", "ZREVRANK"});
+    });
+    if (!grew && chance(2)) {
         mutate();
     } else if (chance(5)) {
         std::ranges::transform(call_.words[0], call_.words[0].begin(), [](char letter) {

@@ -3,8 +3,10 @@
 
 #include "ops/redis_port.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <random>
 #include <set>
@@ -63,9 +65,11 @@ private:
     std::string lock(std::size_t of) const;
     std::string counter(std::size_t of) const;
     std::string channel(std::size_t of) const;
-    std::string key();
+    std::string key(std::string_view form);
+    std::string_view type_of(std::string_view form);
 
     std::string holder();
+    std::string holder_of(std::size_t lock);
     std::string content();
     std::string integer();
     std::string milliseconds();
@@ -97,8 +101,9 @@ private:
 
     std::mt19937_64 random_;
     std::int64_t now_ms_ = 0;
-    std::set<std::size_t> fleeting_;  // families
-    std::set<std::size_t> used_;      // by this call
+    std::set<std::string, std::less<>> fleeting_;  // names of locks, and other keys
+    std::set<std::string, std::less<>> used_;      // by this call
+    std::array<std::string, families> last_holder_;
     random_call call_;
 };
 
