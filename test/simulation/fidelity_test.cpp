@@ -4,6 +4,7 @@
 #include "random_calls.hpp"
 #include "server_link.hpp"
 #include "support/redis_server.hpp"
+#include "twin.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -26,28 +27,15 @@ using namespace std::chrono_literals;
 using holdfast::sim::redis_model;
 using holdfast::sim::value;
 using holdfast::test::call_maker;
+using holdfast::test::describe;
+using holdfast::test::in_order;
+using holdfast::test::in_words_of_redis;
 using holdfast::test::random_call;
 using holdfast::test::redis_server;
 using holdfast::test::server_link;
 using kind = value::kind;
 
 namespace {
-
-// --- where servers differ from Redis 7.0, of which the model is one
-
-struct difference {
-    std::string_view redis;
-    std::string_view other;
-};
-
-// Wording of errors: a part of the text, in Redis 7.0.15 and in Valkey 8.0.1.
-constexpr difference wordings[] = {
-    {"NOSCRIPT No matching script. Please use EVAL.", "NOSCRIPT No matching script."},
-    {"Unknown Redis command called from script", "Unknown command called from script"},
-    {"Wrong number of args calling Redis command", "Wrong number of args calling command"},
-    {"at least one argument for this redis lib call", "at least one argument for this call"},
-    {"Lua redis lib command arguments must be", "Command arguments must be"},
-};
 
 // --- comparing
 
@@ -60,33 +48,6 @@ std::optional<std::int64_t> to_integer(value const& one) {
     auto const [stopped, error] = std::from_chars(one.text.data(), end, number);
     bool const whole = one.type == kind::bulk && error == std::errc{} && stopped == end;
     return whole ? std::optional{number} : std::nullopt;
-}
-
-void sort_pairs(std::vector<value>& elements) {
-    std::vector<std::pair<std::string, std::size_t>> order;
-    for (std::size_t i = 0; i + 1 < elements.size(); i += 2) {
-        order.emplace_back(elements[i].describe(), i);
-    }
-    std::ranges::sort(order);
-    std::vector<value> sorted;
-    for (auto const& [name, at] : order) {
-        sorted.push_back(std::move(elements[at]));
-        sorted.push_back(std::move(elements[at + 1]));
-    }
-    elements = std::move(sorted);
-}
-
-// What the servers' differences and unforeseeable orders leave to compare.
-value normal_form(value message, bool unordered) {
-    for (auto& element : message.elements) {
-        element = normal_form(std::move(element), unordered);
-    }
-    if (message.type == kind::map) {
-        sort_pairs(message.elements);
-    } else if (message.type == kind::set || (unordered && message.type == kind::array)) {
-        std::ranges::sort(message.elements, {}, &value::describe);
-    }
-    return message;
 }
 
 // The server answered at some instant of a call that began when the model said `first` and ended
@@ -153,16 +114,6 @@ std::string shape(value const& message) {
         text += (i == 0 ? " [" : ", ") + shape(message.elements[i]);
     }
     return text + (message.elements.empty() ? "" : "]");
-}
-
-std::string describe(std::vector<std::string> const& words) {
-    std::string text;
-    for (auto const& word : words) {
-        constexpr std::size_t longest = 100;
-        text += ' ' + value::bulk(word.substr(0, longest)).describe();
-        text += word.size() > longest ? "..." : "";
-    }
-    return text;
 }
 
 std::uint64_t number_from_environment(char const* name, std::uint64_t otherwise) {
@@ -271,21 +222,6 @@ private:
         }
     }
 
-    value in_words_of_redis(value message) const {
-        // Scripts may return the text of an error.
-        if (is_valkey_ && (message.type == kind::error || message.type == kind::bulk)) {
-            for (auto const& [redis, other] : wordings) {
-                if (auto const at = message.text.find(other); at != std::string::npos) {
-                    message.text.replace(at, other.size(), redis);
-                }
-            }
-        }
-        for (auto& element : message.elements) {
-            element = in_words_of_redis(std::move(element));
-        }
-        return message;
-    }
-
     void speak(std::string_view version) {
         link_.ask({"HELLO", version});
         early_.execute({"HELLO", std::string{version}});
@@ -345,9 +281,9 @@ private:
 
     void compare_call(random_call const& made, value const& reply) {
         ++calls_;
-        auto const server = normal_form(in_words_of_redis(reply), made.unordered);
-        auto const first = normal_form(early_.execute(made.words), made.unordered);
-        auto const last = normal_form(late_.execute(made.words), made.unordered);
+        auto const server = in_order(in_words_of_redis(reply, is_valkey_), made.unordered);
+        auto const first = in_order(early_.execute(made.words), made.unordered);
+        auto const last = in_order(late_.execute(made.words), made.unordered);
         ++shapes_[std::string{name_of(made.words)} + ": " + shape(server)];
         if (!fits(server, first, last)) {
             differs(
@@ -497,10 +433,10 @@ private:
             std::vector<std::string_view> const views{command.begin(), command.end()};
             auto const seen = std::vector{
                 one->look({"TYPE", key}),
-                normal_form(one->model().execute(2, views).value(), false),
+                in_order(one->model().execute(2, views).value(), false),
                 one->look({"PEXPIRETIME", key}),
             };
-            auto const wanted = std::vector{type, normal_form(content, false), end};
+            auto const wanted = std::vector{type, in_order(content, false), end};
             if (seen != wanted) {
                 differs(
                     "the key " + value::bulk(key).describe() + "\n  server " +

@@ -51,7 +51,7 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> up
 }
 
 // $k key, $f field or member, $v content, $n integer, $t ms, $s seconds, $e an instant in ms,
-// $d score, $r bound of a range of scores, $i index
+// $d score, $r bound of a range of scores, $i index, $c small count
 constexpr std::string_view forms[] = {
     "SET $k $v",
     "SET $k $v PX $t",
@@ -161,13 +161,13 @@ constexpr std::string_view forms[] = {
     "ZRANGE $k $i $i",
     "ZRANGE $k $i $i REV WITHSCORES",
     "ZRANGE $k $r $r BYSCORE",
-    "ZRANGE $k $r $r BYSCORE LIMIT $i $i",
+    "ZRANGE $k $r $r BYSCORE LIMIT $c $i",
     "ZRANGE $k $r $r BYSCORE REV WITHSCORES",
-    "ZRANGE $k $i $i LIMIT $i $i",
+    "ZRANGE $k $i $i LIMIT $c $i",
     "ZRANGE $k $i $i BYSCORE BYSCORE",
     "ZREVRANGE $k $i $i WITHSCORES",
     "ZRANGEBYSCORE $k $r $r",
-    "ZRANGEBYSCORE $k $r $r WITHSCORES LIMIT $i $i",
+    "ZRANGEBYSCORE $k $r $r WITHSCORES LIMIT $c $i",
     "ZREVRANGEBYSCORE $k $r $r",
     "ZREMRANGEBYSCORE $k $r $r",
     "ZREMRANGEBYRANK $k $i $i",
@@ -689,6 +689,7 @@ void call_maker::fill(std::string_view form) {
             case 'd': add(score()); break;
             case 'r': add(bound()); break;
             case 'i': add(index()); break;
+            case 'c': add(std::to_string(below(3))); break;
             default: std::abort();
         }
     }

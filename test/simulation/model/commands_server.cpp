@@ -293,6 +293,13 @@ value wait(call& of) {
     if (*limit < 0) {
         return general_error("timeout is negative");
     }
+    if (is_replica(of.server)) {
+        return general_error(
+            "WAIT cannot be used with replica instances. Please also note that since Redis 4.0 if "
+            "a replica is configured to be writable (which is not the default) writes to replicas "
+            "are just local and are not propagated."
+        );
+    }
     return value::integer(0);
 }
 

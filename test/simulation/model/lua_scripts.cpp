@@ -550,7 +550,8 @@ void interpreter::open_libraries() {
         ::lua_call(lua_, 1, 0);
     }
     // The server has none of these, but for setfenv: with it a script would outlive its call.
-    for (auto const* name : {"dofile", "loadfile", "print", "module", "require", "setfenv"}) {
+    for (auto const* name :
+         {"dofile", "loadfile", "print", "module", "require", "newproxy", "setfenv"}) {
         ::lua_pushnil(lua_);
         ::lua_setglobal(lua_, name);
     }
@@ -657,7 +658,8 @@ int interpreter::raw_set(lua_State* lua) {
         ::lua_pushliteral(lua, "__newindex");
         ::lua_rawget(lua, -2);
         if (::lua_tocfunction(lua, -1) == refuse_change) {
-            return refuse_change(lua);
+            ::lua_pushliteral(lua, "Attempt to modify a readonly table");
+            return ::lua_error(lua);
         }
         ::lua_settop(lua, 3);
     }

@@ -135,6 +135,7 @@ struct server_state {
     std::map<std::string, user_rules, std::less<>> users{{"default", {}}};
     refusal refuses = refusal::none;
     std::vector<planned_refusal> planned;
+    bool strict_unsubscribe = false;
     std::uint64_t maxmemory = 0;
     std::string maxmemory_policy = "noeviction";
     std::uint64_t executed = 0;
