@@ -362,7 +362,6 @@ std::string call_maker::integer() {
         "1"sv,
         "-1"sv,
         "0"sv,
-        "-0"sv,
         "+1"sv,
         "2"sv,
         "1000000"sv,
@@ -497,7 +496,6 @@ std::string call_maker::junk() {
     constexpr std::string_view words[] = {
         ""sv,
         "0"sv,
-        "-0"sv,
         "\0"sv,
         "NaN"sv,
         "inf"sv,
