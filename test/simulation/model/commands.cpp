@@ -337,7 +337,8 @@ bool add_integers(std::int64_t& sum, std::int64_t addend) {
 // --- errors
 
 value general_error(std::string_view text) {
-    std::string line{text};
+    auto const first = std::min(text.find_first_not_of("\r\n"), text.size());
+    std::string line{text.substr(first, text.find_last_not_of("\r\n") + 1 - first)};
     std::ranges::replace(line, '\r', ' ');
     std::ranges::replace(line, '\n', ' ');
     return value::error("ERR " + line);

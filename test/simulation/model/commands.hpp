@@ -99,7 +99,7 @@ std::string to_text(double number);  // as replies have it
 /// False if it does not fit.
 bool add_integers(std::int64_t& sum, std::int64_t addend);
 
-// Errors. `general` puts ERR before the text, and makes one line of it.
+// Errors. `general_error` puts ERR before the text, and makes one line of it.
 value general_error(std::string_view text);
 value wrong_arity(std::string_view command);
 value wrong_type();

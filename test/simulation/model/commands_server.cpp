@@ -268,7 +268,7 @@ value database_size(call& of) {
 value keys(call& of) {
     std::vector<std::string_view> names;
     for (auto const& [name, content] : of.data().entries()) {
-        if (of.now_ms() <= content.end && matches(of[1], name)) {
+        if (!content.ended(of.now_ms()) && matches(of[1], name)) {
             names.push_back(name);
         }
     }
@@ -292,6 +292,13 @@ value wait(call& of) {
     }
     if (*limit < 0) {
         return general_error("timeout is negative");
+    }
+    if (is_replica(of.server)) {
+        return general_error(
+            "WAIT cannot be used with replica instances. Please also note that since Redis 4.0 if "
+            "a replica is configured to be writable (which is not the default) writes to replicas "
+            "are just local and are not propagated."
+        );
     }
     return value::integer(0);
 }

@@ -390,7 +390,9 @@ value time_to_live(call& of, bool in_seconds, bool absolute) {
         return value::integer(-1);
     }
     auto const left = absolute ? found->end : found->end - of.now_ms();
-    return value::integer(in_seconds ? (left + 500) / 1000 : left);
+    // As the server's compiler has it, for ends beyond all calendars.
+    auto const rounded = (static_cast<std::uint64_t>(left) + 500) / 1000;
+    return value::integer(in_seconds ? static_cast<std::int64_t>(rounded) : left);
 }
 
 value ttl(call& of) {

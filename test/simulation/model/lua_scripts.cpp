@@ -1,18 +1,19 @@
 #include "lua_scripts.hpp"
 
-#include <lua5.1/lua.hpp>
-#include <openssl/evp.h>
+#include "lua_values.hpp"
+#include "lua_world.hpp"
 
-#include <algorithm>
+#include <lua5.1/lua.hpp>
+
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <exception>
+#include <functional>
 #include <limits>
+#include <new>
 #include <optional>
-#include <stdexcept>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -23,23 +24,8 @@ namespace holdfast::sim {
 
 namespace {
 
-using kind = value::kind;
-
-constexpr std::size_t sha1_size = 20;
-using sha1_digits = std::array<char, 2 * sha1_size>;
-
-sha1_digits digits_of_sha1(std::string_view text) {
-    std::array<unsigned char, sha1_size> digest{};
-    unsigned size = 0;
-    ::EVP_Digest(text.data(), text.size(), digest.data(), &size, ::EVP_sha1(), nullptr);
-    sha1_digits digits{};
-    for (std::size_t i = 0; i < sha1_size; ++i) {
-        constexpr char const* hexadecimal = "0123456789abcdef";
-        digits[2 * i] = hexadecimal[digest[i] >> 4];
-        digits[2 * i + 1] = hexadecimal[digest[i] & 0xF];
-    }
-    return digits;
-}
+using lua::push_error;
+using lua::raise;
 
 /// The interpreter of one thread. Its state shows no script what another one did: all that can be
 /// reached from the global names is protected against changes, KEYS and ARGV are made anew.
@@ -86,15 +72,10 @@ private:
     static int acl_check_cmd(lua_State* lua);
     static int random(lua_State* lua);
     static int random_seed(lua_State* lua);
-    static int raw_set(lua_State* lua);
     int command(lua_State* lua, bool raises);
     bool read_words(lua_State* lua, int count);
 
-    void open_libraries();
-    void add(char const* name, lua_CFunction function);
-    void add_redis();
-    void protect_library(char const* name);
-    void protect_globals();
+    void add(char const* table, char const* name, lua_CFunction function);
     int load(script_text const& script, std::string& error);
     value failure(script_text const& script);
     void forget_scripts();
@@ -115,413 +96,6 @@ private:
     std::uint64_t random_ = 0;
 };
 
-// --- errors as scripts see them
-
-// A table with the field `err`: "CODE text". The text may bring its code, after a hyphen.
-void push_error(lua_State* lua, std::string_view text) {
-    // What a script sees is a C string.
-    text = text.substr(0, text.find('\0'));
-    std::string_view code = "ERR";
-    if (text.starts_with('-')) {
-        auto const space = text.find(' ');
-        if (space != std::string_view::npos) {
-            code = text.substr(1, space - 1);
-        }
-        text.remove_prefix(space == std::string_view::npos ? 1 : space + 1);
-    }
-    while (!text.empty() && (text.back() == '\r' || text.back() == '\n')) {
-        text.remove_suffix(1);
-    }
-    while (!text.empty() && (text.front() == '\r' || text.front() == '\n')) {
-        text.remove_prefix(1);
-    }
-    ::lua_createtable(lua, 0, 2);
-    ::lua_pushlstring(lua, code.data(), code.size());
-    ::lua_pushliteral(lua, " ");
-    ::lua_pushlstring(lua, text.data(), text.size());
-    ::lua_concat(lua, 3);
-    ::lua_setfield(lua, -2, "err");
-}
-
-void push_command_error(lua_State* lua, std::string_view text) {
-    push_error(lua, text);
-    ::lua_pushboolean(lua, 1);
-    ::lua_setfield(lua, -2, "ignore_error_stats_update");
-}
-
-int raise(lua_State* lua, char const* text) {
-    push_error(lua, text);
-    return ::lua_error(lua);
-}
-
-void push_as_text(lua_State* lua, int index) {
-    switch (::lua_type(lua, index)) {
-        case LUA_TSTRING:
-        case LUA_TNUMBER: ::lua_pushvalue(lua, index); break;
-        case LUA_TNIL: ::lua_pushliteral(lua, "nil"); break;
-        case LUA_TBOOLEAN:
-            ::lua_pushstring(lua, ::lua_toboolean(lua, index) ? "true" : "false");
-            break;
-        default:
-            ::lua_pushfstring(
-                lua,
-                "%s: %p",
-                luaL_typename(lua, index),
-                ::lua_topointer(lua, index)
-            );
-    }
-}
-
-// Called where an error is raised: adds the place to it.
-int on_error(lua_State* lua) {
-    lua_Debug place{};
-    auto const look_at = [&](int level) {
-        return ::lua_getstack(lua, level, &place) != 0 && ::lua_getinfo(lua, "Sl", &place) != 0;
-    };
-    bool found = look_at(1);
-    if (found && std::strcmp(place.what, "C") == 0) {
-        found = look_at(2);  // a function of ours: its caller is what the author wants to know
-    }
-    if (!lua_istable(lua, 1)) {
-        ::lua_createtable(lua, 0, 3);
-        ::lua_pushliteral(lua, "ERR ");
-        push_as_text(lua, 1);
-        ::lua_concat(lua, 2);
-        ::lua_setfield(lua, -2, "err");
-        ::lua_replace(lua, 1);
-    }
-    if (found) {
-        ::lua_pushstring(lua, place.source);
-        ::lua_setfield(lua, 1, "source");
-        ::lua_pushinteger(lua, place.currentline);
-        ::lua_setfield(lua, 1, "line");
-    }
-    ::lua_settop(lua, 1);
-    return 1;
-}
-
-std::string string_field(lua_State* lua, int table, char const* name, bool& there) {
-    ::lua_getfield(lua, table, name);
-    there = ::lua_isstring(lua, -1) != 0;
-    std::string const text = there ? ::lua_tostring(lua, -1) : "";
-    lua_pop(lua, 1);
-    return text;
-}
-
-// --- from replies to Lua
-
-void push_reply(lua_State* lua, value const& reply, int resp);
-
-void push_elements(lua_State* lua, value const& reply, int resp) {
-    ::lua_createtable(lua, static_cast<int>(reply.elements.size()), 0);
-    for (std::size_t i = 0; i < reply.elements.size(); ++i) {
-        push_reply(lua, reply.elements[i], resp);
-        ::lua_rawseti(lua, -2, static_cast<int>(i) + 1);
-    }
-}
-
-void push_text(lua_State* lua, std::string_view text) {
-    ::lua_pushlstring(lua, text.data(), text.size());
-}
-
-// What RESP3 has beyond RESP2 is a table with the name of its kind.
-bool push_resp3(lua_State* lua, value const& reply) {
-    constexpr int resp = 3;
-    switch (reply.type) {
-        case kind::nil: ::lua_pushnil(lua); return true;
-        case kind::boolean: ::lua_pushboolean(lua, reply.number != 0); return true;
-        case kind::map:
-            ::lua_createtable(lua, 0, 1);
-            ::lua_newtable(lua);
-            for (std::size_t i = 0; i + 1 < reply.elements.size(); i += 2) {
-                push_reply(lua, reply.elements[i], resp);
-                push_reply(lua, reply.elements[i + 1], resp);
-                ::lua_rawset(lua, -3);
-            }
-            ::lua_setfield(lua, -2, "map");
-            return true;
-        case kind::set:
-            ::lua_createtable(lua, 0, 1);
-            ::lua_newtable(lua);
-            for (auto const& element : reply.elements) {
-                push_reply(lua, element, resp);
-                ::lua_pushboolean(lua, 1);
-                ::lua_rawset(lua, -3);
-            }
-            ::lua_setfield(lua, -2, "set");
-            return true;
-        case kind::real:
-            ::lua_createtable(lua, 0, 1);
-            ::lua_pushnumber(lua, std::strtod(reply.text.c_str(), nullptr));
-            ::lua_setfield(lua, -2, "double");
-            return true;
-        case kind::verbatim:
-            ::lua_createtable(lua, 0, 1);
-            ::lua_createtable(lua, 0, 2);
-            push_text(lua, reply.text);
-            ::lua_setfield(lua, -2, "string");
-            push_text(lua, "txt");
-            ::lua_setfield(lua, -2, "format");
-            ::lua_setfield(lua, -2, "verbatim_string");
-            return true;
-        default: return false;
-    }
-}
-
-void push_reply(lua_State* lua, value const& reply, int resp) {
-    ::luaL_checkstack(lua, 6, "a reply is nested too deeply");
-    if (resp == 3 && push_resp3(lua, reply)) {
-        return;
-    }
-    switch (reply.type) {
-        case kind::nil: ::lua_pushboolean(lua, 0); break;
-        case kind::boolean:
-        case kind::integer: ::lua_pushnumber(lua, static_cast<lua_Number>(reply.number)); break;
-        case kind::bulk:
-        case kind::real:
-        case kind::verbatim: push_text(lua, reply.text); break;
-        case kind::status:
-            ::lua_createtable(lua, 0, 1);
-            push_text(lua, reply.text);
-            ::lua_setfield(lua, -2, "ok");
-            break;
-        case kind::error:
-            ::lua_pushliteral(lua, "-");
-            push_text(lua, reply.text);
-            ::lua_concat(lua, 2);
-            {
-                std::size_t size = 0;
-                char const* const text = ::lua_tolstring(lua, -1, &size);
-                push_command_error(lua, {text, size});
-            }
-            ::lua_remove(lua, -2);
-            break;
-        case kind::array:
-        case kind::map:
-        case kind::set:
-        case kind::push: push_elements(lua, reply, resp); break;
-    }
-}
-
-// --- from Lua to replies
-
-std::int64_t truncated(lua_Number number) {
-    constexpr lua_Number end = 9223372036854775808.0;
-    // What the processor makes of a number that does not fit.
-    return number >= -end && number < end ? static_cast<std::int64_t>(number)
-                                          : std::numeric_limits<std::int64_t>::min();
-}
-
-std::string one_line(std::string text) {
-    std::replace(text.begin(), text.end(), '\r', ' ');
-    std::replace(text.begin(), text.end(), '\n', ' ');
-    return text;
-}
-
-std::string_view trimmed(std::string_view text) {
-    auto const first = text.find_first_not_of("\r\n");
-    if (first == std::string_view::npos) {
-        return {};
-    }
-    return text.substr(first, text.find_last_not_of("\r\n") - first + 1);
-}
-
-std::string text_at_top(lua_State* lua) {
-    std::size_t size = 0;
-    char const* const text = ::lua_tolstring(lua, -1, &size);
-    return {text, size};
-}
-
-value pop_reply(lua_State* lua, int resp);
-
-// Leaves the field on the stack if it has this type.
-bool has_field(lua_State* lua, char const* name, int type) {
-    ::lua_pushstring(lua, name);
-    ::lua_rawget(lua, -2);
-    if (::lua_type(lua, -1) == type) {
-        return true;
-    }
-    lua_pop(lua, 1);
-    return false;
-}
-
-value map_at_top(lua_State* lua, int resp, bool with_values) {
-    value reply = with_values ? value::map() : value::set();
-    ::lua_pushnil(lua);
-    while (::lua_next(lua, -2) != 0) {
-        ::lua_pushvalue(lua, -2);
-        reply.elements.push_back(pop_reply(lua, resp));
-        if (with_values) {
-            reply.elements.push_back(pop_reply(lua, resp));
-        } else {
-            lua_pop(lua, 1);
-        }
-    }
-    return reply;
-}
-
-std::optional<value> special_at_top(lua_State* lua, int resp) {
-    std::optional<value> reply;
-    if (has_field(lua, "err", LUA_TSTRING)) {
-        std::string const text = ::lua_tostring(lua, -1);
-        reply = value::error(one_line(std::string{trimmed(text)}));
-    } else if (has_field(lua, "ok", LUA_TSTRING)) {
-        reply = value::status(one_line(::lua_tostring(lua, -1)));
-    } else if (has_field(lua, "double", LUA_TNUMBER)) {
-        char text[64];
-        std::snprintf(text, sizeof text, "%.17g", ::lua_tonumber(lua, -1));
-        reply = value::real(text);
-    } else if (has_field(lua, "map", LUA_TTABLE)) {
-        reply = map_at_top(lua, resp, true);
-    } else if (has_field(lua, "set", LUA_TTABLE)) {
-        reply = map_at_top(lua, resp, false);
-    } else {
-        return reply;
-    }
-    lua_pop(lua, 1);
-    return reply;
-}
-
-value table_at_top(lua_State* lua, int resp) {
-    if (auto special = special_at_top(lua, resp)) {
-        return std::move(*special);
-    }
-    auto reply = value::array();
-    for (int i = 1;; ++i) {
-        ::lua_rawgeti(lua, -1, i);
-        if (lua_isnil(lua, -1)) {
-            lua_pop(lua, 1);
-            return reply;
-        }
-        reply.elements.push_back(pop_reply(lua, resp));
-    }
-}
-
-value reply_at_top(lua_State* lua, int resp) {
-    if (!::lua_checkstack(lua, 4)) {
-        return value::error("ERR reached lua stack limit");
-    }
-    switch (::lua_type(lua, -1)) {
-        case LUA_TSTRING: return value::bulk(text_at_top(lua));
-        case LUA_TBOOLEAN: {
-            bool const truth = ::lua_toboolean(lua, -1) != 0;
-            if (resp == 3) {
-                return value::boolean(truth);
-            }
-            return truth ? value::integer(1) : value::nil();
-        }
-        case LUA_TNUMBER: return value::integer(truncated(::lua_tonumber(lua, -1)));
-        case LUA_TTABLE: return table_at_top(lua, resp);
-        default: return value::nil();
-    }
-}
-
-value pop_reply(lua_State* lua, int resp) {
-    auto reply = reply_at_top(lua, resp);
-    lua_pop(lua, 1);
-    return reply;
-}
-
-// --- functions that need no interpreter
-
-int no_such_global(lua_State* lua) {
-    return ::luaL_error(
-        lua,
-        "Script attempted to access nonexistent global variable '%s'",
-        ::lua_tostring(lua, 2)
-    );
-}
-
-int refuse_change(lua_State* lua) {
-    return ::luaL_error(lua, "Attempt to modify a readonly table");
-}
-
-// An error of a command is a table, which scripts written for older servers take for a string.
-int protected_call(lua_State* lua) {
-    int const arguments = ::lua_gettop(lua);
-    ::luaL_checkany(lua, 1);
-    ::lua_pushboolean(lua, 1);
-    ::lua_insert(lua, 1);
-    if (::lua_pcall(lua, arguments - 1, LUA_MULTRET, 0) != 0) {
-        ::lua_remove(lua, 1);
-        if (lua_istable(lua, -1)) {
-            ::lua_getfield(lua, -1, "err");
-            if (::lua_isstring(lua, -1)) {
-                ::lua_replace(lua, -2);
-            } else {
-                lua_pop(lua, 1);
-            }
-        }
-        ::lua_pushboolean(lua, 0);
-        ::lua_insert(lua, 1);
-    }
-    return ::lua_gettop(lua);
-}
-
-int sha1hex(lua_State* lua) {
-    if (::lua_gettop(lua) != 1) {
-        return raise(lua, "wrong number of arguments");
-    }
-    std::size_t size = 0;
-    char const* const text = ::lua_tolstring(lua, 1, &size);
-    auto const digits = digits_of_sha1(text ? std::string_view{text, size} : std::string_view{});
-    ::lua_pushlstring(lua, digits.data(), digits.size());
-    return 1;
-}
-
-int error_reply(lua_State* lua) {
-    if (::lua_gettop(lua) != 1 || ::lua_type(lua, -1) != LUA_TSTRING) {
-        push_error(lua, "wrong number or type of arguments");
-        return 1;
-    }
-    if (*::lua_tostring(lua, 1) != '-') {
-        ::lua_pushliteral(lua, "-");
-        ::lua_insert(lua, 1);
-        ::lua_concat(lua, 2);
-    }
-    push_error(lua, ::lua_tostring(lua, 1));
-    return 1;
-}
-
-int status_reply(lua_State* lua) {
-    if (::lua_gettop(lua) != 1 || ::lua_type(lua, -1) != LUA_TSTRING) {
-        push_error(lua, "wrong number or type of arguments");
-        return 1;
-    }
-    ::lua_createtable(lua, 0, 1);
-    ::lua_pushvalue(lua, 1);
-    ::lua_setfield(lua, -2, "ok");
-    return 1;
-}
-
-int log(lua_State* lua) {
-    if (::lua_gettop(lua) < 2) {
-        return raise(lua, "redis.log() requires two arguments or more.");
-    }
-    if (!::lua_isnumber(lua, 1)) {
-        return raise(lua, "First argument must be a number (log level).");
-    }
-    auto const level = ::lua_tonumber(lua, 1);
-    if (level < 0 || level > 3) {
-        return raise(lua, "Invalid debug level.");
-    }
-    return 0;
-}
-
-int nothing(lua_State*) {
-    return 0;
-}
-
-int always(lua_State* lua) {
-    ::lua_pushboolean(lua, 1);
-    return 1;
-}
-
-int never(lua_State* lua) {
-    ::lua_pushboolean(lua, 0);
-    return 1;
-}
-
 }  // namespace
 
 // --- the interpreter
@@ -530,139 +104,24 @@ interpreter::interpreter() : lua_{::luaL_newstate()} {
     if (lua_ == nullptr) {
         throw std::bad_alloc{};
     }
-    open_libraries();
-    add_redis();
-    ::lua_pushcfunction(lua_, on_error);
+    lua::open_libraries(lua_);
+    add("redis", "call", call);
+    add("redis", "pcall", pcall);
+    add("redis", "setresp", set_resp);
+    add("redis", "acl_check_cmd", acl_check_cmd);
+    add("math", "random", random);
+    add("math", "randomseed", random_seed);
+    ::lua_pushcfunction(lua_, lua::on_error);
     handler_ = ::luaL_ref(lua_, LUA_REGISTRYINDEX);
-    protect_globals();
+    globals_ = lua::protect_globals(lua_);
 }
 
-void interpreter::open_libraries() {
-    constexpr std::pair<char const*, lua_CFunction> libraries[] = {
-        {"", luaopen_base},
-        {LUA_TABLIBNAME, luaopen_table},
-        {LUA_STRLIBNAME, luaopen_string},
-        {LUA_MATHLIBNAME, luaopen_math},
-    };
-    for (auto const& [name, open] : libraries) {
-        ::lua_pushcfunction(lua_, open);
-        ::lua_pushstring(lua_, name);
-        ::lua_call(lua_, 1, 0);
-    }
-    // The server has none of these, but for setfenv: with it a script would outlive its call.
-    for (auto const* name : {"dofile", "loadfile", "print", "module", "require", "setfenv"}) {
-        ::lua_pushnil(lua_);
-        ::lua_setglobal(lua_, name);
-    }
-    ::lua_pushcfunction(lua_, protected_call);
-    ::lua_setglobal(lua_, "pcall");
-    ::lua_pushcfunction(lua_, raw_set);
-    ::lua_setglobal(lua_, "rawset");
-    lua_getglobal(lua_, LUA_MATHLIBNAME);
-    add("random", random);
-    add("randomseed", random_seed);
-    lua_pop(lua_, 1);
-}
-
-void interpreter::add(char const* name, lua_CFunction function) {
+void interpreter::add(char const* table, char const* name, lua_CFunction function) {
+    lua_getglobal(lua_, table);
     ::lua_pushlightuserdata(lua_, this);
     ::lua_pushcclosure(lua_, function, 1);
     ::lua_setfield(lua_, -2, name);
-}
-
-void interpreter::add_redis() {
-    ::lua_newtable(lua_);
-    add("call", call);
-    add("pcall", pcall);
-    add("setresp", set_resp);
-    add("acl_check_cmd", acl_check_cmd);
-    add("sha1hex", sha1hex);
-    add("error_reply", error_reply);
-    add("status_reply", status_reply);
-    add("log", log);
-    add("set_repl", nothing);
-    add("replicate_commands", always);
-    add("breakpoint", never);
-    add("debug", nothing);
-    constexpr std::pair<char const*, int> numbers[] = {
-        {"LOG_DEBUG", 0},
-        {"LOG_VERBOSE", 1},
-        {"LOG_NOTICE", 2},
-        {"LOG_WARNING", 3},
-        {"REPL_NONE", 0},
-        {"REPL_AOF", 1},
-        {"REPL_SLAVE", 2},
-        {"REPL_REPLICA", 2},
-        {"REPL_ALL", 3},
-        {"REDIS_VERSION_NUM", 0x0007000f},
-    };
-    for (auto const& [name, number] : numbers) {
-        ::lua_pushinteger(lua_, number);
-        ::lua_setfield(lua_, -2, name);
-    }
-    ::lua_pushliteral(lua_, "7.0.15");
-    ::lua_setfield(lua_, -2, "REDIS_VERSION");
-    ::lua_setglobal(lua_, "redis");
-}
-
-// The server's Lua knows tables that cannot be changed. Here an empty table stands before each.
-void push_shield(lua_State* lua, int behind) {
-    ::lua_newtable(lua);
-    ::lua_createtable(lua, 0, 3);
-    ::lua_pushvalue(lua, behind);
-    ::lua_setfield(lua, -2, "__index");
-    ::lua_pushcfunction(lua, refuse_change);
-    ::lua_setfield(lua, -2, "__newindex");
-    ::lua_pushboolean(lua, 0);
-    ::lua_setfield(lua, -2, "__metatable");
-    ::lua_setmetatable(lua, -2);
-}
-
-void interpreter::protect_library(char const* name) {
-    ::lua_getglobal(lua_, name);
-    push_shield(lua_, ::lua_gettop(lua_));
-    ::lua_setglobal(lua_, name);
     lua_pop(lua_, 1);
-}
-
-void interpreter::protect_globals() {
-    for (auto const* name : {"string", "table", "math", "coroutine", "redis"}) {
-        protect_library(name);
-    }
-    ::lua_pushliteral(lua_, "");
-    ::lua_getmetatable(lua_, -1);
-    ::lua_pushboolean(lua_, 0);
-    ::lua_setfield(lua_, -2, "__metatable");
-    lua_pop(lua_, 2);
-
-    ::lua_pushvalue(lua_, LUA_GLOBALSINDEX);
-    int const globals = ::lua_gettop(lua_);
-    ::lua_createtable(lua_, 0, 1);
-    ::lua_pushcfunction(lua_, no_such_global);
-    ::lua_setfield(lua_, -2, "__index");
-    ::lua_setmetatable(lua_, globals);
-    push_shield(lua_, globals);
-    ::lua_pushvalue(lua_, -1);
-    ::lua_setfield(lua_, globals, "_G");
-    ::lua_replace(lua_, LUA_GLOBALSINDEX);
-    globals_ = ::luaL_ref(lua_, LUA_REGISTRYINDEX);
-}
-
-int interpreter::raw_set(lua_State* lua) {
-    luaL_checktype(lua, 1, LUA_TTABLE);
-    ::luaL_checkany(lua, 2);
-    ::luaL_checkany(lua, 3);
-    ::lua_settop(lua, 3);
-    if (::lua_getmetatable(lua, 1) != 0) {
-        ::lua_pushliteral(lua, "__newindex");
-        ::lua_rawget(lua, -2);
-        if (::lua_tocfunction(lua, -1) == refuse_change) {
-            return refuse_change(lua);
-        }
-        ::lua_settop(lua, 3);
-    }
-    ::lua_rawset(lua, 1);
-    return 1;
 }
 
 // --- what scripts call
@@ -719,9 +178,9 @@ int interpreter::command(lua_State* lua, bool raises) {
             auto const answer = host_->execute(words_);
             failed = answer.rejected || answer.reply.is_error();
             if (answer.rejected) {
-                push_command_error(lua, answer.reply.text);
+                lua::push_command_error(lua, answer.reply.text);
             } else {
-                push_reply(lua, answer.reply, host_->resp());
+                lua::push_reply(lua, answer.reply, host_->resp());
             }
         } catch (...) {
             thrown_ = std::current_exception();
@@ -885,7 +344,7 @@ std::variant<std::shared_ptr<script_text const>, std::string> interpreter::compi
     }
     auto made = std::make_shared<script_text>();
     made->text = text;
-    auto const digits = digits_of_sha1(text);
+    auto const digits = lua::digits_of_sha1(text);
     made->sha1.assign(digits.data(), digits.size());
     auto const line = shebang_size(text);
     if (line == std::string_view::npos) {
@@ -907,23 +366,25 @@ std::variant<std::shared_ptr<script_text const>, std::string> interpreter::compi
 // The error on top of the stack.
 value interpreter::failure(script_text const& script) {
     if (!lua_istable(lua_, -1)) {
-        std::string text = "ERR Error running script " + script.sha1 + ", ";
+        constexpr std::size_t longest = 100;
         bool const there = ::lua_isstring(lua_, -1) != 0;
-        text +=
-            std::string_view{there ? ::lua_tostring(lua_, -1) : "execution failure"}.substr(0, 100);
-        return value::error(one_line(std::string{trimmed(text)}));
+        std::string const text = there ? ::lua_tostring(lua_, -1) : "execution failure";
+        return value::error(
+            "ERR " +
+            lua::as_line("Error running script " + script.sha1 + ", " + text.substr(0, longest))
+        );
     }
     bool has_text = false;
     bool has_source = false;
     bool has_line = false;
     int const table = ::lua_gettop(lua_);
-    auto text = string_field(lua_, table, "err", has_text);
-    auto const source = string_field(lua_, table, "source", has_source);
-    auto const line = string_field(lua_, table, "line", has_line);
+    auto text = lua::string_field(lua_, table, "err", has_text);
+    auto const source = lua::string_field(lua_, table, "source", has_source);
+    auto const line = lua::string_field(lua_, table, "line", has_line);
     if (has_source && has_line) {
         text += " script: " + script.sha1 + ", on " + source + ":" + line + ".";
     }
-    return value::error(one_line(std::move(text)));
+    return value::error(lua::as_line(text));
 }
 
 void push_words(lua_State* lua, std::span<std::string_view const> words) {
@@ -958,7 +419,7 @@ value interpreter::run(
     host_ = &host;
     bool const failed = ::lua_pcall(lua_, 0, 1, -2) != 0;
     host_ = nullptr;
-    auto reply = failed ? failure(script) : reply_at_top(lua_, host.resp());
+    auto reply = failed ? failure(script) : lua::reply_at_top(lua_, host.resp());
     ::lua_settop(lua_, 0);
     if (thrown_) {
         std::rethrow_exception(std::exchange(thrown_, nullptr));
@@ -967,7 +428,7 @@ value interpreter::run(
 }
 
 std::string sha1_hex(std::string_view text) {
-    auto const digits = digits_of_sha1(text);
+    auto const digits = lua::digits_of_sha1(text);
     return {digits.data(), digits.size()};
 }
 

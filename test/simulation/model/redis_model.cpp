@@ -58,6 +58,11 @@ std::string channels_only(session const& who, command_spec const& command) {
            "context";
 }
 
+bool unsubscribes_from_nothing(session const& who, command_spec const& command) {
+    return who.channels.empty() && who.shard_channels.empty() &&
+           (command.name == "unsubscribe" || command.name == "sunsubscribe");
+}
+
 bool needs_log_in(server_state const& server, session const& who) {
     return server.refuses == refusal::noauth || !who.authenticated;
 }
@@ -110,6 +115,11 @@ std::optional<value> redis_model::execute(session_id session, words command) {
         }
         if (auto const what = judge_rights(*state_, who, *spec, command); what != denial::none) {
             return denied(what, *spec);
+        }
+        if (state_->strict_unsubscribe && unsubscribes_from_nothing(who, *spec)) {
+            return value::error(
+                "NOSUB '" + std::string{spec->name} + "' command executed not in subscribed mode"
+            );
         }
         if (auto planned = planned_error(*state_, spec->name)) {
             return value::error(*planned);
@@ -180,6 +190,10 @@ void redis_model::set_refusal(refusal what) {
 
 refusal redis_model::current_refusal() const {
     return state_->refuses;
+}
+
+void redis_model::set_strict_unsubscribe(bool strict) {
+    state_->strict_unsubscribe = strict;
 }
 
 void redis_model::refuse_next(std::string name, std::size_t count, std::string error) {

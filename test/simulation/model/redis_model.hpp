@@ -102,6 +102,10 @@ public:
     /// for any command of a session.
     void refuse_next(std::string name, std::size_t count, std::string error);
 
+    /// As Valkey has it: UNSUBSCRIBE is refused to a session that listens to nothing. Not so at
+    /// first.
+    void set_strict_unsubscribe(bool strict);
+
     /// Makes a user or changes one. The user of sessions that have not logged in is "default", who
     /// exists from the start, needs no password and may do everything.
     void set_user(std::string name, user_rules rules);

@@ -60,19 +60,19 @@ char const* type_name(entry const& key) {
 
 entry* database::find(std::string_view key, std::int64_t now_ms) {
     auto const at = entries_.find(key);
-    return at == entries_.end() || now_ms > at->second.end ? nullptr : &at->second;
+    return at == entries_.end() || at->second.ended(now_ms) ? nullptr : &at->second;
 }
 
 entry const* database::find(std::string_view key, std::int64_t now_ms) const {
     auto const at = entries_.find(key);
-    return at == entries_.end() || now_ms > at->second.end ? nullptr : &at->second;
+    return at == entries_.end() || at->second.ended(now_ms) ? nullptr : &at->second;
 }
 
 entry& database::put(std::string_view key, entry made) {
     auto const at = entries_.find(key);
     auto& place = at == entries_.end() ? entries_.emplace(key, entry{}).first->second : at->second;
     place = std::move(made);
-    first_end_ = std::min(first_end_, place.end);
+    note_end(place.end);
     return place;
 }
 
@@ -87,24 +87,30 @@ bool database::erase(std::string_view key) {
 
 void database::clear() {
     entries_.clear();
-    first_end_ = entry::never;
+    first_end_ = no_end;
 }
 
 void database::set_end(entry& key, std::int64_t end) {
     key.end = end;
-    first_end_ = std::min(first_end_, end);
+    note_end(end);
+}
+
+void database::note_end(std::int64_t end) {
+    if (end != entry::never) {
+        first_end_ = std::min(first_end_, end);
+    }
 }
 
 void database::sweep(std::int64_t now_ms) {
     if (now_ms <= first_end_) {
         return;
     }
-    first_end_ = entry::never;
+    first_end_ = no_end;
     for (auto at = entries_.begin(); at != entries_.end();) {
-        if (now_ms > at->second.end) {
+        if (at->second.ended(now_ms)) {
             at = entries_.erase(at);
         } else {
-            first_end_ = std::min(first_end_, at->second.end);
+            note_end(at->second.end);
             ++at;
         }
     }

@@ -68,10 +68,12 @@ using list_value = std::vector<std::string>;
 using set_value = std::set<std::string, std::less<>>;
 
 struct entry {
-    static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+    static constexpr std::int64_t never = -1;
 
     std::variant<std::string, hash_value, list_value, set_value, sorted_set_value> content;
     std::int64_t end = never;  // ms since 1970; the key is there in this millisecond still
+
+    bool ended(std::int64_t now_ms) const { return end != never && now_ms > end; }
 };
 
 char const* type_name(entry const& key);
@@ -91,8 +93,12 @@ public:
     string_map<entry> const& entries() const { return entries_; }
 
 private:
+    static constexpr auto no_end = std::numeric_limits<std::int64_t>::max();
+
+    void note_end(std::int64_t end);
+
     string_map<entry> entries_;
-    std::int64_t first_end_ = entry::never;  // no key ends before it
+    std::int64_t first_end_ = no_end;  // no key ends before it
 };
 
 struct session {
@@ -129,6 +135,7 @@ struct server_state {
     std::map<std::string, user_rules, std::less<>> users{{"default", {}}};
     refusal refuses = refusal::none;
     std::vector<planned_refusal> planned;
+    bool strict_unsubscribe = false;
     std::uint64_t maxmemory = 0;
     std::string maxmemory_policy = "noeviction";
     std::uint64_t executed = 0;
