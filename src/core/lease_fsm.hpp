@@ -60,6 +60,8 @@ public:
     [[nodiscard]] time_point deadline() const noexcept { return deadline_; }
     [[nodiscard]] lease_terms const& terms() const noexcept { return terms_; }
 
+    friend bool operator==(lease_fsm const&, lease_fsm const&) = default;
+
 private:
     void lose(loss_reason reason) noexcept;
     [[nodiscard]] time_point stop_time() const noexcept;
