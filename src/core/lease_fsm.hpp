@@ -41,8 +41,8 @@ public:
     step watch(time_point now) noexcept;
 
     void on_renewal_sent(time_point now) noexcept;
-    /// The server confirmed the renewal that was sent at `sent_at`. True if the next one is due
-    /// already: the keep-alive, which sleeps until then, has to be woken.
+    /// The server confirmed the renewal that was sent at `sent_at`. True if the keep-alive has to
+    /// be woken: a renewal was due before this answer came, so it may sleep until the end.
     bool on_renewed(time_point sent_at, time_point now) noexcept;
     /// The server says that the lock is not ours.
     void on_not_ours(loss_reason reason, time_point now) noexcept;
