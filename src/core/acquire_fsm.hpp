@@ -47,6 +47,8 @@ public:
     [[nodiscard]] bool in_flight() const noexcept { return in_flight_; }
     [[nodiscard]] bool done() const noexcept { return done_; }
 
+    friend bool operator==(acquire_fsm const&, acquire_fsm const&) = default;
+
 private:
     verdict finish(error_code error) noexcept;
 

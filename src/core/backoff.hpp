@@ -24,6 +24,8 @@ public:
 
     void reset() noexcept { bound_ = first_; }
 
+    friend bool operator==(backoff const&, backoff const&) = default;
+
 private:
     duration first_;
     duration max_;

@@ -71,9 +71,11 @@ bool lease_fsm::on_renewed(time_point sent_at, time_point now) noexcept {
     }
     tried_ = false;
     state_ = lease_state::held;
+    // With nothing to do but to wait for this answer, the keep-alive sleeps until the end.
+    bool const overslept = now >= renew_at_;
     deadline_ = std::max(deadline_, sent_at + terms_.lease - terms_.drift);
     renew_at_ = std::max(renew_at_, sent_at + terms_.renew_after);
-    return now >= renew_at_;
+    return overslept;
 }
 
 void lease_fsm::on_not_ours(loss_reason reason, time_point now) noexcept {

@@ -41,8 +41,8 @@ public:
     step watch(time_point now) noexcept;
 
     void on_renewal_sent(time_point now) noexcept;
-    /// The server confirmed the renewal that was sent at `sent_at`. True if the next one is due
-    /// already: the keep-alive, which sleeps until then, has to be woken.
+    /// The server confirmed the renewal that was sent at `sent_at`. True if the keep-alive has to
+    /// be woken: a renewal was due before this answer came, so it may sleep until the end.
     bool on_renewed(time_point sent_at, time_point now) noexcept;
     /// The server says that the lock is not ours.
     void on_not_ours(loss_reason reason, time_point now) noexcept;
@@ -59,6 +59,8 @@ public:
     [[nodiscard]] loss_reason loss() const noexcept { return loss_; }
     [[nodiscard]] time_point deadline() const noexcept { return deadline_; }
     [[nodiscard]] lease_terms const& terms() const noexcept { return terms_; }
+
+    friend bool operator==(lease_fsm const&, lease_fsm const&) = default;
 
 private:
     void lose(loss_reason reason) noexcept;

@@ -33,6 +33,8 @@ struct lease_terms {
     /// From the grant; zero: no limit.
     nanos max_hold{0};
     bool renew = true;
+
+    friend bool operator==(lease_terms const&, lease_terms const&) = default;
 };
 
 /// A part of a time; `part` is from 0 to 1.

@@ -51,6 +51,8 @@ public:
 
     [[nodiscard]] bool last_answer_was_busy() const noexcept { return busy_; }
 
+    friend bool operator==(room_fsm const&, room_fsm const&) = default;
+
 private:
     void look_again(time_point at) noexcept;
 

@@ -144,6 +144,18 @@ BOOST_AUTO_TEST_CASE(a_confirmed_renewal_ends_the_doubt) {
     BOOST_TEST(fsm.deadline() == deadline + 6'005ms);
 }
 
+BOOST_AUTO_TEST_CASE(a_connection_that_comes_back_under_a_renewal_does_not_delay_the_next_one) {
+    auto fsm = fresh();
+    fsm.on_disconnected(sent + 9s);
+    // Decided upon, and not sent yet.
+    fsm.on_renewal_sent(sent + 10s);
+    fsm.on_connected(0ms, sent + 10s);
+    BOOST_TEST(fsm.next(sent + 10s) == (step{kind::sleep, stop}));
+    // So it has to be woken.
+    BOOST_TEST(fsm.on_renewed(sent + 10s, sent + 10'005ms));
+    BOOST_TEST(fsm.next(sent + 10'005ms) == (step{kind::sleep, sent + 20s}));
+}
+
 BOOST_AUTO_TEST_CASE(links_that_flap_cost_no_lease) {
     auto fsm = fresh();
     for (auto now = sent + 1s; now < stop; now += 1s) {
