@@ -129,7 +129,7 @@ void supervisor::start_probe() {
                 on_unsolicited(unsolicited_.current());
             }
         } catch (...) {
-            failed = asio::error::no_memory;
+            failed = failure_while_parsing();
         }
     }};
     connection->set_receive_response(unsolicited);
@@ -145,7 +145,7 @@ void supervisor::start_probe() {
         try {
             asked->on_event(what, node);
         } catch (...) {
-            failed = asio::error::no_memory;
+            failed = failure_while_parsing();
         }
     }};
     connection->async_exec(
