@@ -208,6 +208,9 @@ config parse_url(std::string_view text) {
         host = host.substr(1, host.size() - 2);
     }
     settings.host = percent_decoded(host, "host");
+    if (settings.host.empty()) {
+        refuse("host", "is missing");
+    }
     if (auto const port = read_number(parts.port(), "port", 65535); port != 0) {
         settings.port = static_cast<std::uint16_t>(port);
     }

@@ -3,7 +3,6 @@
 #include "core/lease_terms.hpp"
 #include "ops/counters.hpp"
 
-#include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
@@ -160,7 +159,7 @@ void command_link::flush() {
                 on_reply(several);
             }
         } catch (...) {
-            ec = asio::error::no_memory;
+            ec = failure_while_parsing();
         }
     }};
     auto& request = sent->request;

@@ -2,7 +2,10 @@
 
 #include "core/key_names.hpp"
 
+#include <boost/asio/error.hpp>
 #include <boost/redis/resp3/type.hpp>
+#include <boost/system/errc.hpp>
+#include <boost/system/system_error.hpp>
 
 #include <array>
 #include <charconv>
@@ -84,6 +87,10 @@ bool has_code(std::string_view text, std::string_view code) {
     return false;
 }
 
+[[noreturn]] void refuse_reply() {
+    throw boost::system::system_error{make_error_code(boost::system::errc::protocol_error)};
+}
+
 }  // namespace
 
 server_error classify(std::string_view text) {
@@ -105,10 +112,25 @@ std::string loggable(std::string_view text) {
     return escaped(text.substr(0, text.find(", with args")), longest);
 }
 
+void reply_collector::add(reply_value value, std::size_t size) {
+    // Far more than any answer has. A length that overflows in Boost.Redis' parser gives the same
+    // bytes again and again.
+    constexpr std::size_t most_values = 1U << 16U;
+    constexpr std::size_t most_bytes = 16U << 20U;
+    size_ += size;
+    if (size_ > most_bytes || current_.content.values.size() == most_values) {
+        refuse_reply();
+    }
+    current_.content.values.push_back(std::move(value));
+}
+
 bool reply_collector::on_event(event what, boost::redis::resp3::node_view const& node) {
     using boost::redis::resp3::type;
     switch (what) {
-        case event::init: current_ = raw_reply{}; return false;
+        case event::init:
+            current_ = raw_reply{};
+            size_ = 0;
+            return false;
         case event::done: return true;
         case event::node: break;
     }
@@ -126,12 +148,27 @@ bool reply_collector::on_event(event what, boost::redis::resp3::node_view const&
         case type::number: {
             std::int64_t value = 0;
             std::from_chars(node.value.data(), node.value.data() + node.value.size(), value);
-            current_.content.values.emplace_back(value);
+            add(value, 0);
             break;
         }
-        default: current_.content.values.emplace_back(std::string{node.value}); break;
+        case type::streamed_string:
+        case type::streamed_string_part: refuse_reply();
+        default: add(std::string{node.value}, node.value.size()); break;
     }
     return false;
+}
+
+error_code failure_while_parsing() noexcept {
+    try {
+        throw;
+    } catch (boost::system::system_error const& e) {
+        if (e.code()) {
+            return e.code();
+        }
+    } catch (...) {
+        // Out of memory, most likely.
+    }
+    return boost::asio::error::no_memory;
 }
 
 }  // namespace holdfast::detail

@@ -5,6 +5,7 @@
 
 #include <boost/redis/adapter/any_adapter.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -52,12 +53,22 @@ public:
     using event = boost::redis::any_adapter::parse_event;
 
     /// True when `current()` is complete.
+    ///
+    /// @throws boost::system::system_error for what no reply of a Redis server has. The connection
+    /// has to end there: the parser of Boost.Redis 1.92 writes beyond its memory if it goes on
+    /// behind a streamed string.
     bool on_event(event what, boost::redis::resp3::node_view const& node);
     [[nodiscard]] raw_reply& current() noexcept { return current_; }
 
 private:
+    void add(reply_value value, std::size_t size);
+
     raw_reply current_;
+    std::size_t size_ = 0;
 };
+
+/// What Boost.Redis is told of the exception at hand: none may leave its parser half way.
+[[nodiscard]] error_code failure_while_parsing() noexcept;
 
 }  // namespace holdfast::detail
 

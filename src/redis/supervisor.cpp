@@ -124,7 +124,7 @@ void supervisor::start_probe() {
                 on_unsolicited(unsolicited_.current());
             }
         } catch (...) {
-            failed = asio::error::no_memory;
+            failed = failure_while_parsing();
         }
     }};
     connection->set_receive_response(unsolicited);
@@ -140,7 +140,7 @@ void supervisor::start_probe() {
         try {
             asked->on_event(what, node);
         } catch (...) {
-            failed = asio::error::no_memory;
+            failed = failure_while_parsing();
         }
     }};
     connection->async_exec(

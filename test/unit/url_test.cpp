@@ -118,6 +118,8 @@ BOOST_AUTO_TEST_CASE(a_bad_url_is_refused_by_the_part_that_is_wrong_and_never_by
         {"redis://", "host"},
         {"redis://:s3cret@", "host"},
         {"redis://:s3cret@:6379", "host"},
+        {"redis://:s3cret@[]", "host"},
+        {"redis://:s3cret@[]:6379", "host"},
         {"redis://:s3cret@h:", "port"},
         {"redis://:s3cret@h:0", "port"},
         {"redis://:s3cret@h:65536", "port"},

@@ -5,16 +5,21 @@
 
 #include "unit/printers.hpp"
 
+#include <boost/asio/error.hpp>
 #include <boost/redis/resp3/node.hpp>
 #include <boost/redis/resp3/type.hpp>
+#include <boost/system/errc.hpp>
+#include <boost/system/system_error.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <cstddef>
+#include <new>
 #include <string>
 #include <string_view>
 
 using holdfast::errc;
 using holdfast::detail::classify;
+using holdfast::detail::failure_while_parsing;
 using holdfast::detail::reply_collector;
 using effect = holdfast::detail::server_error::effect;
 using event = reply_collector::event;
@@ -161,6 +166,15 @@ void feed(
     collector.on_event(event::node, node_view{what, size, depth, value});
 }
 
+bool refuses(reply_collector& collector, type what, std::string_view value) {
+    try {
+        feed(collector, what, value);
+        return false;
+    } catch (boost::system::system_error const&) {
+        return failure_while_parsing() == boost::system::errc::protocol_error;
+    }
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(replies_test)
@@ -237,6 +251,50 @@ BOOST_AUTO_TEST_CASE(errors_and_pushes_are_told_apart_and_leave_nothing_behind) 
     BOOST_TEST(collector.current().is_error);
     BOOST_TEST(!collector.current().is_push);
     BOOST_TEST(collector.current().content.values.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_streamed_string_ends_the_connection) {
+    for (auto const what : {type::streamed_string, type::streamed_string_part}) {
+        reply_collector collector;
+        collector.on_event(event::init, {});
+        BOOST_TEST(refuses(collector, what, ""));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_reply_that_would_take_much_memory_ends_the_connection) {
+    reply_collector collector;
+    collector.on_event(event::init, {});
+    for (int i = 0; i < 65'536; ++i) {
+        feed(collector, type::number, "1", 1);
+    }
+    BOOST_TEST(refuses(collector, type::number, "1"));
+    BOOST_TEST(refuses(collector, type::null, ""));
+
+    collector.on_event(event::init, {});
+    std::string const mebibyte(1U << 20U, 'x');
+    for (int i = 0; i < 16; ++i) {
+        feed(collector, type::blob_string, mebibyte, 1);
+    }
+    BOOST_TEST(refuses(collector, type::blob_string, "x"));
+
+    // The next connection starts anew.
+    collector.on_event(event::init, {});
+    feed(collector, type::blob_string, "x");
+    BOOST_TEST(collector.on_event(event::done, {}));
+    BOOST_TEST(collector.current().content.text(0) == "x");
+}
+
+BOOST_AUTO_TEST_CASE(whatever_is_thrown_while_a_reply_is_read_is_a_failure) {
+    try {
+        throw std::bad_alloc{};
+    } catch (...) {
+        BOOST_TEST((failure_while_parsing() == boost::asio::error::no_memory));
+    }
+    try {
+        throw boost::system::system_error{{}};
+    } catch (...) {
+        BOOST_TEST((failure_while_parsing() == boost::asio::error::no_memory));
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_reply_of_another_shape_gives_neutral_values) {
