@@ -1,5 +1,7 @@
 #include "soak/account.hpp"
 
+#include "soak/settings.hpp"
+
 #include <holdfast/lease_clock.hpp>
 
 #include <algorithm>
@@ -70,9 +72,18 @@ void account::failed(error_code why) const {
 }
 
 void account::look(lease const& held) {
-    if (auto const deadline = deadline_of(held); deadline != deadline_) {
+    auto const at = now();
+    bool const valid = held.valid();
+    auto const deadline = deadline_of(held);
+    if (deadline != deadline_) {
         auto e = make(happening::moved);
         e.deadline = deadline_ = deadline;
+        history_->add(e);
+    }
+    if (valid && at >= deadline - notice_time.count()) {
+        auto e = make(happening::looked);
+        e.at = at;
+        e.deadline = deadline;
         history_->add(e);
     }
 }

@@ -25,7 +25,8 @@ public:
     void granted(lease const& held);
     void no_lease(std::string_view why) const;
     void failed(error_code why) const;
-    /// Writes the deadline down if it has moved.
+    /// Writes the deadline down if it has moved, and whether the lease is valid when it must not
+    /// be.
     void look(lease const& held);
     void renew() const;
     void renewed(error_code result) const;

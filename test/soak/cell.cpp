@@ -142,7 +142,7 @@ cell::cell(cell_options options)
       resource_history_{folder_ / "accesses"},
       checker_{rules{
           .lease = lease_time,
-          .notice = nanos{static_cast<nanos::rep>(notice_part * nanos{lease_time}.count())},
+          .notice = notice_time,
           .grant_within = scaled(lease_time + 5s),
           .renew_within = lease_time / 6,
           .release_within = lease_time / 3,

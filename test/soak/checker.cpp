@@ -177,6 +177,18 @@ private:
         }
         switch (e.what) {
             case happening::moved: move_deadline(o, e); break;
+            case happening::looked:
+                if (e.at >= e.deadline - rules_.notice.count()) {
+                    blame(
+                        rule::validity,
+                        e,
+                        "the lease of op {} of worker {} was valid {:.3f} ms after its end",
+                        e.op,
+                        e.process,
+                        ms(e.at - e.deadline + rules_.notice.count())
+                    );
+                }
+                break;
             case happening::renew: once(o.renew, e); break;
             case happening::renewed: answer_renewal(o, e); break;
             case happening::lost:
@@ -571,6 +583,7 @@ std::string_view name_of(rule broken) {
         case rule::exclusion: return "exclusion";
         case rule::deadline: return "deadline";
         case rule::dead_on_arrival: return "dead on arrival";
+        case rule::validity: return "validity";
         case rule::token_order: return "token order";
         case rule::token_reuse: return "token reuse";
         case rule::stale_access: return "stale access";

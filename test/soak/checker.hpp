@@ -20,6 +20,7 @@ enum class rule {
     deadline,         // nobody else gets the lock before the deadline of one who did not give it
                       // up; deadlines only move forward
     dead_on_arrival,  // a lease is valid when it is handed out
+    validity,         // a lease is valid until its notice, and no longer, whoever was asleep
     token_order,      // a later grant has a greater token
     token_reuse,      // no two grants have the same token
     stale_access,     // the resource accepts no token that is smaller than one it has seen

@@ -303,6 +303,22 @@ BOOST_AUTO_TEST_CASE(a_lease_that_is_over_when_it_arrives_is_one_only_after_a_pa
     keeps_all_rules(stopped);
 }
 
+// validity
+
+BOOST_AUTO_TEST_CASE(a_lease_that_is_valid_after_its_end_breaks_validity) {
+    for (auto const& [looked, fine] : {std::pair{709, true}, std::pair{710, false}}) {
+        history all;
+        auto op = all.op(1, 1);
+        op.invoke(1).granted(10, 5, 1010).says(looked, happening::looked).releasing(800);
+        all.events[2].deadline = ms(1010);
+        if (fine) {
+            keeps_all_rules(all);
+        } else {
+            breaks(all, rule::validity);
+        }
+    }
+}
+
 // tokens
 
 BOOST_AUTO_TEST_CASE(a_later_grant_with_a_smaller_token_breaks_the_order) {

@@ -24,6 +24,7 @@ enum class happening {
     no_lease,   // it ended without one, as it was asked to: word: "busy" or "cancelled"
     failed,     // it ended with an error: word
     moved,      // the deadline has moved: deadline
+    looked,     // the lease said that it is valid, though it should not: deadline
     renew,      // an explicit renewal begins
     renewed,    // and ends: word: "ok" or the error
     lost,       // the holder was told: word: the reason

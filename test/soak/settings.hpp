@@ -11,6 +11,9 @@ namespace holdfast::soak {
 inline constexpr std::chrono::milliseconds lease_time{1000};  // the shortest that is allowed
 /// Of the lease, between the loss and the deadline: enough for a busy machine to tell the holder.
 inline constexpr double notice_part = 1.0 / 3.0;
+inline constexpr std::chrono::nanoseconds notice_time{static_cast<std::chrono::nanoseconds::rep>(
+    static_cast<double>(std::chrono::nanoseconds{lease_time}.count()) * notice_part
+)};
 
 inline constexpr int hot_locks = 3;   // held for a moment
 inline constexpr int long_locks = 8;  // held for about a lease
