@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <ctime>
 #include <exception>
+#include <fstream>
+#include <iterator>
 #include <sstream>
 #include <stdexcept>
 #include <system_error>
@@ -133,6 +135,21 @@ levels worker_process::await_drained(millis limit) {
     return left;
 }
 
+footprint worker_process::measure() const {
+    auto const process = std::filesystem::path{"/proc"} / std::to_string(child_.pid());
+    footprint now;
+    now.descriptors = std::distance(
+        std::filesystem::directory_iterator{process / "fd"},
+        std::filesystem::directory_iterator{}
+    );
+    std::ifstream in{process / "statm"};
+    std::int64_t all_pages = 0;
+    std::int64_t resident_pages = 0;
+    in >> all_pages >> resident_pages;
+    now.memory = resident_pages * ::sysconf(_SC_PAGESIZE);
+    return now;
+}
+
 // The cell
 
 cell::cell(cell_options options)
@@ -226,15 +243,22 @@ cell::outcome cell::run(
     if (!broken_) {
         drain();
     }
+    std::int64_t growth = 0;
     if (!broken_) {
         look_for_what_is_left();
+        growth = measure_growth();
     }
     if (auto const moved = wall_clock_offset() - offset;
         moved > clock_tolerance.count() || -moved > clock_tolerance.count()) {
         note({.what = happening::clock_moved, .limit = moved});
     }
     collect();
-    outcome result{.found = {}, .history = std::exchange(events_, {}), .broken = broken_};
+    outcome result{
+        .found = {},
+        .history = std::exchange(events_, {}),
+        .growth = growth,
+        .broken = broken_
+    };
     result.found = checker_.check(result.history);
     return result;
 }
@@ -280,35 +304,60 @@ void cell::drain() {
     }
 }
 
+std::vector<std::string> cell::what_is_left(test::redis_probe& probe) {
+    std::vector<std::string> left;
+    for (auto const& key : probe.lock_keys()) {
+        left.push_back("key:" + key);
+    }
+    for (auto const& channel : probe.pubsub_channels()) {
+        left.push_back("channel:" + channel);
+    }
+    auto const clients = probe.client_list();
+    auto const ours = std::count_if(clients.begin(), clients.end(), [](auto const& client) {
+        auto const user = client.find("user");
+        return user != client.end() && user->second == user_name;
+    });
+    // One for commands and one for notices each.
+    if (auto const expected = std::ssize(workers_) * 2; ours != expected) {
+        left.push_back(fmt::format("{}_connections_of_{}", ours, expected));
+    }
+    for (auto const& w : workers_) {
+        auto const open = w.measure().descriptors;
+        if (w.at_first && open > w.at_first->descriptors) {
+            left.push_back(fmt::format(
+                "{}_descriptors_of_worker_{},_not_{}",
+                open,
+                w.number(),
+                w.at_first->descriptors
+            ));
+        }
+    }
+    return left;
+}
+
 void cell::look_for_what_is_left() {
     auto probe = server_->probe();
     auto const limit = now() + nanos{scaled(leftover_limit)}.count();
-    std::vector<std::string> left;
-    do {
-        left.clear();
-        for (auto const& key : probe.lock_keys()) {
-            left.push_back("key:" + key);
-        }
-        for (auto const& channel : probe.pubsub_channels()) {
-            left.push_back("channel:" + channel);
-        }
-        auto const clients = probe.client_list();
-        auto const ours = std::count_if(clients.begin(), clients.end(), [](auto const& client) {
-            auto const user = client.find("user");
-            return user != client.end() && user->second == user_name;
-        });
-        // One for commands and one for notices each.
-        if (auto const expected = std::ssize(workers_) * 2; ours != expected) {
-            left.push_back(fmt::format("{}_connections_of_{}", ours, expected));
-        }
-        if (left.empty()) {
-            return;
-        }
+    auto left = what_is_left(probe);
+    while (!left.empty() && now() < limit) {
         std::this_thread::sleep_for(5ms);
-    } while (now() < limit);
+        left = what_is_left(probe);
+    }
     for (auto const& what : left) {
         note({.what = happening::left_behind, .word = to_word(what)});
     }
+}
+
+std::int64_t cell::measure_growth() {
+    std::int64_t most = 0;
+    for (auto& w : workers_) {
+        auto const now = w.measure();
+        if (!w.at_first) {
+            w.at_first = now;
+        }
+        most = std::max(most, now.memory - w.at_first->memory);
+    }
+    return most;
 }
 
 void cell::collect() {

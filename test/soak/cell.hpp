@@ -29,6 +29,12 @@ struct cell_options {
     std::uint64_t seed = 1;  // what the workers draw from
 };
 
+/// What a process takes from the system.
+struct footprint {
+    std::int64_t descriptors = 0;
+    std::int64_t memory = 0;  // resident, in bytes
+};
+
 /// What a worker's client still has when everybody is done.
 struct levels {
     int waiters = 0;
@@ -55,6 +61,10 @@ public:
     }
     std::vector<event> read_history() { return history_.read(); }
 
+    [[nodiscard]] footprint measure() const;
+    /// That of its first rest, once it had one.
+    std::optional<footprint> at_first{};
+
 private:
     void expect(std::string_view word, millis limit);
 
@@ -71,7 +81,8 @@ public:
     struct outcome {
         findings found;
         std::vector<event> history;
-        bool broken = false;  // somebody hangs or has died: the cell is of no use any more
+        std::int64_t growth = 0;  // of a worker's memory since its first rest, at most; in bytes
+        bool broken = false;      // somebody hangs or has died: the cell is of no use any more
     };
 
     /// Returns when all of it runs.
@@ -103,7 +114,9 @@ private:
     void start_worker();
     void look_for_what_is_there();
     void drain();
+    std::vector<std::string> what_is_left(test::redis_probe& probe);
     void look_for_what_is_left();
+    std::int64_t measure_growth();
     void collect();
 
     cell_options options_;

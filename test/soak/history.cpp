@@ -148,6 +148,23 @@ void history_file::add(event const& e) {
     }
 }
 
+namespace {
+
+// Only so that a long run does not fill the disk: where that cannot be done, it may.
+void forget_beginning(std::filesystem::path const& path, std::uintmax_t size) {
+    if (int const descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC); descriptor >= 0) {
+        [[maybe_unused]] auto const done = ::fallocate(
+            descriptor,
+            FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+            0,
+            static_cast<off_t>(size)
+        );
+        ::close(descriptor);
+    }
+}
+
+}  // namespace
+
 std::vector<event> history_reader::read() {
     std::ifstream in{path_, std::ios::binary};
     if (!in || !in.seekg(static_cast<std::streamoff>(read_))) {
@@ -163,6 +180,7 @@ std::vector<event> history_reader::read() {
         from = end + 1;
     }
     read_ += from;
+    forget_beginning(path_, read_);
     return events;
 }
 

@@ -100,7 +100,8 @@ private:
     int descriptor_;
 };
 
-/// Reads what is added to such a file. The file may not be there yet.
+/// Reads what is added to such a file, and gives the space of what it has read back to the system.
+/// The file may not be there yet.
 class history_reader {
 public:
     explicit history_reader(std::filesystem::path path) : path_{std::move(path)} {}

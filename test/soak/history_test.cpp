@@ -96,7 +96,9 @@ BOOST_AUTO_TEST_CASE(a_reader_gets_what_was_added_and_leaves_half_a_line) {
     std::ofstream{scratch.path(), std::ios::app} << "14 heal";
     BOOST_TEST(reader.read().empty());
     std::ofstream{scratch.path(), std::ios::app} << "ed\n";
-    BOOST_TEST(reader.read().size() == 1U);
+    auto const second = reader.read();
+    BOOST_REQUIRE(second.size() == 1U);
+    BOOST_TEST((second[0] == event{.at = 14, .what = happening::healed}));
 }
 
 BOOST_AUTO_TEST_CASE(outages_that_overlap_count_once) {

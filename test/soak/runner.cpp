@@ -134,6 +134,7 @@ bool run(run_options const& options) {
     if (!options.fault.empty()) {
         find_fault(options.fault);
     }
+    fmt::print(stderr, "{} cells, seed {}\n", options.cells, options.seed);
     scoreboard board{
         options.time ? std::nullopt : std::optional{options.cycles},
         options.histories

@@ -76,6 +76,7 @@ void scoreboard::add(cycle const& c, cell::outcome const& result) {
         ++r->cycles;
         r->counts += result.found.counts;
     }
+    growth_ = std::max(growth_, result.growth);
     if (!result.found.violations.empty()) {
         report(c, result);
     }
@@ -207,9 +208,11 @@ void scoreboard::print_table() const {
     }
     print("all", "", all_);
     fmt::print(
-        "{} violations; {} losses were told after the deadline, by processes that could not run\n",
+        "{} violations\n{} losses were told after the deadline, by processes that could not run\n"
+        "a worker's memory grew by {:.1f} MiB after its first cycle, at most\n",
         violations_,
-        all_.counts.excused
+        all_.counts.excused,
+        static_cast<double>(growth_) / (1024 * 1024)
     );
     std::fflush(stdout);
 }

@@ -60,6 +60,7 @@ private:
     row all_;
     std::int64_t violations_ = 0;
     std::int64_t bad_cycles_ = 0;
+    std::int64_t growth_ = 0;
     std::chrono::steady_clock::time_point shown_{};
 };
 
