@@ -105,7 +105,14 @@ toiler::plan toiler::draw_plan(bool last) {
 }
 
 toiler::plan toiler::draw_patient_plan() {
-    constexpr std::array ways{way::acquire, way::acquire, way::body, way::twice, way::fixed};
+    constexpr std::array ways{
+        way::acquire,
+        way::acquire,
+        way::body,
+        way::twice,
+        way::fixed,
+        way::fixed,
+    };
     plan p;
     p.how = ways[static_cast<std::size_t>(draw(ways.size()))];
     p.lock = hot_locks + draw(long_locks);
@@ -113,8 +120,8 @@ toiler::plan toiler::draw_patient_plan() {
     p.careful = p.how == way::fixed || one_in(2);
     p.renews = one_in(3);
     p.drops = one_in(5);
-    p.lingers = !one_in(4);
-    p.blocks = where_.one_thread && p.how == way::fixed && one_in(2);
+    p.lingers = p.how == way::fixed || !one_in(4);
+    p.blocks = where_.one_thread && p.how == way::fixed;
     return p;
 }
 
@@ -225,12 +232,17 @@ asio::awaitable<void> toiler::hold(plan const& p, account& a, lease& held) {
     bool renewed = !p.renews;
     for (;;) {
         auto const left = nanos{end - now()};
-        if (left <= 0ns || where_.closing || (p.careful && !held.valid())) {
+        // Whose answers were late finds out whether his deadline is right.
+        bool const called_home = where_.closing && !p.blocks;
+        if (left <= 0ns || called_home || (p.careful && !held.valid())) {
             co_return;
         }
         co_await sleep_for(executor_, std::min<nanos>(left, look_interval));
         a.look(held);
         if (!std::exchange(renewed, true)) {
+            if (p.blocks) {
+                block_soon();
+            }
             co_await renew(a, held);
         }
     }
