@@ -80,6 +80,7 @@ public:
         collect_grants();
         for (auto& [lock, grants] : grants_) {
             check_exclusion(lock, grants);
+            check_after_loss(lock, grants);
             check_token_order(lock, grants, newest_granted[lock]);
         }
         check_resource(newest_accepted);
@@ -366,6 +367,25 @@ private:
         }
     }
 
+    // The deadline tells when the renewal was sent.
+    void check_after_loss(std::int64_t lock, std::vector<grant> const& grants) {
+        for (auto const& [since, to] : losses_) {
+            for (auto const& g : grants) {
+                if (g.from < since && g.deadline > to + rules_.lease.count()) {
+                    blame(
+                        rule::data_loss,
+                        {.at = to, .process = g.process, .lock = lock},
+                        "token {} of worker {} was renewed after its key was lost, until {:.3f} ms "
+                        "after that",
+                        g.token,
+                        g.process,
+                        ms(g.deadline - to)
+                    );
+                }
+            }
+        }
+    }
+
     // One who was handed a lease that was over already may have been granted it before the other.
     void check_token_order(
         std::int64_t lock,
@@ -582,6 +602,7 @@ std::string_view name_of(rule broken) {
         case rule::clean_start: return "clean start";
         case rule::exclusion: return "exclusion";
         case rule::deadline: return "deadline";
+        case rule::data_loss: return "data loss";
         case rule::dead_on_arrival: return "dead on arrival";
         case rule::validity: return "validity";
         case rule::token_order: return "token order";

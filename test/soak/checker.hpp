@@ -19,6 +19,7 @@ enum class rule {
     exclusion,        // one holder at a time believes that it has the lock
     deadline,         // nobody else gets the lock before the deadline of one who did not give it
                       // up; deadlines only move forward
+    data_loss,        // no renewal succeeds that was sent after the server had lost the lock
     dead_on_arrival,  // a lease is valid when it is handed out
     validity,         // a lease is valid until its notice, and no longer, whoever was asleep
     token_order,      // a later grant has a greater token

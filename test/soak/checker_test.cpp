@@ -292,6 +292,22 @@ BOOST_AUTO_TEST_CASE(a_deadline_does_not_move_back) {
     breaks(all, rule::deadline);
 }
 
+// data loss
+
+BOOST_AUTO_TEST_CASE(no_lease_is_renewed_after_its_key_was_lost) {
+    for (auto const& [renewed_to, fine] : {std::pair{1500, true}, std::pair{1501, false}}) {
+        history all;
+        all.op(1, 1).invoke(1).granted(10, 5, 1010).moved(600, renewed_to).releasing(700);
+        all.span(happening::data_lost, 400, 500);
+        all.op(2, 1).invoke(1).granted(705, 6, 1705).releasing(710);
+        if (fine) {
+            keeps_all_rules(all);
+        } else {
+            breaks(all, rule::data_loss);
+        }
+    }
+}
+
 // dead on arrival
 
 BOOST_AUTO_TEST_CASE(a_lease_that_is_over_when_it_arrives_is_one_only_after_a_pause) {

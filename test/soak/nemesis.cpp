@@ -45,6 +45,11 @@ int down_time(std::mt19937_64& random) {
     return one_in(random, 2) ? 0 : part_of_lease(random, 0.0, 1.5);
 }
 
+// So that holders find out what has happened to their locks.
+void let_renew(std::mt19937_64& random) {
+    sleep_ms(part_of_lease(random, 0.3, 0.8));
+}
+
 void kill_server(cell& where, std::mt19937_64& random) {
     where.server().kill();
     sleep_ms(down_time(random));
@@ -57,6 +62,7 @@ void restart_empty(cell& where, std::mt19937_64& random) {
     sleep_ms(down_time(random));
     where.server().restart(false);
     where.note({.what = happening::data_lost, .since = since});
+    let_renew(random);
 }
 
 void pause_server(cell& where, std::mt19937_64& random) {
@@ -65,11 +71,12 @@ void pause_server(cell& where, std::mt19937_64& random) {
     where.server().resume();
 }
 
-void flush_data(cell& where, std::mt19937_64&) {
+void flush_data(cell& where, std::mt19937_64& random) {
     auto probe = where.server().probe();
     auto const since = now();
     probe.flushall();
     where.note({.what = happening::data_lost, .since = since});
+    let_renew(random);
 }
 
 void flush_scripts(cell& where, std::mt19937_64& random) {
