@@ -118,6 +118,7 @@ int main(int argc, char** argv) try {
     if (options.servers.empty()) {
         return 1;
     }
+    options.cells = std::max(options.cells, static_cast<int>(options.servers.size()));
     return run(options) ? 0 : 1;
 } catch (std::exception const& e) {
     fmt::print(stderr, "holdfast_soak: {}\n", e.what());
