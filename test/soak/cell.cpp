@@ -161,6 +161,7 @@ cell::cell(cell_options options)
           .lease = lease_time,
           .notice = notice_time,
           .grant_within = scaled(lease_time + 5s),
+          .hand_over_within = std::min<nanos>(scaled(lease_time * 7 / 10), lease_time * 9 / 10),
           .renew_within = lease_time / 6,
           .release_within = lease_time / 3,
           .slack = scaled(1s),

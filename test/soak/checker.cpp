@@ -16,6 +16,8 @@ namespace holdfast::soak {
 
 namespace {
 
+constexpr std::string_view no_fault = "none";
+
 constexpr instant never = std::numeric_limits<instant>::max();
 
 using op_key = std::pair<std::int64_t, std::int64_t>;  // process, op
@@ -48,6 +50,7 @@ struct grant {
     instant given_up = 0;  // from then on the server may have been told
     instant deadline = 0;
     instant told = never;
+    instant freed = 0;  // the server has said so; `never` if it has not
 
     [[nodiscard]] bool believed() const { return from < until; }
     /// Nobody else may have the lock before.
@@ -81,6 +84,9 @@ public:
         for (auto& [lock, grants] : grants_) {
             check_exclusion(lock, grants);
             check_after_loss(lock, grants);
+            if (faultless_) {
+                check_hand_overs(lock, grants);
+            }
             check_token_order(lock, grants, newest_granted[lock]);
         }
         check_resource(newest_accepted);
@@ -107,7 +113,7 @@ private:
     void take(event const& e) {
         last_ = std::max(last_, e.at);
         switch (e.what) {
-            case happening::fault: break;
+            case happening::fault: faultless_ = e.word == no_fault; break;
             case happening::healed: healed_ = std::max(healed_, e.at); break;
             case happening::data_lost: losses_.push_back({e.since, e.at}); break;
             case happening::stalled: check_stall(e); [[fallthrough]];
@@ -264,6 +270,10 @@ private:
         return killed == killed_.end() ? never : killed->second;
     }
 
+    [[nodiscard]] static instant said_free(operation const& o) {
+        return o.released && o.released->word == "ok" ? o.released->at : never;
+    }
+
     void collect_grants() {
         std::map<std::tuple<std::int64_t, std::int64_t, holder_key>, grant> found;
         std::map<std::pair<std::int64_t, std::int64_t>, operation const*> first;
@@ -294,6 +304,7 @@ private:
             g.until = std::max(g.until, end_of_belief(o));
             g.given_up = std::max(g.given_up, o.releasing ? o.releasing->at : never);
             g.deadline = std::max(g.deadline, o.deadline);
+            g.freed = std::max(g.freed, said_free(o));
             g.told = std::min(g.told, o.lost ? o.lost->at : never);
         }
         for (auto& [key, g] : found) {
@@ -384,6 +395,39 @@ private:
                 }
             }
         }
+    }
+
+    void check_hand_overs(std::int64_t lock, std::vector<grant> const& grants) {
+        for (std::size_t i = 1; i < grants.size(); ++i) {
+            auto const& before = grants[i - 1];
+            auto const& after = grants[i];
+            if (before.freed == never ||
+                after.from - before.freed <= rules_.hand_over_within.count()) {
+                continue;
+            }
+            for (auto const& [key, o] : operations_) {
+                if (o.invoke && waited_over(o, lock, before.freed, after.from)) {
+                    blame(
+                        rule::hand_over,
+                        {.at = after.from, .process = o.invoke->process, .lock = lock},
+                        "free for {:.0f} ms while op {} of worker {} waited",
+                        ms(after.from - before.freed),
+                        o.invoke->op,
+                        o.invoke->process
+                    );
+                    break;
+                }
+            }
+        }
+    }
+
+    [[nodiscard]] bool waited_over(operation const& o, std::int64_t lock, instant from, instant to)
+        const {
+        auto const& asked = *o.invoke;
+        auto const* const answer = o.answer();
+        return asked.lock == lock && asked.limit < 0 && asked.at < from &&
+               (!answer || answer->at >= to) &&
+               free_time(asked.process, from, to) > rules_.hand_over_within.count();
     }
 
     // One who was handed a lease that was over already may have been granted it before the other.
@@ -580,6 +624,7 @@ private:
     std::map<std::int64_t, outages> outages_;  // by process
     std::map<std::int64_t, instant> killed_;   // by process
     bool clock_moved_ = false;
+    bool faultless_ = false;
     instant healed_ = 0;
     instant last_ = 0;
 };
@@ -611,6 +656,7 @@ std::string_view name_of(rule broken) {
         case rule::lost_update: return "lost update";
         case rule::told_in_time: return "told in time";
         case rule::progress: return "progress";
+        case rule::hand_over: return "hand-over";
         case rule::promptness: return "promptness";
         case rule::nothing_left: return "nothing left";
         case rule::survival: return "survival";

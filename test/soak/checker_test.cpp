@@ -117,6 +117,7 @@ rules const by{
     .lease = std::chrono::milliseconds{1000},
     .notice = std::chrono::milliseconds{300},
     .grant_within = std::chrono::milliseconds{6000},
+    .hand_over_within = std::chrono::milliseconds{700},
     .renew_within = std::chrono::milliseconds{160},
     .release_within = std::chrono::milliseconds{330},
     .slack = std::chrono::milliseconds{1000},
@@ -501,6 +502,48 @@ BOOST_AUTO_TEST_CASE(who_is_never_answered_breaks_progress_unless_dead) {
     breaks(all, rule::progress);
     dead.conductor(5, happening::killed, 1);
     keeps_all_rules(dead);
+}
+
+// hand-over
+
+BOOST_AUTO_TEST_CASE(a_free_lock_goes_to_who_waits_unless_something_goes_wrong) {
+    struct {
+        std::int64_t granted;
+        char const* fault;
+        std::int64_t asked;
+        bool fine;
+    } const cases[] = {
+        {721, "none", 15, true},
+        {722, "none", 15, false},
+        {722, "kill", 15, true},
+        {722, "none", 22, true},  // was not there yet
+    };
+    for (auto const& c : cases) {
+        history all;
+        all.conductor(2, happening::fault);
+        all.events.back().word = c.fault;
+        all.op(1, 1).whole(10, 20, 5);
+        all.op(2, 1).invoke(c.asked).granted(c.granted, 6, c.granted + 1000).releasing(730);
+        if (c.fine) {
+            keeps_all_rules(all);
+        } else {
+            breaks(all, rule::hand_over);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(nobody_waits_who_was_stopped_or_when_the_release_was_not_answered) {
+    history stopped;
+    stopped.conductor(2, happening::fault);
+    stopped.events.back().word = "none";
+    stopped.op(1, 1).whole(10, 20, 5);
+    stopped.op(2, 1).invoke(15).granted(900, 6, 1900).releasing(901);
+    auto unanswered = stopped;
+    breaks(stopped, rule::hand_over);
+    stopped.span(happening::stalled, 100, 400, 2);
+    keeps_all_rules(stopped);
+    std::erase_if(unanswered.events, [](event const& e) { return e.what == happening::released; });
+    keeps_all_rules(unanswered);
 }
 
 // promptness

@@ -38,7 +38,7 @@ enum class happening {
     written,
 
     // Said by the conductor:
-    fault,        // begins: word
+    fault,        // begins: word; "none": nothing goes wrong
     healed,       // it is over
     data_lost,    // the server lost its data: since
     paused,       // a worker was stopped until now: process, since

@@ -38,6 +38,10 @@ void must(test::redis_probe& probe, std::vector<std::string> const& words) {
     }
 }
 
+void let_be(cell&, std::mt19937_64& random) {
+    sleep_ms(part_of_lease(random, 1.0, 1.5));
+}
+
 // The server
 
 // Half of them are back at once, the others after so long that leases may be lost.
@@ -212,6 +216,7 @@ void kill_worker(cell& where, std::mt19937_64& random) {
 
 std::vector<fault> const& all_faults() {
     static std::vector<fault> const all{
+        {"none", "nothing at all: locks are handed over at once", let_be},
         {"kill", "the server is killed and restarted with its data", kill_server},
         {"empty", "the server is killed and restarted without its data", restart_empty},
         {"pause", "the server is stopped for 0.5 to 3 leases", pause_server},
