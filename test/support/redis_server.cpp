@@ -24,7 +24,7 @@ using std::chrono::steady_clock;
 constexpr auto start_limit = 20s;
 constexpr int start_attempts = 5;
 
-std::string program() {
+std::string default_program() {
     auto const* const named = std::getenv("HOLDFAST_TEST_SERVER");
     return named ? named : "redis-server";
 }
@@ -42,6 +42,9 @@ std::filesystem::path make_folder() {
 redis_server::redis_server(server_options options)
     : options_{std::move(options)},
       folder_{make_folder()} {
+    if (options_.program.empty()) {
+        options_.program = default_program();
+    }
     try {
         if (options_.tls) {
             authority_.emplace(folder_ / "tls");
@@ -186,7 +189,7 @@ void redis_server::start() {
     std::filesystem::remove(unix_socket());  // a killed server leaves it behind
     write_configuration();
     process_.emplace(
-        std::vector<std::string>{program(), (folder_ / "configuration").string()},
+        std::vector<std::string>{options_.program, (folder_ / "configuration").string()},
         child_options{.standard_output = child_output::pipe, .standard_error = child_output::pipe}
     );
     if (!wait_until_ready()) {
@@ -194,7 +197,7 @@ void redis_server::start() {
         auto const text = log() + process_->read_all();  // complaints about the configuration
         process_.reset();
         auto const tail = text.size() > 2000 ? text.substr(text.size() - 2000) : text;
-        throw std::runtime_error{program() + " does not answer; its log ends:\n" + tail};
+        throw std::runtime_error{options_.program + " does not answer; its log ends:\n" + tail};
     }
 }
 

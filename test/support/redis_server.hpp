@@ -24,10 +24,11 @@ struct server_options {
     std::vector<std::string> users{};  // after USER in redis.conf: "alice on >secret ~* &* +@all"
     bool appendonly = false;           // every write is on disk before its reply
     std::vector<std::string> extra{};  // lines of redis.conf, last, so that they win
+    std::string program{};             // empty: as redis_server says
 };
 
-/// A private server, in a folder of its own, reachable on loopback only: `redis-server`, or the
-/// program that the environment variable HOLDFAST_TEST_SERVER names.
+/// A private server, in a folder of its own, reachable on loopback only: `server_options::program`,
+/// else the program that the environment variable HOLDFAST_TEST_SERVER names, else `redis-server`.
 ///
 /// It dies with the test, however the test ends (see `child_process`). Not thread-safe.
 class redis_server {

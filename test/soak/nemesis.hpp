@@ -1,0 +1,25 @@
+#ifndef HOLDFAST_TEST_SOAK_NEMESIS_HPP
+#define HOLDFAST_TEST_SOAK_NEMESIS_HPP
+
+#include "soak/cell.hpp"
+
+#include <random>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::soak {
+
+/// Something that goes wrong, and is mended again.
+struct fault {
+    std::string_view name;
+    std::string_view what;
+    /// Does the harm and mends it. Tells the cell what the checker has to know.
+    void (*strike)(cell& where, std::mt19937_64& random);
+};
+
+/// All of them, in the order in which they take turns.
+std::vector<fault> const& all_faults();
+
+}  // namespace holdfast::soak
+
+#endif

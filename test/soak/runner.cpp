@@ -1,0 +1,154 @@
+#include "soak/runner.hpp"
+
+#include "soak/cell.hpp"
+#include "soak/nemesis.hpp"
+#include "soak/scoreboard.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <random>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+namespace holdfast::soak {
+
+namespace {
+
+#ifdef HOLDFAST_TEST_SANITIZER
+constexpr int time_scale = 3;
+#else
+constexpr int time_scale = 1;
+#endif
+
+fault const& find_fault(std::string const& name) {
+    auto const& all = all_faults();
+    auto const found =
+        std::find_if(all.begin(), all.end(), [&](fault const& f) { return f.name == name; });
+    if (found == all.end()) {
+        throw std::invalid_argument{"no fault " + name};
+    }
+    return *found;
+}
+
+// "redis" or "valkey".
+std::string short_name(std::string const& program) {
+    auto const name = std::filesystem::path{program}.filename().string();
+    return name.substr(0, name.find('-'));
+}
+
+/// Runs the cycles of one cell, on a thread of its own.
+class shift {
+public:
+    shift(run_options const& options, int number, scoreboard& board)
+        : options_{options},
+          number_{number},
+          board_{board},
+          program_{options.servers.at(static_cast<std::size_t>(number) % options.servers.size())},
+          end_{std::chrono::steady_clock::now() + options.time.value_or(std::chrono::minutes{0})} {}
+
+    void run() {
+        try {
+            for (std::int64_t turn = 0; goes_on(turn); ++turn) {
+                run_cycle(turn);
+            }
+            end_cell();
+        } catch (std::exception const& e) {
+            board_.add_failure(fmt::format("cell {} on {}: {}", number_, program_, e.what()));
+        }
+    }
+
+private:
+    [[nodiscard]] std::int64_t cycle_number(std::int64_t turn) const {
+        return turn * options_.cells + number_;
+    }
+
+    [[nodiscard]] bool goes_on(std::int64_t turn) const {
+        if (board_.has_enough()) {
+            return false;
+        }
+        return options_.time ? std::chrono::steady_clock::now() < end_
+                             : cycle_number(turn) < options_.cycles;
+    }
+
+    // Each cell begins somewhere else, so that a short run has them all.
+    [[nodiscard]] fault const& next_fault(std::int64_t turn) const {
+        if (!options_.fault.empty()) {
+            return find_fault(options_.fault);
+        }
+        auto const& all = all_faults();
+        auto const count = std::ssize(all);
+        auto const a_cell = (count + options_.cells - 1) / options_.cells;
+        return all[static_cast<std::size_t>((number_ * a_cell + turn) % count)];
+    }
+
+    void run_cycle(std::int64_t turn) {
+        if (!cell_) {
+            cell_options chosen;
+            chosen.server_program = program_;
+            chosen.time_scale = time_scale;
+            chosen.seed = options_.seed + static_cast<std::uint64_t>(number_) * 1'000'003;
+            cell_ = std::make_unique<cell>(chosen);
+        }
+        auto const& bad = next_fault(turn);
+        auto const number = cycle_number(turn);
+        std::seed_seq mixed{options_.seed, static_cast<std::uint64_t>(number)};
+        std::mt19937_64 random{mixed};
+        auto const result =
+            cell_->run(std::string{bad.name}, [&] { bad.strike(*cell_, random); }, random);
+        board_.add(
+            {.number = number,
+             .fault = std::string{bad.name},
+             .server = short_name(program_),
+             .seed = options_.seed},
+            result
+        );
+        if (result.broken) {
+            cell_.reset();
+        }
+    }
+
+    void end_cell() {
+        if (cell_) {
+            if (auto const failure = cell_->end()) {
+                board_.add_failure(*failure);
+            }
+        }
+    }
+
+    run_options const& options_;
+    int number_;
+    scoreboard& board_;
+    std::string program_;
+    std::chrono::steady_clock::time_point end_;
+    std::unique_ptr<cell> cell_;
+};
+
+}  // namespace
+
+bool run(run_options const& options) {
+    if (!options.fault.empty()) {
+        find_fault(options.fault);
+    }
+    fmt::print(stderr, "{} cells, seed {}\n", options.cells, options.seed);
+    scoreboard board{
+        options.time ? std::nullopt : std::optional{options.cycles},
+        options.histories
+    };
+    {
+        std::vector<std::unique_ptr<shift>> shifts;
+        std::vector<std::jthread> threads;
+        for (int i = 0; i < options.cells; ++i) {
+            shifts.push_back(std::make_unique<shift>(options, i, board));
+            threads.emplace_back([s = shifts.back().get()] { s->run(); });
+        }
+    }
+    board.print_table();
+    return !board.has_violations();
+}
+
+}  // namespace holdfast::soak

@@ -1,0 +1,28 @@
+#ifndef HOLDFAST_TEST_SOAK_RUNNER_HPP
+#define HOLDFAST_TEST_SOAK_RUNNER_HPP
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace holdfast::soak {
+
+struct run_options {
+    std::int64_t cycles = 100;
+    std::optional<std::chrono::minutes> time;  // instead of `cycles`
+    std::string fault;                         // empty: all of them, in turn
+    std::vector<std::string> servers;          // programs; the cells take them by turns
+    int cells = 4;                             // side by side
+    std::uint64_t seed = 1;
+    std::string histories;  // the folder for those that broke a rule
+};
+
+/// Prints progress on standard error, and violations and a table on standard output. False if a
+/// rule was broken.
+bool run(run_options const& options);
+
+}  // namespace holdfast::soak
+
+#endif

@@ -1,0 +1,36 @@
+#ifndef HOLDFAST_TEST_SOAK_SETTINGS_HPP
+#define HOLDFAST_TEST_SOAK_SETTINGS_HPP
+
+#include <chrono>
+#include <string>
+
+namespace holdfast::soak {
+
+// What the conductor and its workers must agree on.
+
+inline constexpr std::chrono::milliseconds lease_time{1000};  // the shortest that is allowed
+/// Of the lease, between the loss and the deadline: enough for a busy machine to tell the holder.
+inline constexpr double notice_part = 1.0 / 3.0;
+inline constexpr std::chrono::nanoseconds notice_time{static_cast<std::chrono::nanoseconds::rep>(
+    static_cast<double>(std::chrono::nanoseconds{lease_time}.count()) * notice_part
+)};
+
+inline constexpr int hot_locks = 3;   // held for a moment
+inline constexpr int long_locks = 8;  // held for about a lease
+/// Coroutines of a worker that take long locks; the others take hot ones.
+inline constexpr int patient_coroutines = 6;
+
+inline constexpr char const* user_name = "worker";
+inline constexpr char const* user_password = "secret";
+inline constexpr char const* key_prefix = "soak:";
+
+/// What the user may do: no more than the library needs. After the user's name in an ACL command.
+inline std::string const user_rules =
+    "on >secret resetchannels ~soak:* ~redisson_lock_token:{soak:* "
+    "~redisson_lock__channel:{soak:* &redisson_lock__channel:{soak:* +ping +time +evalsha +eval "
+    "+subscribe +unsubscribe +pttl +hkeys +hgetall +hexists +hset +hdel +set +get +incr +pexpire "
+    "+exists +del +publish";
+
+}  // namespace holdfast::soak
+
+#endif
