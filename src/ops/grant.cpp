@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <vector>
 
 namespace holdfast::detail {
@@ -171,6 +172,38 @@ void grant::start_keep_alive(shared_share share) {
     );
 }
 
+// What is due; a renewal has been sent.
+lease_fsm::step grant::take_step(lease_share& share) {
+    lease_fsm::step due{lease_fsm::step_kind::sleep};
+    try {
+        due = apply([&](lease_fsm& fsm, time_point now) {
+            if (share.released) {
+                return lease_fsm::step{lease_fsm::step_kind::finish};
+            }
+            if (renewing() != &share) {
+                return fsm.watch(now);
+            }
+            auto const next = fsm.next(now);
+            if (next.kind == lease_fsm::step_kind::renew) {
+                fsm.on_renewal_sent(now);
+            }
+            return next;
+        });
+        if (due.kind == lease_fsm::step_kind::renew) {
+            send_renewal({}, {});
+        }
+        return due;
+    } catch (std::exception const&) {
+        // Out of memory. The holder counts on being told: there is another look, soon.
+        std::lock_guard const guard{mutex_};
+        auto const pause = fsm_.terms().request_timeout / 4;
+        if (due.kind == lease_fsm::step_kind::renew) {
+            fsm_.on_renewal_failed(pause, lease_clock::now());
+        }
+        return {lease_fsm::step_kind::sleep, lease_clock::now() + pause};
+    }
+}
+
 // A steady_timer coroutine on the holder's strand. A holder that blocks its strand blocks this too:
 // its lease ends.
 asio::awaitable<void> grant::keep_alive(keep_alive_guard guard) {
@@ -184,26 +217,13 @@ asio::awaitable<void> grant::keep_alive(keep_alive_guard guard) {
     share.sleeping = &sleep;
 
     for (;;) {
-        auto const step = self.apply([&](lease_fsm& fsm, time_point now) {
-            if (share.released) {
-                return lease_fsm::step{lease_fsm::step_kind::finish};
-            }
-            if (self.renewing() != &share) {
-                return fsm.watch(now);
-            }
-            auto const due = fsm.next(now);
-            if (due.kind == lease_fsm::step_kind::renew) {
-                fsm.on_renewal_sent(now);
-            }
-            return due;
-        });
+        auto step = self.take_step(share);
+        if (step.kind == lease_fsm::step_kind::renew) {
+            continue;
+        }
         if (step.kind == lease_fsm::step_kind::finish) {
             guard.end();
             co_return;
-        }
-        if (step.kind == lease_fsm::step_kind::renew) {
-            self.send_renewal({}, {});
-            continue;
         }
         sleep_until(sleep, step.until);
         auto wait = sleep.async_wait(asio::as_tuple(asio::deferred));

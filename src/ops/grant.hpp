@@ -113,6 +113,7 @@ private:
 
     static asio::awaitable<void> keep_alive(keep_alive_guard guard);
     void start_keep_alive(shared_share share);
+    [[nodiscard]] lease_fsm::step take_step(lease_share& share);
     /// Runs `change` on the machine and follows up what it did to the state.
     template <class Change>
     auto apply(Change change);

@@ -22,6 +22,11 @@ sim::process& process_of(boost::asio::any_io_executor const& executor) {
     );
 }
 
+std::shared_ptr<sim::waiting_timer> make_waiting() {
+    sim::own_business const own;
+    return std::make_shared<sim::waiting_timer>();
+}
+
 }  // namespace
 
 std::uint64_t random_from_system() {
@@ -30,7 +35,7 @@ std::uint64_t random_from_system() {
 
 timer::timer(boost::asio::any_io_executor executor)
     : executor_{std::move(executor)},
-      waiting_{std::make_shared<sim::waiting_timer>()} {
+      waiting_{make_waiting()} {
     waiting_->of = &process_of(executor_);
     waiting_->due = waiting_->of->steady();
 }
