@@ -50,10 +50,11 @@ struct totals {
 
 class search {
 public:
-    search(std::uint64_t first, std::uint64_t count, std::size_t most_violations)
+    search(std::uint64_t first, std::uint64_t count, std::size_t most_violations, bool twice)
         : next_{first},
           end_{first + count},
-          most_violations_{most_violations} {}
+          most_violations_{most_violations},
+          twice_{twice} {}
 
     void run(std::size_t threads, std::optional<std::chrono::minutes> limit) {
         started_ = clock_type::now();
@@ -80,7 +81,10 @@ private:
             if (seed >= end_ || stopped_ || clock_type::now() >= stop_at_) {
                 return;
             }
-            auto const one = run_schedule(seed);
+            auto one = run_schedule(seed);
+            if (twice_ && one.hash != run_schedule(seed).hash) {
+                one.violation = "the same seed did two different things";
+            }
             std::lock_guard const guard{mutex_};
             totals_.add(seed, one);
             stopped_ = stopped_ || totals_.violations.size() >= most_violations_;
@@ -112,6 +116,7 @@ private:
     std::atomic<std::uint64_t> next_;
     std::uint64_t end_;
     std::size_t most_violations_;
+    bool twice_;
     std::atomic<bool> stopped_{false};
     clock_type::time_point started_;
     clock_type::time_point stop_at_ = clock_type::time_point::max();
@@ -180,11 +185,13 @@ int main(int argc, char** argv) {
     std::size_t violations = 5;
     std::size_t threads = std::max(1U, std::thread::hardware_concurrency());
     bool traced = false;
+    bool twice = false;
     app.add_option("--schedules", schedules, "how many");
     app.add_option("--minutes", minutes, "as many as there is time for");
     app.add_option("--first", first, "the seed of the first");
     app.add_option("--seed", seed, "runs this one, twice");
     app.add_flag("--trace", traced, "with --seed: shows what happens");
+    app.add_flag("--twice", twice, "runs each of them twice, and compares");
     app.add_option("--violations", violations, "how many to find before it stops");
     app.add_option("--threads", threads, "how many to use");
     CLI11_PARSE(app, argc, argv);
@@ -193,7 +200,7 @@ int main(int argc, char** argv) {
         return replay(*seed, traced);
     }
     auto const count = minutes ? std::numeric_limits<std::uint64_t>::max() / 2 : schedules;
-    search all{first, count, violations};
+    search all{first, count, violations, twice};
     all.run(threads, minutes ? std::optional{std::chrono::minutes{*minutes}} : std::nullopt);
     return report(all, 50'000);
 }
