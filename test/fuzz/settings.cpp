@@ -18,13 +18,9 @@ std::string any_text(input& in, std::string const& usual) {
 
 double any_part(input& in, double usual) {
     using limits = std::numeric_limits<double>;
-    constexpr double special[] = {
-        0.0,
+    constexpr double limits_of_ours[] = {0.0, 0.01, 0.1, 0.5, 1.0};
+    constexpr double limits_of_double[] = {
         -0.0,
-        0.01,
-        0.1,
-        0.5,
-        1.0,
         limits::denorm_min(),
         limits::infinity(),
         -limits::infinity(),
@@ -32,10 +28,11 @@ double any_part(input& in, double usual) {
         limits::max(),
         limits::lowest()
     };
-    switch (in.below(4)) {
+    switch (in.below(5)) {
         case 0: return usual;
-        case 1: return in.one_of(special);
-        case 2: return in.part();
+        case 1: return in.one_of(limits_of_ours);
+        case 2: return in.one_of(limits_of_double);
+        case 3: return in.part();
         default: return in.real();
     }
 }

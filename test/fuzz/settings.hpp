@@ -21,7 +21,7 @@ Duration any_time(input& in, Duration usual) {
         case 0: return usual;
         case 1: return Duration::zero();
         case 2: return Duration{in.number<std::int64_t>()};
-        case 3: return Duration{in.number<std::int16_t>()};
+        case 3: return Duration{in.number<std::int8_t>()};
         case 4:
             return duration_cast<Duration>(detail::max_lease) + Duration{in.number<std::int8_t>()};
         case 5:

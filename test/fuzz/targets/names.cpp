@@ -86,15 +86,12 @@ void check_keys(std::string_view prefix, std::string_view name) {
         keys.counter != keys.lock && keys.channel != keys.lock && keys.counter != keys.channel,
         "the keys of a lock differ"
     );
+    // Redisson's `prefixName` and `suffixName`.
+    auto const tagged = whole.find('{') == std::string::npos ? '{' + whole + '}' : whole;
     check(
-        keys.counter.starts_with("redisson_lock_token:") &&
-            keys.channel.starts_with("redisson_lock__channel:"),
+        keys.counter == "redisson_lock_token:" + tagged &&
+            keys.channel == "redisson_lock__channel:" + tagged,
         "counter and channel are called as Redisson calls them"
-    );
-    check(
-        keys.counter.find(whole) != std::string::npos &&
-            keys.channel.find(whole) != std::string::npos,
-        "counter and channel name the lock"
     );
     if (has_sound_tag(whole)) {
         auto const slot = hashed_part(keys.lock);

@@ -4,18 +4,22 @@
 #include "core/lease_terms.hpp"
 #include "fuzz/input.hpp"
 #include "fuzz/targets.hpp"
+#include "redis/probe.hpp"
 
 #include <holdfast/config.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 namespace holdfast::fuzz {
 
@@ -75,21 +79,55 @@ std::set<std::string> const& known_messages() {
     return known;
 }
 
-// Where the text has its password, if that can be said: from the first colon of the authority to
-// its last @.
-std::string_view password_in(std::string_view text) {
+// What is between `//` and the path or the query; nothing where that cannot be said.
+std::string_view authority_in(std::string_view text) {
     auto const separator = text.find("://");
     if (separator == std::string_view::npos) {
         return {};
     }
-    auto authority = text.substr(separator + 3);
-    authority = authority.substr(0, authority.find_first_of("/?"));
+    auto const rest = text.substr(separator + 3);
+    return rest.substr(0, rest.find_first_of("/?"));
+}
+
+// From the first colon of the authority to its last @.
+std::string_view password_in(std::string_view text) {
+    auto const authority = authority_in(text);
     auto const at = authority.rfind('@');
     auto const colon = authority.find(':');
     if (at == std::string_view::npos || colon == std::string_view::npos || colon > at) {
         return {};
     }
     return authority.substr(colon + 1, at - colon - 1);
+}
+
+// Behind the last colon that follows the user and the address.
+std::string_view port_in(std::string_view text) {
+    auto const authority = authority_in(text);
+    auto const colon = authority.rfind(':');
+    auto const before = authority.find_last_of("@]");
+    if (colon == std::string_view::npos || (before != std::string_view::npos && before > colon)) {
+        return {};
+    }
+    return authority.substr(colon + 1);
+}
+
+std::string_view without_leading_zeros(std::string_view number) {
+    number.remove_prefix(std::min(number.find_first_not_of('0'), number.size()));
+    return number;
+}
+
+bool is_hex(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+// Each percent sign is followed by two digits.
+bool is_percent_encoded(std::string_view text) {
+    for (auto at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 1)) {
+        if (at + 2 >= text.size() || !is_hex(text[at + 1]) || !is_hex(text[at + 2])) {
+            return false;
+        }
+    }
+    return true;
 }
 
 // The next of its kind: digits stay digits, and zero alone stays zero, so that what is a percent
@@ -185,6 +223,45 @@ std::string url_of(config const& c) {
     return url;
 }
 
+// The words of a request, whose bytes may be any.
+std::vector<std::string> words_of(std::string_view payload) {
+    std::vector<std::string> words;
+    while (!payload.empty()) {
+        auto const end = payload.find("\r\n");
+        check(end != std::string_view::npos && end > 1, "a request has lines");
+        auto const number = std::stoul(std::string{payload.substr(1, end - 1)});
+        bool const is_word = payload.front() == '$';
+        payload.remove_prefix(end + 2);
+        if (is_word) {
+            check(payload.size() >= number + 2, "a word has its length");
+            words.emplace_back(payload.substr(0, number));
+            payload.remove_prefix(number + 2);
+        }
+    }
+    return words;
+}
+
+// Whatever is in a password or a name is one word of the request, and never a command.
+void check_login(config const& settings) {
+    std::vector<std::string> expected{"HELLO", "3"};
+    if (!settings.password.empty()) {
+        auto const user = settings.username.empty() ? "default" : settings.username;
+        expected.insert(expected.end(), {"AUTH", user, settings.password});
+    }
+    if (!settings.client_name.empty()) {
+        expected.insert(expected.end(), {"SETNAME", settings.client_name});
+    }
+    if (settings.database != 0) {
+        expected.insert(expected.end(), {"SELECT", std::to_string(settings.database)});
+    }
+    expected.insert(expected.end(), {"PING", "n0nce"});
+    detail::probe const asked{settings, false, "n0nce"};
+    check(
+        words_of(asked.request().payload()) == expected,
+        "what is read is what is sent to log in"
+    );
+}
+
 void check_round_trip(config const& settings) {
     auto const again = outcome_of(url_of(settings));
     check(again.settings.has_value(), "what was read can be written as a URL");
@@ -195,7 +272,32 @@ void check_round_trip(config const& settings) {
     );
 }
 
-void check_read(config const& settings) {
+void check_read(std::string_view text, config const& settings) {
+    check(is_percent_encoded(text), "what is not percent-encoded is refused");
+    auto const members = {
+        &settings.host,
+        &settings.unix_socket,
+        &settings.username,
+        &settings.password,
+        &settings.client_name,
+        &settings.tls.ca_file,
+        &settings.tls.certificate_file,
+        &settings.tls.private_key_file
+    };
+    check(
+        std::none_of(
+            members.begin(),
+            members.end(),
+            [](std::string const* member) { return member->find('\0') != std::string::npos; }
+        ),
+        "no member has a zero byte, at which others would stop to read"
+    );
+    if (auto const port = port_in(text); !port.empty()) {
+        check(
+            std::to_string(settings.port) == without_leading_zeros(port),
+            "a port is not ignored"
+        );
+    }
     check(
         settings.unix_socket.empty() || (settings.unix_socket.front() == '/' &&
                                          settings.unix_socket.size() > 1 && !settings.tls.enabled),
@@ -212,6 +314,7 @@ void check_read(config const& settings) {
         "no URL takes the verification away"
     );
     check_round_trip(settings);
+    check_login(settings);
     try {
         detail::check_config(settings);
     } catch (std::invalid_argument const&) {
@@ -251,7 +354,7 @@ config config_from(input& in) {
 void check_text(std::string_view text) {
     auto const result = outcome_of(text);
     if (result.settings) {
-        check_read(*result.settings);
+        check_read(text, *result.settings);
     } else {
         check(known_messages().count(result.message) != 0, "a message has nothing of the URL");
     }
@@ -264,7 +367,12 @@ void url(bytes data) {
     input in{data};
     constexpr std::string_view schemes[] = {"redis://", "rediss://", "unix://"};
     switch (in.below(4)) {
-        case 0: check_round_trip(config_from(in)); break;
+        case 0: {
+            auto const settings = config_from(in);
+            check_round_trip(settings);
+            check_login(settings);
+            break;
+        }
         case 1: check_text(in.rest()); break;
         default: {
             auto const scheme = in.one_of(schemes);
