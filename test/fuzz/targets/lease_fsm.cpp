@@ -157,16 +157,16 @@ private:
 
     void on_renewed(bool alive, input& in) {
         auto const sent_at = now_ - short_time(in);
-        bool const due_already = fsm_.on_renewed(sent_at, now_);
+        bool const to_be_woken = fsm_.on_renewed(sent_at, now_);
         in_flight_ = false;
         if (!alive) {
-            check(!due_already, "no renewal is due after the end");
+            check(!to_be_woken, "nobody is woken after the end");
             return;
         }
         tried_ = false;
+        check(to_be_woken == (now_ >= due_), "who may sleep past a renewal is woken");
         deadline_ = std::max(deadline_, sent_at + terms_.lease - terms_.drift);
         due_ = std::max(due_, sent_at + terms_.renew_after);
-        check(due_already == (now_ >= due_), "a renewal that is due already is told");
     }
 
     void look(event what) {
