@@ -1,6 +1,7 @@
 #include "soak/cell.hpp"
 
 #include "soak/account.hpp"
+#include "soak/outages.hpp"
 #include "soak/settings.hpp"
 
 #include <fmt/format.h>
@@ -26,11 +27,12 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto start_limit = 20s;
+constexpr auto start_limit = 60s;
 // Longer than the checker's patience, so that it is the checker who finds out who waits too long.
-constexpr auto drain_limit = lease_time + 15s;
-// What a dead worker held ends with its lease; connections need a moment to be made again.
-constexpr auto leftover_limit = lease_time + 2s;
+constexpr auto drain_limit = lease_time + 20s;
+// What a dead worker held ends with its lease; connections need a moment to be made again. What is
+// left for good is found after any time.
+constexpr auto leftover_limit = lease_time + 9s;
 // Less than the drift allowance of a lease.
 constexpr nanos clock_tolerance = 5ms;
 
@@ -120,8 +122,13 @@ void worker_process::go(millis limit) {
     expect("going", limit);
 }
 
-levels worker_process::await_drained(millis limit) {
-    auto const line = child_.read_line(limit);
+std::optional<levels> worker_process::await_drained(millis limit) {
+    std::optional<std::string> line;
+    try {
+        line = child_.read_line(limit);
+    } catch (std::runtime_error const&) {
+        return std::nullopt;
+    }
     if (!line) {
         throw std::runtime_error{fmt::format("it ended with {}", child_.wait())};
     }
@@ -274,33 +281,52 @@ void cell::look_for_what_is_there() {
     }
 }
 
+// A worker that has no processor, or waits for a disk, is not stuck.
+nanos cell::time_it_had(std::int64_t process, instant since) const {
+    outages stalls;
+    for (auto const& e : events_) {
+        if (e.what == happening::stalled && e.process == process) {
+            stalls.add(e.since, e.at);
+        }
+    }
+    return nanos{stalls.free_time(since, now())};
+}
+
+std::optional<levels> cell::await_drained(worker_process& worker, instant asked) {
+    for (;;) {
+        if (auto const left = worker.await_drained(1s)) {
+            return left;
+        }
+        collect();
+        if (time_it_had(worker.number(), asked) > scaled(drain_limit)) {
+            return std::nullopt;
+        }
+    }
+}
+
 void cell::drain() {
+    auto const asked = now();
     for (auto& w : workers_) {
         w.ask_to_drain();
     }
     for (auto& w : workers_) {
         try {
-            auto const left = w.await_drained(scaled(drain_limit));
-            if (left.waiters != 0 || left.leases != 0 || left.subscriptions != 0) {
-                note(
-                    {.what = happening::left_behind,
-                     .process = w.number(),
-                     .word = fmt::format(
-                         "{}_waiters,{}_leases,{}_subscriptions",
-                         left.waiters,
-                         left.leases,
-                         left.subscriptions
-                     )}
+            auto const left = await_drained(w, asked);
+            if (!left) {
+                broken_ = true;
+                note({.what = happening::stuck, .process = w.number(), .word = "it_goes_on"});
+            } else if (left->waiters != 0 || left->leases != 0 || left->subscriptions != 0) {
+                auto const text = fmt::format(
+                    "{}_waiters,{}_leases,{}_subscriptions",
+                    left->waiters,
+                    left->leases,
+                    left->subscriptions
                 );
+                note({.what = happening::left_behind, .process = w.number(), .word = text});
             }
         } catch (std::exception const& e) {
             broken_ = true;
-            bool const lives = w.child().running();
-            note(
-                {.what = lives ? happening::stuck : happening::died,
-                 .process = w.number(),
-                 .word = to_word(e.what())}
-            );
+            note({.what = happening::died, .process = w.number(), .word = to_word(e.what())});
         }
     }
 }

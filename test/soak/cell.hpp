@@ -53,7 +53,8 @@ public:
     void await_ready(millis limit) { expect("ready", limit); }
     void go(millis limit);
     void ask_to_drain() { child_.signal(SIGUSR2); }
-    levels await_drained(millis limit);
+    /// Nothing when it does not answer in time; it may be asked again.
+    std::optional<levels> await_drained(millis limit);
     /// Returns as `child_process::wait`.
     int end(millis limit) {
         child_.signal(SIGTERM);
@@ -114,6 +115,8 @@ private:
     void start_worker();
     void look_for_what_is_there();
     void drain();
+    std::optional<levels> await_drained(worker_process& worker, instant asked);
+    [[nodiscard]] nanos time_it_had(std::int64_t process, instant since) const;
     std::vector<std::string> what_is_left(test::redis_probe& probe);
     void look_for_what_is_left();
     std::int64_t measure_growth();

@@ -16,8 +16,6 @@ namespace holdfast::soak {
 
 namespace {
 
-constexpr std::string_view no_fault = "none";
-
 constexpr instant never = std::numeric_limits<instant>::max();
 
 using op_key = std::pair<std::int64_t, std::int64_t>;  // process, op
@@ -84,9 +82,7 @@ public:
         for (auto& [lock, grants] : grants_) {
             check_exclusion(lock, grants);
             check_after_loss(lock, grants);
-            if (faultless_) {
-                check_hand_overs(lock, grants);
-            }
+            check_hand_overs(lock, grants);
             check_token_order(lock, grants, newest_granted[lock]);
         }
         check_resource(newest_accepted);
@@ -113,10 +109,14 @@ private:
     void take(event const& e) {
         last_ = std::max(last_, e.at);
         switch (e.what) {
-            case happening::fault: faultless_ = e.word == no_fault; break;
+            case happening::fault: break;
+            case happening::calm: calm_ = std::min(calm_, e.at); break;
             case happening::healed: healed_ = std::max(healed_, e.at); break;
             case happening::data_lost: losses_.push_back({e.since, e.at}); break;
-            case happening::stalled: check_stall(e); [[fallthrough]];
+            case happening::stalled:
+                check_stall(e);
+                somebody_stalled_.add(e.since, e.at);
+                [[fallthrough]];
             case happening::paused: outages_[e.process].add(e.since, e.at); break;
             case happening::killed:
                 dead_.insert(e.process);
@@ -401,7 +401,7 @@ private:
         for (std::size_t i = 1; i < grants.size(); ++i) {
             auto const& before = grants[i - 1];
             auto const& after = grants[i];
-            if (before.freed == never ||
+            if (before.freed == never || before.freed < calm_ ||
                 after.from - before.freed <= rules_.hand_over_within.count()) {
                 continue;
             }
@@ -427,7 +427,7 @@ private:
         auto const* const answer = o.answer();
         return asked.lock == lock && asked.limit < 0 && asked.at < from &&
                (!answer || answer->at >= to) &&
-               free_time(asked.process, from, to) > rules_.hand_over_within.count();
+               somebody_stalled_.free_time(from, to) > rules_.hand_over_within.count();
     }
 
     // One who was handed a lease that was over already may have been granted it before the other.
@@ -551,7 +551,7 @@ private:
             return;
         }
         auto const from = std::max(asked.at, healed_);
-        auto const waited = free_time(asked.process, from, answer.at);
+        auto const waited = somebody_stalled_.free_time(from, answer.at);
         if (waited > rules_.grant_within.count()) {
             blame(
                 rule::progress,
@@ -622,9 +622,10 @@ private:
     std::vector<event const*> accesses_;
     std::vector<std::pair<instant, instant>> losses_;
     std::map<std::int64_t, outages> outages_;  // by process
+    outages somebody_stalled_;                 // one holder that cannot run keeps others waiting
     std::map<std::int64_t, instant> killed_;   // by process
     bool clock_moved_ = false;
-    bool faultless_ = false;
+    instant calm_ = never;
     instant healed_ = 0;
     instant last_ = 0;
 };

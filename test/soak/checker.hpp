@@ -28,7 +28,7 @@ enum class rule {
     lost_update,      // with the token, no write overwrites what its holder had not read
     told_in_time,     // who loses a lease is told before its deadline
     progress,         // once the fault is over, who waits is granted the lock
-    hand_over,        // where nothing goes wrong, a lock that was released goes to who waits for it
+    hand_over,        // in calm times a lock that was released goes to who waits for it
     promptness,       // what has a time limit keeps it
     nothing_left,     // when nobody wants a lock, nothing of it is left
     survival,         // no worker ends, hangs, or runs hot
@@ -40,7 +40,7 @@ struct rules {
     nanos lease = std::chrono::seconds{1};
     nanos notice = lease / 3;                              // from the loss to the deadline
     nanos grant_within = lease + std::chrono::seconds{5};  // after the fault, or the request
-    nanos hand_over_within = lease * 7 / 10;  // without a fault; a lost wake-up costs a lease
+    nanos hand_over_within = lease * 7 / 10;               // a lost wake-up costs a lease
     nanos renew_within = lease / 6;
     nanos release_within = lease / 3;
     /// How late an answer to what has a time limit may be.

@@ -38,8 +38,9 @@ enum class happening {
     written,
 
     // Said by the conductor:
-    fault,        // begins: word; "none": nothing goes wrong
+    fault,        // begins: word
     healed,       // it is over
+    calm,         // from now on nothing is in the way of a hand-over
     data_lost,    // the server lost its data: since
     paused,       // a worker was stopped until now: process, since
     killed,       // a worker is dead: process

@@ -38,7 +38,8 @@ void must(test::redis_probe& probe, std::vector<std::string> const& words) {
     }
 }
 
-void let_be(cell&, std::mt19937_64& random) {
+void let_be(cell& where, std::mt19937_64& random) {
+    where.note({.what = happening::calm});
     sleep_ms(part_of_lease(random, 1.0, 1.5));
 }
 
@@ -113,8 +114,11 @@ void kill_commands(cell& where, std::mt19937_64& random) {
     kill_clients(where, random, "normal");
 }
 
+// What is left of it after a moment would be a waiter whom nobody wakes.
 void kill_notices(cell& where, std::mt19937_64& random) {
     kill_clients(where, random, "pubsub");
+    sleep_ms(500);
+    let_be(where, random);
 }
 
 // While everything is paused, so is the command that would end it.

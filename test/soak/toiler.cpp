@@ -230,11 +230,11 @@ asio::awaitable<void> toiler::use(plan const& p, account& a, lease& held) {
 asio::awaitable<void> toiler::hold(plan const& p, account& a, lease& held) {
     auto const end = now() + p.hold.count();
     bool renewed = !p.renews;
+    // Whose answers were late finds out whether his deadline is right, unless others wait to go.
+    bool const stays = p.blocks && !where_.closing;
     for (;;) {
         auto const left = nanos{end - now()};
-        // Whose answers were late finds out whether his deadline is right.
-        bool const called_home = where_.closing && !p.blocks;
-        if (left <= 0ns || called_home || (p.careful && !held.valid())) {
+        if (left <= 0ns || (where_.closing && !stays) || (p.careful && !held.valid())) {
             co_return;
         }
         co_await sleep_for(executor_, std::min<nanos>(left, look_interval));

@@ -38,7 +38,7 @@ constexpr auto beat_interval = 5ms;
 constexpr nanos longest_gap = 20ms;
 
 // What is left of attempts and releases is settled by then: the server's part ends with the lease.
-constexpr auto settling_limit = lease_time + 2s;
+constexpr auto settling_limit = lease_time + 9s;
 
 void say(std::string const& what) {
     fmt::print("{}\n", what);
