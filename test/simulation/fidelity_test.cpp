@@ -102,7 +102,7 @@ std::string shape(value const& message) {
         "push",
     };
     std::string text{names[static_cast<std::size_t>(message.type)]};
-    if (message.type == kind::integer && std::abs(message.number) <= 3) {
+    if (message.type == kind::integer && message.number >= -3 && message.number <= 3) {
         text = std::to_string(message.number);
     }
     if (message.type == kind::error) {
