@@ -280,7 +280,7 @@ value keys(call& of) {
     return reply;
 }
 
-// There are no replicas, or as many as it takes not to speak of them.
+// There are no replicas.
 value wait(call& of) {
     auto const replicas = to_integer(of[1]);
     auto const limit = to_integer(of[2]);
