@@ -120,12 +120,15 @@ void start_force_release(
         scripts::force_release,
         &key_names::channel,
         std::move(handler),
-        [](script_reply const& reply, bool& freed, client_state const&, key_names const&)
-            -> error_code {
+        [](script_reply const& reply, bool& freed, client_state& from, key_names const& names
+        ) -> error_code {
             if (reply.integer(0) == 2) {
                 return errc::corrupt_state;
             }
             freed = reply.integer(0) == 1;
+            if (freed) {
+                from.rooms().on_released(names, reply.integer(1) == 1);
+            }
             return {};
         }
     );

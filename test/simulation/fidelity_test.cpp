@@ -485,7 +485,7 @@ void check_coverage(std::map<std::string, std::size_t> const& seen) {
         "release: array [bulk, 1, 1]",
         "release: array [bulk, 0]",
         "release: error WRONGTYPE",
-        "force_release: array [bulk, 1]",
+        "force_release: array [bulk, 1, 1]",
         "force_release: array [bulk, 0]",
         "force_release: array [bulk, 2]",
         "inspect: array [bulk, integer, bulk, bulk, bulk]",

@@ -228,6 +228,11 @@ void oracle::on_script(script_event const& what) {
             busy_[{what.from, lock}] = in_.now();
         }
     } else if (what.script == "renew") {
+        auto const released = known.released_over.find(what.holder);
+        if (released != known.released_over.end() && released->second == what.over &&
+            what.over != 0 && !what.again) {
+            in_.violation(lock + " is renewed by a holder who has released it");
+        }
         if (outcome == 1) {
             on_held(lock);
             on_renewed(known, what);
@@ -235,9 +240,9 @@ void oracle::on_script(script_event const& what) {
     } else if (what.script == "release" || what.script == "force_release") {
         if (outcome == 1) {
             // Rules may forbid the notice.
-            bool const silent = what.script == "release" && reply.elements.size() > 2 &&
-                                reply.elements[2].number == 0;
+            bool const silent = reply.elements.size() > 2 && reply.elements[2].number == 0;
             known.freed_in_silence = known.freed_in_silence || silent;
+            known.released_over[std::string{what.holder}] = what.over;
             if (what.script == "release" && !known.delivered.contains(what.holder)) {
                 reached(sometimes::withdrawn);
             }
@@ -299,6 +304,10 @@ void oracle::on_held(std::string const& lock) {
     }
     if (left < 0) {
         return;
+    }
+    // When the answer may have come.
+    for (auto const later : {50ms, 300ms, 1'000ms}) {
+        in_.after(later, [this, lock] { check(lock); });
     }
     auto const end = in_.now() + server_.true_duration_of(std::chrono::milliseconds{left + 2});
     in_.at(end, [this, lock] {
@@ -393,6 +402,28 @@ void oracle::check_deadline(std::uint64_t serial) {
     }
 }
 
+// Nobody believes to hold what he does not hold, nor for longer than the server keeps it for him.
+void oracle::check_truth(belief const& one) {
+    if (!holds_on_server(one.lock, one.holder)) {
+        in_.violation(fmt::format(
+            "{} is not held on the server by the lease that is valid: {}",
+            one.lock,
+            describe(one)
+        ));
+        return;
+    }
+    std::chrono::milliseconds const left{server_.data().pttl(one.lock) + 1};
+    auto const end = in_.now() + server_.true_duration_of(left);
+    if (one.of->true_time_of(one.held->deadline().time_since_epoch()) > end) {
+        in_.violation(fmt::format(
+            "the server keeps {} for {} ms, less than is believed: {}",
+            one.lock,
+            left.count(),
+            describe(one)
+        ));
+    }
+}
+
 void oracle::check(std::string const& lock) {
     belief const* first = nullptr;
     for (auto& one : beliefs_) {
@@ -424,12 +455,8 @@ void oracle::check(std::string const& lock) {
             }
         }
         first = &one;
-        if (!excused(one) && !holds_on_server(lock, one.holder)) {
-            in_.violation(fmt::format(
-                "{} is not held on the server by the lease that is valid: {}",
-                lock,
-                describe(one)
-            ));
+        if (!excused(one)) {
+            check_truth(one);
         }
     }
 }

@@ -106,6 +106,7 @@ private:
         std::map<std::uint64_t, std::string> granted;  // token, holder
         std::map<std::string, int, std::less<>> executions;
         std::map<std::string, std::uint64_t, std::less<>> granted_over;  // holder, connection
+        std::map<std::string, std::uint64_t, std::less<>> released_over;
         std::set<std::string, std::less<>> delivered;
         std::string last_holder;
         std::uint32_t last_process = 0;
@@ -119,6 +120,7 @@ private:
     void watch_waiters(std::string const& lock, nanos when);
     void watch_deadline(belief_ref of);
     void check_deadline(std::uint64_t serial);
+    void check_truth(belief const& one);
     [[nodiscard]] static bool kept_from_running(belief const& one, nanos from, nanos to);
     [[nodiscard]] bool excused(belief const& one) const;
     [[nodiscard]] std::string describe(belief const& one) const;

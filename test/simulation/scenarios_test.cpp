@@ -28,3 +28,30 @@ BOOST_AUTO_TEST_CASE(an_answer_that_is_missing_shows_although_every_request_is_r
     one.run([&] { asked->results.reset(); });
     BOOST_TEST(all.close_all() == "");
 }
+
+// The waiters of another client look again when the lease that they know of would end; those of
+// this client need no notice.
+BOOST_AUTO_TEST_CASE(a_forced_release_that_may_not_be_announced_wakes_its_own_clients_waiters) {
+    stage all;
+    all.settings().lease = 60s;
+    auto& holder = all.add_ready();
+    auto const held = holder.make_call<lease>();
+    holder.run([&] { holder.lock("lock").acquire(held->token()); });
+    all.run_until([&] { return held->done; });
+    auto& one = all.add_ready();
+    auto const waiting = one.make_call<lease>();
+    one.run([&] { one.lock("lock").acquire(waiting->token()); });
+    all.run_for(100ms);
+
+    user_rules rules;
+    rules.denied_commands.insert("publish");
+    all.on().data().set_user("default", rules);
+    auto const forced = one.make_call<bool>();
+    one.run([&] { one.lock("lock").force_release(forced->token()); });
+    BOOST_TEST(all.run_until([&] { return waiting->done; }, 1s));
+    BOOST_TEST(forced->done);
+
+    holder.run([&] { held->results.reset(); });
+    one.run([&] { waiting->results.reset(); });
+    BOOST_TEST(all.close_all() == "");
+}

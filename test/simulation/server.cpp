@@ -447,7 +447,10 @@ std::optional<value> server::execute(
     if (!script.empty() && answer && on_script) {
         bool const late = !from || from->client_closed_;
         auto const over = from ? from->session_ : 0;
-        on_script({script, command[3], holder_in(command, script), &*answer, process, over, late});
+        bool const again = command[0] == "EVAL";
+        on_script(
+            {script, command[3], holder_in(command, script), &*answer, process, over, late, again}
+        );
     } else if (command[0] == "SUBSCRIBE" && on_subscribe) {
         on_subscribe(process, command[1]);
     }

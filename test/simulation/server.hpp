@@ -103,6 +103,8 @@ struct script_event {
     std::uint64_t over;
     /// Its client had closed the connection by then.
     bool late;
+    /// Sent once more, because the server did not know it: out of order.
+    bool again;
 };
 
 /// How the network behaves towards one process.

@@ -280,8 +280,11 @@ private:
             all_.judge.reached(one_try ? sometimes::busy_try : sometimes::time_up);
             return;
         }
-        if (!held.valid() && process_.free_since() <= started && !node_.closed_ && all_.quiet) {
-            all_.in.violation(name + ": the lease that was delivered is not valid");
+        // It may have been lost on its way, if that took time.
+        auto const why = held.loss();
+        bool const stale = why == loss_reason::expired || why == loss_reason::unreachable;
+        if (stale && process_.free_since() + 1ms < all_.in.now() && !node_.closed_) {
+            all_.in.violation(name + ": the lease that was delivered is over");
         }
     }
 

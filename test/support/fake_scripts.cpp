@@ -150,7 +150,7 @@ exec_result fake_server::force_release(std::vector<std::string> const& keys) {
     }
     data_.erase(keys.at(0));
     publish_now(keys.at(1));
-    return replied({std::int64_t{1}});
+    return replied({std::int64_t{1}, std::int64_t{1}});
 }
 
 exec_result fake_server::inspect(std::vector<std::string> const& keys) {

@@ -1,6 +1,6 @@
 -- Frees the lock whoever has it; something that is not a lock is left alone.
 -- KEYS: lock, channel   ARGV: nonce
--- Returns nonce, 1 | nonce, 0: was free | nonce, 2: not a lock
+-- Returns nonce, 1, 1 if the waiters could be told | nonce, 0: was free | nonce, 2: not a lock
 --#include is_holder.lua
 
 local fields = redis.call('HKEYS', KEYS[1])
@@ -13,5 +13,9 @@ for _, field in ipairs(fields) do
     end
 end
 redis.call('DEL', KEYS[1])
-redis.pcall('PUBLISH', KEYS[2], '0')
-return {ARGV[1], 1}
+-- It is free by now, whether the user may publish or not.
+local told = redis.pcall('PUBLISH', KEYS[2], '0')
+if type(told) == 'table' then
+    return {ARGV[1], 1, 0}
+end
+return {ARGV[1], 1, 1}
