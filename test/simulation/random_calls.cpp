@@ -752,7 +752,7 @@ random_call call_maker::next() {
     bool const grew = std::ranges::any_of(call_.words, [](auto const& word) {
         return is_one_of(word, {"ZRANK", "ZREVRANK"});
     });
-    if (!grew && chance(2)) {
+    if (!grew && below(1000) < 8) {
         mutate();
     } else if (chance(5)) {
         std::ranges::transform(call_.words[0], call_.words[0].begin(), [](char letter) {
