@@ -74,7 +74,10 @@ BOOST_AUTO_TEST_CASE(a_release_in_the_middle_of_a_renewal_ends_it) {
             // Renewed all the time.
             acquire_options const options{.lease = 1500ms, .renew_at = 0.001};
             auto held = co_await client.lock("a").acquire(options);
-            co_await sleep_for(std::chrono::microseconds{1000 + 100 * round});
+            auto const before = client.stats().renewals;
+            auto const renewed = [&] { return client.stats().renewals > before; };
+            BOOST_REQUIRE(co_await co_eventually(10s, renewed));
+            co_await sleep_for(std::chrono::microseconds{100 * round});
             BOOST_TEST(!co_await release(held));
             BOOST_TEST(!probe.exists("a"));
         }
