@@ -178,7 +178,6 @@ struct room {
     sequence<std::uint8_t, most_acquisitions> waiters;
     std::uint8_t unused = 0;
 
-    bool operator==(room const& other) const = default;
 };
 
 /// One client: what `client_state` and the port keep for one key.
