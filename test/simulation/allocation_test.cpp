@@ -45,6 +45,16 @@ void* operator new(std::size_t size) {
 void* operator new[](std::size_t size) {
     return allocate(size);
 }
+void* operator new(std::size_t size, std::nothrow_t const&) noexcept {
+    try {
+        return allocate(size);
+    } catch (std::bad_alloc const&) {
+        return nullptr;
+    }
+}
+void operator delete(void* memory, std::nothrow_t const&) noexcept {
+    std::free(memory);
+}
 void operator delete(void* memory) noexcept {
     std::free(memory);
 }

@@ -70,10 +70,22 @@ void deliver(value const& message, boost::redis::any_adapter& to) {
 connection::connection(boost::asio::any_io_executor executor, std::string host)
     : executor_{std::move(executor)},
       of_{&static_cast<process&>(boost::asio::query(executor_, boost::asio::execution::context))},
-      host_{std::move(host)} {}
+      host_{std::move(host)} {
+    of_->add(*this);
+}
+
+// Handlers own what they are handlers of.
+void connection::drop() noexcept {
+    auto const self = shared_from_this();
+    auto const requests = std::exchange(requests_, {});
+    auto const running = std::exchange(running_, {});
+    auto const receiving = std::exchange(receiving_, {});
+    auto const receiver = std::exchange(receiver_, {});
+}
 
 connection::~connection() {
     own_business const own;
+    of_->remove(*this);
     // Boost.Redis hands out raw pointers to it.
     if (!of_->dying() && (running_ || receiving_ || !requests_.empty())) {
         world::current().violation("a connection was destroyed with operations outstanding");

@@ -7,6 +7,8 @@
 
 #include "simulation/completion.hpp"
 
+#include "simulation/world.hpp"
+
 #include <holdfast/config.hpp>
 #include <holdfast/error.hpp>
 
@@ -31,7 +33,7 @@ class process;
 class server;
 struct value;
 
-class connection : public std::enable_shared_from_this<connection> {
+class connection final : public std::enable_shared_from_this<connection>, private keeper {
 public:
     connection(boost::asio::any_io_executor executor, std::string host);
     connection(connection const&) = delete;
@@ -122,6 +124,7 @@ private:
     void write_all();
     void take(value const& message);
     void end_run(error_code why);
+    void drop() noexcept override;
 
     boost::asio::any_io_executor executor_;
     process* of_;

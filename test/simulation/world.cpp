@@ -85,6 +85,11 @@ process::~process() {
             }
         }
     };
+    while (!keepers_.empty()) {
+        auto* const one = keepers_.back();
+        keepers_.pop_back();
+        one->drop();
+    }
     shutdown();
     drop();
     destroy();

@@ -135,6 +135,15 @@ private:
 
 struct waiting_timer;
 
+/// What keeps handlers, and gives them up when its process ends.
+class keeper {
+public:
+    virtual void drop() noexcept = 0;
+
+protected:
+    ~keeper() = default;
+};
+
 /// One process with its clock. It may be paused, suspended, and destroyed at any time.
 class process final : public asio::execution_context {
 public:
@@ -181,6 +190,9 @@ public:
     void arm(std::shared_ptr<waiting_timer> const& waiting);
     [[nodiscard]] std::size_t timers() const noexcept { return timers_.size(); }
 
+    void add(keeper& one) { keepers_.push_back(&one); }
+    void remove(keeper& one) noexcept { std::erase(keepers_, &one); }
+
 private:
     friend class executor;
     friend class world;
@@ -198,6 +210,7 @@ private:
     nanos free_since_{0};
     std::vector<std::unique_ptr<lane>> lanes_;
     std::vector<waiting_timer*> timers_;
+    std::vector<keeper*> keepers_;
     std::int64_t work_ = 0;
     bool paused_ = false;
     bool dying_ = false;
