@@ -177,7 +177,6 @@ struct room {
     tick empty_since = 0;
     sequence<std::uint8_t, most_acquisitions> waiters;
     std::uint8_t unused = 0;
-
 };
 
 /// One client: what `client_state` and the port keep for one key.

@@ -6,7 +6,6 @@
 // (reliability.md, appendix A), in virtual time.
 
 #include "simulation/completion.hpp"
-
 #include "simulation/world.hpp"
 
 #include <holdfast/config.hpp>
