@@ -22,7 +22,7 @@ run_fuzzer() {
             name, runs, rate, added, result == 0 ? "no crash" : "CRASH" }' "$log"
     if [[ $result == 0 ]]; then return; fi
     reproducer=$(sed -n 's/.*Test unit written to //p' "$log" | tail -n 1)
-    grep -E 'violated:|ERROR:|SUMMARY:|runtime error:|^    #[0-9]+ .*/(src|test|include)/' "$log" |
+    grep -E 'violated:|ERROR:|SUMMARY:|runtime error:|^    #[0-9]+ .*/(src|test|include)/[^ ]*[.][ch]pp:' "$log" |
         head -n 20 >&2 || true
     echo "$name: reproduce with $program ${reproducer:-(no input was kept)}; all it said: $log"
     return 1

@@ -16,8 +16,9 @@ namespace holdfast::fuzz {
 template <class Duration>
 Duration any_time(input& in, Duration usual) {
     using std::chrono::duration_cast;
+    using std::chrono::hours;
     using std::chrono::seconds;
-    switch (in.below(8)) {
+    switch (in.below(9)) {
         case 0: return usual;
         case 1: return Duration::zero();
         case 2: return Duration{in.number<std::int64_t>()};
@@ -27,6 +28,8 @@ Duration any_time(input& in, Duration usual) {
         case 5:
             return duration_cast<Duration>(detail::min_lease) + Duration{in.number<std::int8_t>()};
         case 6: return duration_cast<Duration>(seconds{in.number<std::uint16_t>()});
+        case 7:
+            return duration_cast<Duration>(hours{24 * 36'525}) + Duration{in.number<std::int8_t>()};
         default: return in.flag() ? Duration::max() : Duration::min();
     }
 }

@@ -60,14 +60,22 @@ bool is_as_documented(config const& c) {
            c.max_waiters >= 1;
 }
 
-// How much of a lease is not needed for what a dead connection costs: below zero where there is not
-// enough. Reckoned with fractions, so near zero it may be on either side.
+double ns(nanos t) {
+    return static_cast<double>(t.count());
+}
+
+// What is left of a lease between its start and its loss: below zero where it is lost at once.
+// Reckoned with fractions, as what follows: near zero it may be on either side.
+double usable_ns(config const& c, nanos lease) {
+    return ns(lease) * (1 - c.drift - c.notice) - 2e6;
+}
+
+// How much of a lease is not needed for what a dead connection costs.
 double slack_ns(config const& c, nanos lease) {
-    auto const ns = [](nanos t) { return static_cast<double>(t.count()); };
     auto const automatic = std::min(ns(lease) / 6, 3e9);
     auto const request = c.request_timeout > millis{0} ? ns(c.request_timeout) : automatic;
     auto const connect = c.connect_timeout > millis{0} ? ns(c.connect_timeout) : automatic;
-    return ns(lease) * (1 - c.drift - c.notice) - 2e6 - request - connect - ns(c.reconnect_min);
+    return usable_ns(c, lease) - request - connect - ns(c.reconnect_min);
 }
 
 constexpr double rounding_ns = 10;
@@ -92,8 +100,8 @@ void check_terms(config const& settings, acquire_options const& options, lease_t
     auto const usable = nanos{terms.lease} - terms.drift - terms.notice;
     check(usable > nanos{0}, "a fresh lease is held");
     check(
-        terms.request_timeout + nanos{settings.reconnect_min} < usable,
-        "a request and a new connection fit into a lease"
+        slack_ns(settings, terms.lease) > -rounding_ns,
+        "a dead connection can be made up for within a lease"
     );
     check(!terms.renew || terms.renew_after < usable, "a lease is renewed before it would be lost");
     check(
@@ -122,16 +130,16 @@ void check_options(config const& settings, acquire_options const& options) {
     // Refused for a reason.
     auto const lease =
         options.lease == nanos{0} ? settings.lease : std::chrono::floor<millis>(options.lease);
-    bool const wrong_lease = lease < millis{1'000} || lease > day;
-    bool const wrong_part = !(options.renew_at > 0.0 && options.renew_at <= 0.5);
-    if (wrong_lease) {
+    if (lease < millis{1'000} || lease > day) {
         return;
     }
+    bool const wrong_part = !(options.renew_at > 0.0 && options.renew_at <= 0.5);
     bool const wrong_hold = options.max_hold < nanos{0} ||
                             (options.max_hold > nanos{0} && options.max_hold < nanos{lease});
+    auto const usable = usable_ns(settings, lease);
+    bool const too_late = options.renew && ns(lease) * options.renew_at > usable - rounding_ns;
     check(
-        wrong_part || wrong_hold || slack_ns(settings, lease) < rounding_ns ||
-            (options.renew && options.renew_at + settings.drift + settings.notice >= 0.49),
+        wrong_part || wrong_hold || too_late || slack_ns(settings, lease) < rounding_ns,
         "options are not refused without a reason"
     );
 }
@@ -171,9 +179,10 @@ void terms(bytes data) {
         );
         check_connection_times(settings);
     } else {
-        auto const slack = is_as_documented(settings) ? slack_ns(settings, settings.lease) : -1.0;
-        bool const renewed_too_late = settings.drift + settings.notice + 1.0 / 3 >= 0.99;
-        check(slack < rounding_ns || renewed_too_late, "what is as documented is accepted");
+        check(
+            !is_as_documented(settings) || slack_ns(settings, settings.lease) < rounding_ns,
+            "what is as documented is accepted"
+        );
         settings = {};
     }
     check_options(settings, options);

@@ -79,14 +79,15 @@ std::set<std::string> const& known_messages() {
     return known;
 }
 
-// What is between `//` and the path or the query; nothing where that cannot be said.
+// What is between `//` and the path or the query; nothing where that cannot be said. A path is all
+// that can follow for a socket, so that there a question mark is one of the password.
 std::string_view authority_in(std::string_view text) {
     auto const separator = text.find("://");
     if (separator == std::string_view::npos) {
         return {};
     }
     auto const rest = text.substr(separator + 3);
-    return rest.substr(0, rest.find_first_of("/?"));
+    return rest.substr(0, rest.find_first_of(text.starts_with("unix:") ? "/" : "/?"));
 }
 
 // From the first colon of the authority to its last @.
