@@ -25,7 +25,7 @@ void check_belief(context& ctx, world const& w, acquisition const& op, std::uint
     auto machine = ctx.all.leases[op.lease];
     bool const alive = is_alive(machine.look(time_at(w.now)));
     bool const counts = time_at(w.now) < machine.deadline();
-    if (!alive && !counts) {
+    if ((!alive && !counts) || is_robbed(w.robbed, holder)) {
         return;
     }
     ctx.expect(w.server.holder == holder, "S1", "a lease is valid, and the server says otherwise");
@@ -36,6 +36,16 @@ void check_belief(context& ctx, world const& w, acquisition const& op, std::uint
         "a lease is believed to last longer than the server keeps it"
     );
     ctx.expect(!alive || counts, "S3", "a lease is valid after its deadline");
+}
+
+// Nothing is held for longer than `max_hold`.
+void check_hold(context& ctx, acquisition const& op, tick now) {
+    ctx.expect(
+        ctx.of.max_hold == 0 || now < later(op.granted_at, ctx.of.max_hold) ||
+            !is_alive(state_at(ctx.all, op, now)),
+        "max_hold",
+        "a lease is valid for longer than it may be held"
+    );
 }
 
 // N3: what is not confirmed is in doubt.
@@ -62,8 +72,8 @@ void check_sleep(context& ctx, acquisition const& op, tick now) {
     );
 }
 
-// L5: while there is a connection, a lease that may still be saved is going to be renewed. A
-// renewal that fails is repeated after a pause.
+// L5: while there is a connection, a lease that may still be saved is going to be renewed. One that
+// is in doubt is renewed as soon as there is one; a renewal that fails is repeated after a pause.
 void check_renewal_comes(context& ctx, client const& c, acquisition const& op, tick now) {
     bool const on_its_way = op.renewal_posted || op.woken || op.coroutine != keep_alive::sleeping ||
                             std::any_of(c.requests.begin(), c.requests.end(), [](request const& r) {
@@ -73,7 +83,11 @@ void check_renewal_comes(context& ctx, client const& c, acquisition const& op, t
         return;
     }
     // Had it been sent or had it failed just now, it would be sent again at this time.
-    auto const again = later(now, std::max(ctx.of.renew_after, ctx.of.renewal_pause));
+    bool const in_doubt = state_at(ctx.all, op, now) == lease_state::in_doubt;
+    auto const again = later(
+        now,
+        in_doubt ? ctx.of.renewal_pause : std::max(ctx.of.renew_after, ctx.of.renewal_pause)
+    );
     if (!is_alive(state_at(ctx.all, op, now)) || !is_alive(state_at(ctx.all, op, again))) {
         return;
     }
@@ -164,15 +178,16 @@ void check_stays_over(
     );
 }
 
-// N1: told when the time has come, so at least `notice` less the slack of the holder's own strand
-// before the deadline.
+// N1: told when the time has come: `notice` before the deadline at the latest, but for the slack of
+// the holder's own strand.
 void check_told(context& ctx, acquisition const& op, tick now) {
     if (now < ctx.of.slack) {
         return;
     }
     auto const due = static_cast<tick>(now - ctx.of.slack);
+    auto const last = ctx.all.leases[op.lease].deadline() - duration_of(ctx.of.notice);
     ctx.expect(
-        op.told || state_at(ctx.all, op, due) != lease_state::lost,
+        op.told || (time_at(due) < last && state_at(ctx.all, op, due) != lease_state::lost),
         "N1",
         "a holder was not told in time that the lease is lost"
     );
@@ -183,6 +198,7 @@ void check_told(context& ctx, acquisition const& op, tick now) {
 void check_client(context& ctx, client const& c, tick now) {
     for (auto const& op : c.acquisitions) {
         if (has_lease(op)) {
+            check_hold(ctx, op, now);
             check_doubt(ctx, c, op, now);
             check_sleep(ctx, op, now);
             check_renewal_comes(ctx, c, op, now);

@@ -138,6 +138,7 @@ std::string describe(
                 name_of(w.strays[m.which].what),
                 tell.who(w.strays[m.which].holder)
             );
+        case move_kind::remove: return "somebody removes the key";
         case move_kind::pass_time:
             return fmt::format(
                 "-- tick {}{}",

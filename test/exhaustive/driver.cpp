@@ -59,6 +59,7 @@ void driver::make_lease(int i) {
     );
     at(i).lease = static_cast<std::uint16_t>(ctx_.all.leases.number_of(fsm));
     at(i).where = phase::holding;
+    at(i).granted_at = ctx_.of.max_hold == 0 ? tick{0} : now_;
     // At once, or a moment later: in this tick anyway.
     at(i).coroutine = keep_alive::starting;
 }

@@ -34,6 +34,8 @@ auto driver::apply(int i, Change change) {
                     case loss_reason::unreachable: ctx_.reach(landmark::lost_unreachable); break;
                     case loss_reason::expired: ctx_.reach(landmark::lost_expired); break;
                     case loss_reason::max_hold: ctx_.reach(landmark::lost_max_hold); break;
+                    case loss_reason::deleted:
+                    case loss_reason::taken: ctx_.reach(landmark::lost_not_ours); break;
                     default: break;
                 }
                 ctx_.reach(landmark::told_of_loss);
@@ -86,8 +88,10 @@ void driver::run_keep_alive(int i) {
             break;
         }
         if (step.kind == lease_fsm::step_kind::renew) {
-            ctx_.expect(!op.renewal_posted, "S8", "two renewals of one lease at a time");
-            op.renewal_posted = true;
+            if (std::exchange(op.renewal_posted, true)) {
+                ctx_.fail("S8", "two renewals of one lease at a time");
+                break;
+            }
             continue;
         }
         op.coroutine = keep_alive::sleeping;
@@ -100,8 +104,10 @@ void driver::run_keep_alive(int i) {
 void driver::send_renewal(int i) {
     auto& op = at(i);
     op.renewal_posted = false;
-    auto machine = ctx_.all.leases[op.lease];
-    if (is_alive(machine.look(time_at(now_))) || ctx_.of.defect == sabotage::renewal_unchecked) {
+    auto const state = machines::run(ctx_.all.leases, op.lease, [this](lease_fsm& fsm) {
+        return fsm.look(time_at(now_));
+    });
+    if (is_alive(state) || ctx_.of.defect == sabotage::renewal_unchecked) {
         ctx_.expect(op.where == phase::holding, "S8", "a renewal was sent after the release");
         ctx_.expect(!op.told, "S8", "a renewal was sent after the loss");
         exec(script::renew, i);
@@ -125,6 +131,13 @@ void driver::on_renewal_answer(int i, exec_status status, request const& r) {
     } else if (status == exec_status::replied) {
         auto const reason = r.value == 0 ? loss_reason::deleted : loss_reason::taken;
         apply(i, [&](lease_fsm& fsm, detail::time_point now) { fsm.on_not_ours(reason, now); });
+        auto const after = ctx_.all.leases[at(i).lease];
+        ctx_.expect(
+            !is_alive(lease_fsm{after}.look(time_at(now_))) &&
+                (at(i).told || where != phase::holding),
+            "N2",
+            "the server says that a lease is not ours, and its holder is not told at once"
+        );
     } else {
         auto const pause = duration_of(ctx_.of.renewal_pause);
         apply(i, [&](lease_fsm& fsm, detail::time_point now) {

@@ -32,7 +32,9 @@ struct exploration {
 
 /// Visits every world within the scope, breadth first, and stops at the first that breaks a rule.
 ///
-/// The set of visited worlds is exact: no two worlds are taken for one.
+/// Worlds are taken for one if they are equal, value by value; if they differ in nothing that is
+/// looked at again; or if they are the same but for the names of two clients that may do the same.
+/// The visited ones are kept whole, not as hashes.
 exploration explore(scope const& of);
 
 /// The figures in a line.

@@ -398,6 +398,9 @@ void list_moves(
     for (std::uint8_t place = 0; place < w.strays.size; ++place) {
         out.push_back({move_kind::execute_stray, 0, place});
     }
+    if (w.left.removals > 0 && w.server.holder != 0) {
+        out.push_back({move_kind::remove});
+    }
     if (may_tick(of, w, all)) {
         out.push_back({});
     }
@@ -412,6 +415,11 @@ void make_move(context& ctx, world& w, move const& m) {
         case move_kind::execute: execute_next(ctx, w, m.client); break;
         case move_kind::execute_subscription: execute_subscription(ctx, w, m.client); break;
         case move_kind::execute_stray: execute_stray(ctx, w, m.which); break;
+        case move_kind::remove:
+            --w.left.removals;
+            w.faultless = false;
+            remove(ctx, w);
+            break;
         case move_kind::pass_time: pass_time(ctx, w); break;
         default: make_fault(ctx, w, m); break;
     }

@@ -47,6 +47,7 @@ enum class move_kind : std::uint8_t {
     notices_down,
     // The rest of the world.
     execute_stray,
+    remove,
     pass_time,
 };
 

@@ -87,6 +87,9 @@ struct scope {
     int refusals = 0;
     /// The server has forgotten a script, so that the request is sent a second time.
     int flushes = 0;
+    /// Somebody removes the key by hand and says so (`force_release`). Its holder is the only one
+    /// who may believe for a while what is not so.
+    int removals = 0;
     /// Each acquisition may be cancelled, once.
     bool cancellations = false;
 

@@ -84,6 +84,14 @@ answer execute(context& ctx, world& w, script what, std::uint8_t holder) {
     return result;
 }
 
+void remove(context& ctx, world& w) {
+    w.robbed |= robbed_bit(w.server.holder);
+    w.server.holder = 0;
+    w.server.ends = 0;
+    w.server.count = 0;
+    publish(ctx, w);
+}
+
 void execute_subscription(context& ctx, world& w, int client) {
     auto& c = w.clients[static_cast<std::size_t>(client)];
     auto const asked = c.notice_requests[0];

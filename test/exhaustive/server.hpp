@@ -15,6 +15,9 @@ struct answer {
 /// who are subscribed. Checks what a script may do to the key.
 answer execute(context& ctx, world& w, script what, std::uint8_t holder);
 
+/// Somebody removes the key and says so.
+void remove(context& ctx, world& w);
+
 /// Executes what a client's notice connection asks for first.
 void execute_subscription(context& ctx, world& w, int client);
 

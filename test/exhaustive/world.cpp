@@ -14,6 +14,7 @@ world first_world(scope const& of) {
         static_cast<std::uint8_t>(of.losses),
         static_cast<std::uint8_t>(of.refusals),
         static_cast<std::uint8_t>(of.flushes),
+        static_cast<std::uint8_t>(of.removals),
     };
     for (std::size_t number = 0; number < w.clients.size(); ++number) {
         auto& all = w.clients[number].acquisitions;
@@ -72,8 +73,13 @@ struct rest_of_world {
     sequence<stray, 2> strays;
     faults left;
     bool strayed = false;
+    std::uint8_t robbed = 0;
     bool faultless = true;
 };
+
+rest_of_world rest_of(world const& w) {
+    return {w.now, w.server, w.strays, w.left, w.strayed, w.robbed, w.faultless};
+}
 
 std::uint64_t pack_rest(rest_of_world w) {
     auto& strays = w.strays;
@@ -99,7 +105,9 @@ std::uint64_t pack_rest(rest_of_world w) {
     rest.put(w.left.losses, 2);
     rest.put(w.left.refusals, 2);
     rest.put(w.left.flushes, 2);
+    rest.put(w.left.removals, 2);
     rest.put(w.strayed, 1);
+    rest.put(w.robbed, client_count * most_acquisitions);
     rest.put(w.faultless, 1);
     return rest.word();
 }
@@ -127,7 +135,9 @@ rest_of_world unpack_rest(std::uint64_t word) {
     w.left.losses = rest.take(2);
     w.left.refusals = rest.take(2);
     w.left.flushes = rest.take(2);
+    w.left.removals = rest.take(2);
     w.strayed = rest.take(1) != 0;
+    w.robbed = rest.take(client_count * most_acquisitions);
     w.faultless = rest.take(1) != 0;
     return w;
 }
@@ -137,7 +147,7 @@ rest_of_world unpack_rest(std::uint64_t word) {
 packed_world packer::pack(world const& w) {
     packed_world const packed{
         {number_of(w.clients[0]), number_of(w.clients[1])},
-        pack_rest({w.now, w.server, w.strays, w.left, w.strayed, w.faultless})
+        pack_rest(rest_of(w))
     };
     return stands_for_other(packed) ? other(packed) : packed;
 }
@@ -149,7 +159,7 @@ packed_world packer::pack(world const& w, packed_world const& last) {
             packed.clients[i] = number_of(w.clients[i]);
         }
     }
-    packed.rest = pack_rest({w.now, w.server, w.strays, w.left, w.strayed, w.faultless});
+    packed.rest = pack_rest(rest_of(w));
     return stands_for_other(packed) ? other(packed) : packed;
 }
 
@@ -162,6 +172,7 @@ world packer::unpack(packed_world const& packed) const {
         rest.left,
         rest.now,
         rest.strayed,
+        rest.robbed,
         rest.faultless
     };
 }
@@ -177,6 +188,13 @@ std::uint64_t packer::rest_of_other(std::uint64_t rest) {
     for (auto& each : w.strays) {
         each.holder = other_place(each.holder);
     }
+    std::uint8_t robbed = 0;
+    for (std::uint8_t holder = 1; holder <= client_count * most_acquisitions; ++holder) {
+        if (is_robbed(w.robbed, holder)) {
+            robbed |= robbed_bit(other_place(holder));
+        }
+    }
+    w.robbed = robbed;
     return pack_rest(w);
 }
 

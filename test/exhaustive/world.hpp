@@ -77,7 +77,8 @@ struct acquisition {
     // What the checks have to remember.
     bool cancelled_in_total = false;
     bool has_been_unsure = false;
-    std::uint8_t unused = 0;
+    /// If there is a `max_hold`.
+    tick granted_at = 0;
 
     bool operator==(acquisition const&) const = default;
 };
@@ -220,6 +221,13 @@ constexpr int acquisition_of(std::uint8_t holder) noexcept {
     return (holder - 1) % most_acquisitions;
 }
 
+constexpr std::uint8_t robbed_bit(std::uint8_t holder) noexcept {
+    return static_cast<std::uint8_t>(1U << (holder - 1U));
+}
+constexpr bool is_robbed(std::uint8_t robbed, std::uint8_t holder) noexcept {
+    return (robbed & robbed_bit(holder)) != 0;
+}
+
 /// The lock's key and the subscribers of its channel. Tokens are left out: the machines know
 /// nothing of them.
 struct lock_server {
@@ -244,6 +252,7 @@ struct faults {
     std::uint8_t losses = 0;
     std::uint8_t refusals = 0;
     std::uint8_t flushes = 0;
+    std::uint8_t removals = 0;
 };
 
 /// Everything: an instant of a run.
@@ -256,6 +265,8 @@ struct world {
     // What the checks have to remember.
     /// A stray acquire or renewal gave the key more time.
     bool strayed = false;
+    /// From whom the lock was taken by hand: a bit each.
+    std::uint8_t robbed = 0;
     /// Nothing has gone wrong yet.
     bool faultless = true;
 };
