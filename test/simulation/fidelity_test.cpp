@@ -364,12 +364,16 @@ private:
         constexpr std::int64_t at_once = 30;
         constexpr std::int64_t soon = 20'000;
         std::int64_t wait = 0;
-        for (auto const& key : late_.model().keys()) {
-            auto const left = late_.model().pttl(key);
-            if (left >= 0 && left <= at_once) {
-                wait = std::max(wait, left + 1);
-            } else if (left >= 0 && left <= soon) {
-                everywhere({"DEL", key});
+        early_.model().set_time(now);
+        // The two may differ about a key that ends in this millisecond.
+        for (auto* const one : {&early_, &late_}) {
+            for (auto const& key : one->model().keys()) {
+                auto const left = one->model().pttl(key);
+                if (left >= 0 && left <= at_once) {
+                    wait = std::max(wait, left + 1);
+                } else if (left >= 0 && left <= soon) {
+                    everywhere({"DEL", key});
+                }
             }
         }
         if (wait > 0) {

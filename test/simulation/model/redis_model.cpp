@@ -67,6 +67,50 @@ bool needs_log_in(server_state const& server, session const& who) {
     return server.refuses == refusal::noauth || !who.authenticated;
 }
 
+// What keeps the command from being run, in the order in which the server looks.
+std::optional<value> objection(call const& of, command_spec const& command) {
+    auto& server = of.server;
+    if (!arity_fits(command, of.size())) {
+        return wrong_arity(command.name);
+    }
+    if (needs_log_in(server, of.who) && (command.flags & no_auth) == 0) {
+        return value::error(no_auth_text);
+    }
+    if (auto const what = judge_rights(server, of.who, command, of.words); what != denial::none) {
+        return denied(what, command);
+    }
+    if (server.strict_unsubscribe && unsubscribes_from_nothing(of.who, command)) {
+        return value::error(
+            "NOSUB '" + std::string{command.name} + "' command executed not in subscribed mode"
+        );
+    }
+    for (auto const name : {command.name, std::string_view{"*"}}) {
+        if (auto const planned = planned_error(server, name)) {
+            return value::error(*planned);
+        }
+    }
+    if (auto const text = channels_only(of.who, command); !text.empty()) {
+        return general_error(text);
+    }
+    auto const flags = flags_of_script_call(of, command);
+    if (auto const text = refusal_text(server, command.name, flags); !text.empty()) {
+        return value::error(text);
+    }
+    return std::nullopt;
+}
+
+value answer(call& of) {
+    bool container = false;
+    auto const* const command = find_command(of.words, container);
+    if (command == nullptr) {
+        return unknown_command(of.words, container);
+    }
+    if (auto refused = objection(of, *command)) {
+        return std::move(*refused);
+    }
+    return command->run(of);
+}
+
 }  // namespace
 
 redis_model::redis_model() : state_{std::make_unique<server_state>()} {}
@@ -101,41 +145,7 @@ std::optional<value> redis_model::execute(session_id session, words command) {
     auto& who = at->second;
     ++state_->executed;
     call made{*state_, who, command, who.resp};
-    auto reply = [&]() -> value {
-        bool container = false;
-        auto const* const spec = find_command(command, container);
-        if (spec == nullptr) {
-            return unknown_command(command, container);
-        }
-        if (!arity_fits(*spec, command.size())) {
-            return wrong_arity(spec->name);
-        }
-        if (needs_log_in(*state_, who) && (spec->flags & no_auth) == 0) {
-            return value::error(no_auth_text);
-        }
-        if (auto const what = judge_rights(*state_, who, *spec, command); what != denial::none) {
-            return denied(what, *spec);
-        }
-        if (state_->strict_unsubscribe && unsubscribes_from_nothing(who, *spec)) {
-            return value::error(
-                "NOSUB '" + std::string{spec->name} + "' command executed not in subscribed mode"
-            );
-        }
-        if (auto planned = planned_error(*state_, spec->name)) {
-            return value::error(*planned);
-        }
-        if (auto planned = planned_error(*state_, "*")) {
-            return value::error(*planned);
-        }
-        if (auto const text = channels_only(who, *spec); !text.empty()) {
-            return general_error(text);
-        }
-        auto const flags = flags_of_script_call(made, *spec);
-        if (auto const text = refusal_text(*state_, spec->name, flags); !text.empty()) {
-            return value::error(text);
-        }
-        return spec->run(made);
-    }();
+    auto reply = answer(made);
     state_->sweep();  // a command may have set an end that is past
     if (made.answered) {
         return std::nullopt;

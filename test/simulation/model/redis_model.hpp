@@ -49,6 +49,9 @@ struct user_rules {
 /// It holds no global state but the compiled scripts, of which each thread has its own. Not
 /// thread-safe; models in several threads do not touch each other. `out` must not call the model.
 ///
+/// It knows the commands that locks need, and none of MULTI, CONFIG and the like; scripts have
+/// Lua's own libraries, and none of cjson, cmsgpack, struct and bit.
+///
 /// What the server keeps in an order that nobody can foretell (large hashes, sets) is kept here in
 /// the order of insertion (hashes) or of the bytes (sets).
 class redis_model {
