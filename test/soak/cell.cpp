@@ -235,18 +235,13 @@ cell::outcome cell::run(
         return millis{std::uniform_int_distribution{from, to}(random)};
     };
     auto const offset = wall_clock_offset();
-    try {
-        for (auto& w : workers_) {
-            w.go(scaled(start_limit));
-        }
+    send_to_work();
+    if (!broken_) {
         std::this_thread::sleep_for(draw(100, 350));
         note({.what = happening::fault, .word = fault});
-        strike();
+        suffer(strike);
         note({.what = happening::healed});
         std::this_thread::sleep_for(draw(0, 100));
-    } catch (std::exception const& e) {
-        broken_ = true;
-        note({.what = happening::stuck, .word = to_word(e.what())});
     }
     if (!broken_) {
         drain();
@@ -265,10 +260,43 @@ cell::outcome cell::run(
         .found = {},
         .history = std::exchange(events_, {}),
         .growth = growth,
-        .broken = broken_
+        .broken = broken_,
+        .failure = failure_
     };
-    result.found = checker_.check(result.history);
+    if (failure_.empty()) {
+        result.found = checker_.check(result.history);
+    }
     return result;
+}
+
+void cell::send_to_work() {
+    for (auto& w : workers_) {
+        try {
+            w.go(scaled(start_limit));
+        } catch (std::exception const& e) {
+            broken_ = true;
+            note({.what = happening::stuck, .process = w.number(), .word = to_word(e.what())});
+        }
+    }
+}
+
+// What fails may be the harm itself, or a worker.
+void cell::suffer(std::function<void()> const& strike) {
+    try {
+        strike();
+    } catch (std::exception const& e) {
+        broken_ = true;
+        bool dead = false;
+        for (auto& w : workers_) {
+            if (!w.child().running()) {
+                dead = true;
+                note({.what = happening::died, .process = w.number(), .word = to_word(e.what())});
+            }
+        }
+        if (!dead) {
+            failure_ = e.what();
+        }
+    }
 }
 
 void cell::look_for_what_is_there() {

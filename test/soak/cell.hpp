@@ -84,6 +84,7 @@ public:
         std::vector<event> history;
         std::int64_t growth = 0;  // of a worker's memory since its first rest, at most; in bytes
         bool broken = false;      // somebody hangs or has died: the cell is of no use any more
+        std::string failure{};    // why the cycle could not be carried out; it is not checked then
     };
 
     /// Returns when all of it runs.
@@ -114,6 +115,8 @@ private:
     [[nodiscard]] millis scaled(millis limit) const { return limit * options_.time_scale; }
     void start_worker();
     void look_for_what_is_there();
+    void send_to_work();
+    void suffer(std::function<void()> const& strike);
     void drain();
     std::optional<levels> await_drained(worker_process& worker, instant asked);
     [[nodiscard]] nanos time_it_had(std::int64_t process, instant since) const;
@@ -132,6 +135,7 @@ private:
     checker checker_;
     std::vector<event> events_;
     bool broken_ = false;
+    std::string failure_;
     bool started_ = false;
 };
 
