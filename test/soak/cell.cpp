@@ -247,8 +247,7 @@ cell::outcome cell::run(
         drain();
     }
     std::int64_t growth = 0;
-    if (!broken_) {
-        look_for_what_is_left();
+    if (!broken_ && look_for_what_is_left()) {
         growth = measure_growth();
     }
     if (auto const moved = wall_clock_offset() - offset;
@@ -310,10 +309,10 @@ void cell::look_for_what_is_there() {
 }
 
 // A worker that has no processor, or waits for a disk, is not stuck.
-nanos cell::time_it_had(std::int64_t process, instant since) const {
+nanos cell::time_it_had(std::optional<std::int64_t> process, instant since) const {
     outages stalls;
     for (auto const& e : events_) {
-        if (e.what == happening::stalled && e.process == process) {
+        if (e.what == happening::stalled && (!process || e.process == *process)) {
             stalls.add(e.since, e.at);
         }
     }
@@ -390,17 +389,19 @@ std::vector<std::string> cell::what_is_left(test::redis_probe& probe) {
     return left;
 }
 
-void cell::look_for_what_is_left() {
+bool cell::look_for_what_is_left() {
     auto probe = server_->probe();
-    auto const limit = now() + nanos{scaled(leftover_limit)}.count();
+    auto const since = now();
     auto left = what_is_left(probe);
-    while (!left.empty() && now() < limit) {
-        std::this_thread::sleep_for(5ms);
+    while (!left.empty() && time_it_had({}, since) < scaled(leftover_limit)) {
+        std::this_thread::sleep_for(20ms);
+        collect();
         left = what_is_left(probe);
     }
     for (auto const& what : left) {
         note({.what = happening::left_behind, .word = to_word(what)});
     }
+    return left.empty();
 }
 
 std::int64_t cell::measure_growth() {

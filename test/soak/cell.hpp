@@ -119,9 +119,11 @@ private:
     void suffer(std::function<void()> const& strike);
     void drain();
     std::optional<levels> await_drained(worker_process& worker, instant asked);
-    [[nodiscard]] nanos time_it_had(std::int64_t process, instant since) const;
+    /// Without a process: in which all of them could run.
+    [[nodiscard]] nanos time_it_had(std::optional<std::int64_t> process, instant since) const;
     std::vector<std::string> what_is_left(test::redis_probe& probe);
-    void look_for_what_is_left();
+    /// False if there was something.
+    bool look_for_what_is_left();
     std::int64_t measure_growth();
     void collect();
 
