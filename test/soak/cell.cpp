@@ -235,25 +235,19 @@ cell::outcome cell::run(
         return millis{std::uniform_int_distribution{from, to}(random)};
     };
     auto const offset = wall_clock_offset();
-    try {
-        for (auto& w : workers_) {
-            w.go(scaled(start_limit));
-        }
+    send_to_work();
+    if (!broken_) {
         std::this_thread::sleep_for(draw(100, 350));
         note({.what = happening::fault, .word = fault});
-        strike();
+        suffer(strike);
         note({.what = happening::healed});
         std::this_thread::sleep_for(draw(0, 100));
-    } catch (std::exception const& e) {
-        broken_ = true;
-        note({.what = happening::stuck, .word = to_word(e.what())});
     }
     if (!broken_) {
         drain();
     }
     std::int64_t growth = 0;
-    if (!broken_) {
-        look_for_what_is_left();
+    if (!broken_ && look_for_what_is_left()) {
         growth = measure_growth();
     }
     if (auto const moved = wall_clock_offset() - offset;
@@ -265,10 +259,43 @@ cell::outcome cell::run(
         .found = {},
         .history = std::exchange(events_, {}),
         .growth = growth,
-        .broken = broken_
+        .broken = broken_,
+        .failure = failure_
     };
-    result.found = checker_.check(result.history);
+    if (failure_.empty()) {
+        result.found = checker_.check(result.history);
+    }
     return result;
+}
+
+void cell::send_to_work() {
+    for (auto& w : workers_) {
+        try {
+            w.go(scaled(start_limit));
+        } catch (std::exception const& e) {
+            broken_ = true;
+            note({.what = happening::stuck, .process = w.number(), .word = to_word(e.what())});
+        }
+    }
+}
+
+// What fails may be the harm itself, or a worker.
+void cell::suffer(std::function<void()> const& strike) {
+    try {
+        strike();
+    } catch (std::exception const& e) {
+        broken_ = true;
+        bool dead = false;
+        for (auto& w : workers_) {
+            if (!w.child().running()) {
+                dead = true;
+                note({.what = happening::died, .process = w.number(), .word = to_word(e.what())});
+            }
+        }
+        if (!dead) {
+            failure_ = e.what();
+        }
+    }
 }
 
 void cell::look_for_what_is_there() {
@@ -282,10 +309,10 @@ void cell::look_for_what_is_there() {
 }
 
 // A worker that has no processor, or waits for a disk, is not stuck.
-nanos cell::time_it_had(std::int64_t process, instant since) const {
+nanos cell::time_it_had(std::optional<std::int64_t> process, instant since) const {
     outages stalls;
     for (auto const& e : events_) {
-        if (e.what == happening::stalled && e.process == process) {
+        if (e.what == happening::stalled && (!process || e.process == *process)) {
             stalls.add(e.since, e.at);
         }
     }
@@ -362,17 +389,19 @@ std::vector<std::string> cell::what_is_left(test::redis_probe& probe) {
     return left;
 }
 
-void cell::look_for_what_is_left() {
+bool cell::look_for_what_is_left() {
     auto probe = server_->probe();
-    auto const limit = now() + nanos{scaled(leftover_limit)}.count();
+    auto const since = now();
     auto left = what_is_left(probe);
-    while (!left.empty() && now() < limit) {
-        std::this_thread::sleep_for(5ms);
+    while (!left.empty() && time_it_had({}, since) < scaled(leftover_limit)) {
+        std::this_thread::sleep_for(20ms);
+        collect();
         left = what_is_left(probe);
     }
     for (auto const& what : left) {
         note({.what = happening::left_behind, .word = to_word(what)});
     }
+    return left.empty();
 }
 
 std::int64_t cell::measure_growth() {

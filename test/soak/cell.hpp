@@ -84,6 +84,7 @@ public:
         std::vector<event> history;
         std::int64_t growth = 0;  // of a worker's memory since its first rest, at most; in bytes
         bool broken = false;      // somebody hangs or has died: the cell is of no use any more
+        std::string failure{};    // why the cycle could not be carried out; it is not checked then
     };
 
     /// Returns when all of it runs.
@@ -114,11 +115,15 @@ private:
     [[nodiscard]] millis scaled(millis limit) const { return limit * options_.time_scale; }
     void start_worker();
     void look_for_what_is_there();
+    void send_to_work();
+    void suffer(std::function<void()> const& strike);
     void drain();
     std::optional<levels> await_drained(worker_process& worker, instant asked);
-    [[nodiscard]] nanos time_it_had(std::int64_t process, instant since) const;
+    /// Without a process: in which all of them could run.
+    [[nodiscard]] nanos time_it_had(std::optional<std::int64_t> process, instant since) const;
     std::vector<std::string> what_is_left(test::redis_probe& probe);
-    void look_for_what_is_left();
+    /// False if there was something.
+    bool look_for_what_is_left();
     std::int64_t measure_growth();
     void collect();
 
@@ -132,6 +137,7 @@ private:
     checker checker_;
     std::vector<event> events_;
     bool broken_ = false;
+    std::string failure_;
     bool started_ = false;
 };
 

@@ -30,7 +30,8 @@ struct operation {
     event const* granted = nullptr;
     event const* ended = nullptr;  // without a lease
     event const* lost = nullptr;
-    event const* renew = nullptr;  // the one that has no answer yet
+    event const* renew = nullptr;                                 // the one that has no answer yet
+    std::vector<std::pair<event const*, event const*>> renewals;  // that have one
     event const* releasing = nullptr;
     event const* released = nullptr;
     instant deadline = 0;
@@ -242,7 +243,7 @@ private:
             blame(rule::malformed, e, "renewed before that was asked for");
             return;
         }
-        check_limit(*o.renew, "renewal", o.renew->at + rules_.renew_within.count(), e.at);
+        o.renewals.emplace_back(o.renew, &e);
         o.renew = nullptr;
     }
 
@@ -538,6 +539,9 @@ private:
         }
         if (o.granted) {
             check_fresh(o);
+        }
+        for (auto const& [begun, ended] : o.renewals) {
+            check_limit(*begun, "renewal", begun->at + rules_.renew_within.count(), ended->at);
         }
         if (o.releasing && o.released) {
             auto const due = o.releasing->at + rules_.release_within.count();

@@ -583,7 +583,10 @@ BOOST_AUTO_TEST_CASE(releases_and_renewals_are_answered_in_time) {
         .says(1181, happening::renewed, "ok")
         .releasing(1190)
         .released(1191);
+    auto stopped = slow_renewal;
     breaks(slow_renewal, rule::promptness);
+    stopped.span(happening::stalled, 15, 1182, 1);
+    keeps_all_rules(stopped);
 }
 
 // survival

@@ -25,6 +25,8 @@ constexpr int time_scale = 3;
 constexpr int time_scale = 1;
 #endif
 
+constexpr int most_attempts = 3;
+
 fault const& find_fault(std::string const& name) {
     auto const& all = all_faults();
     auto const found =
@@ -87,6 +89,15 @@ private:
     }
 
     void run_cycle(std::int64_t turn) {
+        for (int attempt = 1; !carry_out(turn); ++attempt) {
+            if (attempt == most_attempts) {
+                throw std::runtime_error{"gave up"};
+            }
+        }
+    }
+
+    // False if that was not possible.
+    bool carry_out(std::int64_t turn) {
         if (!cell_) {
             cell_options chosen;
             chosen.server_program = program_;
@@ -100,16 +111,21 @@ private:
         std::mt19937_64 random{mixed};
         auto const result =
             cell_->run(std::string{bad.name}, [&] { bad.strike(*cell_, random); }, random);
-        board_.add(
-            {.number = number,
-             .fault = std::string{bad.name},
-             .server = short_name(program_),
-             .seed = options_.seed},
-            result
-        );
+        cycle const c{
+            .number = number,
+            .fault = std::string{bad.name},
+            .server = short_name(program_),
+            .seed = options_.seed
+        };
         if (result.broken) {
             cell_.reset();
         }
+        if (!result.failure.empty()) {
+            board_.add_void(c, result.failure);
+            return false;
+        }
+        board_.add(c, result);
+        return true;
     }
 
     void end_cell() {

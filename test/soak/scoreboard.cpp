@@ -83,6 +83,14 @@ void scoreboard::add(cycle const& c, cell::outcome const& result) {
     show_progress();
 }
 
+void scoreboard::add_void(cycle const& c, std::string const& why) {
+    std::lock_guard const hold{mutex_};
+    ++void_;
+    clear_line();
+    fmt::print("void: {}, fault {}, cycle {}: {}\n", c.server, c.fault, c.number, why);
+    std::fflush(stdout);
+}
+
 void scoreboard::add_failure(std::string const& text) {
     std::lock_guard const hold{mutex_};
     ++violations_;
@@ -208,9 +216,11 @@ void scoreboard::print_table() const {
     }
     print("all", "", all_);
     fmt::print(
-        "{} violations\n{} losses were told after the deadline, by processes that could not run\n"
+        "{} violations; {} cycles could not be carried out and were repeated\n{} losses were told "
+        "after the deadline, by processes that could not run\n"
         "a worker's memory grew by {:.1f} MiB after its first cycle, at most\n",
         violations_,
+        void_,
         all_.counts.excused,
         static_cast<double>(growth_) / (1024 * 1024)
     );

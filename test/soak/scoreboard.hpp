@@ -33,7 +33,9 @@ public:
 
     /// Counts a cycle, keeps its history if it broke a rule, and shows where we are.
     void add(cycle const& c, cell::outcome const& result);
-    /// Something that is not a matter of one cycle.
+    /// A cycle that could not be carried out, say because a server did not start; it is repeated.
+    void add_void(cycle const& c, std::string const& why);
+    /// Something that ends the work of a cell.
     void add_failure(std::string const& text);
 
     [[nodiscard]] bool has_violations() const;
@@ -61,6 +63,7 @@ private:
     std::int64_t violations_ = 0;
     std::int64_t bad_cycles_ = 0;
     std::int64_t growth_ = 0;
+    std::int64_t void_ = 0;
     std::chrono::steady_clock::time_point shown_{};
 };
 
