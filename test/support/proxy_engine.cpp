@@ -73,7 +73,7 @@ asio::awaitable<void> proxy_engine::accept(unsigned listening) {
             continue;
         }
         connections_.push_back(
-            std::make_shared<proxy_connection>(std::move(socket), connections_.size() + 1, plan_)
+            std::make_shared<proxy_connection>(std::move(socket), ++accepted_, plan_)
         );
         connections_.back()->start(server_);
     }
@@ -85,6 +85,15 @@ void proxy_engine::cut(cut_kind kind, connection_selector const& which) {
             connection->cut(kind);
         }
     }
+}
+
+void proxy_engine::forget_closed() {
+    std::erase_if(connections_, [this](auto const& connection) {
+        if (!connection->active()) {
+            plan_.forget(connection->record().number);
+        }
+        return !connection->active();
+    });
 }
 
 void proxy_engine::look_again() {

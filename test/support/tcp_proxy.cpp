@@ -49,18 +49,42 @@ void tcp_proxy::set_mode(proxy_mode mode, connection_selector which) {
 }
 
 void tcp_proxy::fragment(direction way, std::size_t size, connection_selector which) {
-    engine_->change([&](fault_plan& plan) { plan.set_fragment(way, size, which); });
+    engine_->change([&](fault_plan& plan) { plan.set_fragments(way, {size, size, {}}, which); });
+}
+
+void tcp_proxy::fragment_at_random(
+    direction way,
+    std::size_t most,
+    unsigned seed,
+    connection_selector which
+) {
+    fragments const sizes{1, most, std::make_shared<std::minstd_rand>(seed)};
+    engine_->change([&](fault_plan& plan) { plan.set_fragments(way, sizes, which); });
+}
+
+void tcp_proxy::rewrite_messages(message_rewriter rewriter, connection_selector which) {
+    engine_->change([&](fault_plan& plan) { plan.set_rewriter(rewriter, which); });
 }
 
 void tcp_proxy::edit_replies(
     std::function<std::string(std::string)> editor,
     connection_selector which
 ) {
-    engine_->change([&](fault_plan& plan) { plan.set_editor(editor, which); });
+    message_rewriter rewriter;
+    if (editor) {
+        rewriter = [editor = std::move(editor)](server_message message) {
+            return message_parts{editor(std::move(message.bytes))};
+        };
+    }
+    rewrite_messages(std::move(rewriter), std::move(which));
 }
 
 void tcp_proxy::cut(cut_kind kind, connection_selector which) {
     engine_->call([&] { engine_->cut(kind, which); });
+}
+
+void tcp_proxy::forget_closed() {
+    engine_->call([&] { engine_->forget_closed(); });
 }
 
 void tcp_proxy::refuse_new(bool refuse) {
@@ -107,7 +131,7 @@ std::size_t tcp_proxy::pending_faults() const {
 }
 
 std::size_t tcp_proxy::accepted() const {
-    return engine_->call([&] { return engine_->records().size(); });
+    return engine_->call([&] { return engine_->accepted(); });
 }
 
 std::size_t tcp_proxy::active() const {

@@ -39,8 +39,19 @@ public:
     /// Sends at most `size` bytes at once; 0 ends it.
     void fragment(direction way, std::size_t size, connection_selector which = {});
 
-    /// Passes every message for the client through `editor`, on the proxy's thread; an empty
+    /// Sends at most as many bytes at once as is drawn each time, from 1 to `most`.
+    void fragment_at_random(
+        direction way,
+        std::size_t most,
+        unsigned seed,
+        connection_selector which = {}
+    );
+
+    /// Passes every message for the client through `rewriter`, on the proxy's thread; an empty
     /// function ends it.
+    void rewrite_messages(message_rewriter rewriter, connection_selector which = {});
+
+    /// The same for one that only changes the bytes.
     void edit_replies(
         std::function<std::string(std::string)> editor,
         connection_selector which = {}
@@ -48,6 +59,9 @@ public:
 
     /// Cuts the present connections. What was on its way is lost.
     void cut(cut_kind kind = cut_kind::rst, connection_selector which = {});
+
+    /// Forgets the connections that are closed, with what they have sent and the orders for them.
+    void forget_closed();
 
     // New connections.
     void refuse_new(bool refuse);  // accepts and closes
