@@ -1,0 +1,652 @@
+#include "scenario.hpp"
+
+#include "support/run.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace holdfast::test {
+
+namespace asio = boost::asio;
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr auto holder_who_died = "00000000-0000-4000-8000-000000000000:1";
+
+constexpr milliseconds brief_stall{3};
+
+// An operation did not end: the rest of the step makes no sense.
+struct abandoned {};
+
+// Splits the message where the cut is.
+message_parts cut_up(cut const& where, std::string const& bytes, std::function<void()> struck) {
+    auto const offset = std::min(where.offset, bytes.size());
+    auto const at = where.from_end ? bytes.size() - offset : offset;
+    auto fault = stream_fault::stall;
+    switch (where.how) {
+        case cut::kind::fin: fault = stream_fault::cut; break;
+        case cut::kind::rst: fault = stream_fault::reset; break;
+        case cut::kind::drop: fault = stream_fault::drop; break;
+        case cut::kind::stall_briefly:
+        case cut::kind::stall_until_given_up: break;
+    }
+    return {bytes.substr(0, at), std::move(struck), fault, bytes.substr(at)};
+}
+
+}  // namespace
+
+std::string_view name_of(cut::kind how) {
+    switch (how) {
+        case cut::kind::fin: return "FIN";
+        case cut::kind::rst: return "RST";
+        case cut::kind::stall_briefly: return "brief stall";
+        case cut::kind::stall_until_given_up: return "stall";
+        case cut::kind::drop: break;
+    }
+    return "black hole";
+}
+
+std::vector<step> const& all_steps() {
+    using enum message_kind;
+    constexpr auto commands = link_kind::commands;
+    constexpr auto notices = link_kind::notices;
+    static std::vector<step> const all{
+        {"hello", commands, hello, &exchange::probed},
+        {"ping", commands, probe_ping, &exchange::probed},
+        {"time", commands, time, &exchange::probed},
+        {"role", commands, role, &exchange::probed},
+        {"info", commands, info, &exchange::probed},
+        {"acquire", commands, acquire, &exchange::granted},
+        {"try_acquire", commands, acquire, &exchange::granted_at_once},
+        {"unknown script", commands, no_script, &exchange::script_unknown},
+        {"script text", commands, eval, &exchange::granted_by_its_text},
+        {"script text at once", commands, eval, &exchange::granted_at_once_by_its_text},
+        {"busy acquire", commands, acquire, &exchange::busy},
+        {"busy try_acquire", commands, acquire, &exchange::busy_at_once},
+        {"renew", commands, renew, &exchange::renewed},
+        {"keep-alive", commands, renew, &exchange::kept_alive},
+        {"release", commands, release, &exchange::released},
+        {"dropped lease", commands, release, &exchange::dropped},
+        {"inspect", commands, inspect, &exchange::inspected},
+        {"force_release", commands, force_release, &exchange::force_released},
+        {"error", commands, error, &exchange::refused},
+        {"check of an error", commands, check, &exchange::refused},
+        {"health", commands, health, &exchange::idle},
+        {"hello for notices", notices, hello, &exchange::subscriber_probed},
+        {"ping for notices", notices, probe_ping, &exchange::subscriber_probed},
+        {"subscription", notices, subscribe, &exchange::subscribed},
+        {"notice", notices, message, &exchange::notified},
+        {"unsubscription", notices, unsubscribe, &exchange::unsubscribed},
+        {"health for notices", notices, health, &exchange::idle},
+    };
+    return all;
+}
+
+exchange::exchange(
+    stage& on,
+    client& tested,
+    std::string name,
+    std::string key,
+    step const& what,
+    std::optional<cut> fault
+)
+    : stage_{on},
+      name_{std::move(name)},
+      key_{std::move(key)},
+      step_{what},
+      fault_{fault},
+      mine_{tested, {}, {}, pending{on.executor}},
+      theirs_{on.rival, {}, {}, pending{on.executor}},
+      struck_{on.executor},
+      healed_{on.executor} {}
+
+asio::awaitable<bool> exchange::run() {
+    auto const self = shared_from_this();
+    try {
+        auto body = (this->*step_.run)();
+        co_await std::move(body);
+        recovering_ = true;
+        co_await follow_up();
+        co_await settle();
+    } catch (abandoned const&) {
+        usable_ = false;
+    }
+    stage_.board.set_edit(name_, {});
+    co_return usable_;
+}
+
+// The steps
+
+asio::awaitable<void> exchange::probed() {
+    auto const present = stage_.board.connection(name_, link_kind::commands);
+    arm();
+    stage_.board.proxy().cut(cut_kind::rst, connection_number(present));
+    begin_acquire(mine_);
+    co_await struck();
+    co_await end(mine_, "acquire");
+    co_await give_back(mine_);
+}
+
+asio::awaitable<void> exchange::idle() {
+    arm();
+    co_await struck();
+}
+
+asio::awaitable<void> exchange::granted() {
+    arm();
+    begin_acquire(mine_);
+    co_await struck();
+    begin_acquire(theirs_);
+    co_await end(mine_, "acquire");
+    co_await hand_over();
+}
+
+asio::awaitable<void> exchange::granted_at_once() {
+    arm();
+    begin_try();
+    co_await struck();
+    begin_acquire(theirs_);
+    co_await end(mine_, "try_acquire", errc::unreachable);
+    if (!mine_.error && !mine_.held) {
+        found(violation::wrong_end, "busy, but nobody else had the lock");
+    }
+    co_await hand_over();
+}
+
+// What is struck here granted nothing: the rival would be the first.
+asio::awaitable<void> exchange::script_unknown() {
+    forget_script();
+    arm();
+    begin_acquire(mine_);
+    co_await struck();
+    co_await end(mine_, "acquire");
+    begin_acquire(theirs_);
+    co_await hand_over();
+}
+
+asio::awaitable<void> exchange::granted_by_its_text() {
+    forget_script();
+    co_await granted();
+}
+
+asio::awaitable<void> exchange::granted_at_once_by_its_text() {
+    forget_script();
+    co_await granted_at_once();
+}
+
+asio::awaitable<void> exchange::busy() {
+    co_await take(theirs_);
+    arm();
+    begin_acquire(mine_);
+    co_await struck();
+    co_await give_back(theirs_);
+    co_await end(mine_, "acquire");
+    co_await give_back(mine_);
+}
+
+asio::awaitable<void> exchange::busy_at_once() {
+    co_await take(theirs_);
+    arm();
+    begin_try();
+    co_await struck();
+    co_await end(mine_, "try_acquire", errc::unreachable);
+    if (mine_.held) {
+        found(violation::false_grant, "granted, but the rival has the lock");
+    }
+    co_await give_back(theirs_);
+}
+
+asio::awaitable<void> exchange::renewed() {
+    co_await take(mine_);
+    begin_acquire(theirs_);
+    arm();
+    begin_renew();
+    co_await struck();
+    co_await end(mine_, "renew", errc::unreachable);
+    auto const held = [this] { return mine_.held.state() == lease_state::held; };
+    co_await expect(violation::not_recovered, "the lease is not held again", held);
+    judge(mine_);
+    co_await hand_over();
+}
+
+asio::awaitable<void> exchange::kept_alive() {
+    // Every 60 ms.
+    acquire_options const often{.renew_at = 0.001};
+    co_await take(mine_, often);
+    begin_acquire(theirs_);
+    arm();
+    co_await struck();
+    auto const before = mine_.held.deadline();
+    auto const renewed = [&] {
+        return mine_.held.state() == lease_state::held && mine_.held.deadline() > before;
+    };
+    co_await expect(violation::not_recovered, "the lease is not renewed any more", renewed);
+    judge(mine_);
+    co_await hand_over();
+}
+
+asio::awaitable<void> exchange::released() {
+    co_await take(mine_);
+    begin_acquire(theirs_);
+    arm();
+    begin_release(mine_);
+    co_await struck();
+    co_await end(mine_, "release", errc::release_unknown);
+    co_await end(theirs_, "the rival's acquire");
+    co_await give_back(theirs_);
+}
+
+asio::awaitable<void> exchange::dropped() {
+    co_await take(mine_);
+    begin_acquire(theirs_);
+    arm();
+    mine_.held = lease{};
+    co_await struck();
+    co_await end(theirs_, "the rival's acquire");
+    co_await give_back(theirs_);
+}
+
+asio::awaitable<void> exchange::inspected() {
+    co_await take(theirs_);
+    arm();
+    begin_inspect();
+    co_await struck();
+    co_await end(mine_, "inspect", errc::unreachable);
+    co_await give_back(theirs_);
+}
+
+asio::awaitable<void> exchange::force_released() {
+    stage_.probe.cmd("HSET", key_, holder_who_died, 1);
+    stage_.probe.cmd("PEXPIRE", key_, 600'000);
+    begin_acquire(theirs_);
+    arm();
+    begin_force_release();
+    co_await struck();
+    co_await end(mine_, "force_release", errc::unreachable);
+    co_await end(theirs_, "the rival's acquire");
+    co_await give_back(theirs_);
+}
+
+asio::awaitable<void> exchange::refused() {
+    stage_.probe.set(key_, "not a lock");
+    arm();
+    begin_acquire(mine_);
+    co_await struck();
+    co_await end(mine_, "acquire", errc::corrupt_state);
+    if (!mine_.error) {
+        found(violation::false_grant, "granted, but the key holds no lock");
+    }
+    if (stage_.probe.get(key_) != "not a lock") {
+        found(violation::wrong_end, "the value under the key was changed");
+    }
+    stage_.probe.del(key_);
+}
+
+asio::awaitable<void> exchange::subscriber_probed() {
+    co_await take(theirs_);
+    auto const before = mine_.by.stats().refusals;
+    begin_acquire(mine_);
+    co_await refusals(before + 2);  // the second one after the confirmation
+    arm();
+    auto const present = stage_.board.connection(name_, link_kind::notices);
+    stage_.board.proxy().cut(cut_kind::rst, connection_number(present));
+    co_await struck();
+    co_await give_back(theirs_);
+    co_await end(mine_, "acquire");
+    co_await give_back(mine_);
+}
+
+asio::awaitable<void> exchange::subscribed() {
+    co_await take(theirs_);
+    arm();
+    begin_acquire(mine_);
+    co_await struck();
+    co_await give_back(theirs_);
+    co_await end(mine_, "acquire");
+    co_await give_back(mine_);
+}
+
+asio::awaitable<void> exchange::notified() {
+    co_await take(theirs_);
+    auto const before = mine_.by.stats().refusals;
+    begin_acquire(mine_);
+    co_await refusals(before + 2);
+    arm();
+    begin_release(theirs_);
+    co_await struck();
+    co_await end(theirs_, "the rival's release");
+    co_await end(mine_, "acquire");
+    co_await give_back(mine_);
+}
+
+asio::awaitable<void> exchange::unsubscribed() {
+    co_await take(theirs_);
+    auto const before = mine_.by.stats().refusals;
+    begin_acquire(mine_);
+    co_await refusals(before + 2);
+    co_await give_back(theirs_);
+    co_await end(mine_, "acquire");
+    arm();
+    co_await give_back(mine_);
+    co_await struck();
+}
+
+// The fault
+
+// The server will not know the script of the next acquire.
+void exchange::forget_script() {
+    stage_.board.proxy().when_client_sends(
+        "redisson_lock_token:{" + key_ + "}",
+        command_fault::unknown_script
+    );
+}
+
+void exchange::arm() {
+    auto const once = std::make_shared<bool>(false);  // used by the proxy's thread
+    stage_.board.set_edit(
+        name_,
+        [once,
+         what = &step_,
+         key = key_,
+         fault = fault_,
+         self = weak_from_this(),
+         executor =
+             stage_.executor](server_message const& message) -> std::optional<message_parts> {
+            if (*once || link_of(message.connection) != what->link) {
+                return std::nullopt;
+            }
+            auto const subject = subject_of(message);
+            if (subject.kind != what->message || !(subject.key.empty() || subject.key == key)) {
+                return std::nullopt;
+            }
+            *once = true;
+            auto const number = message.connection.number;
+            auto struck = [self, executor, number, size = message.bytes.size()] {
+                asio::post(executor, [self, number, size] {
+                    if (auto const one = self.lock()) {
+                        one->on_struck(number, size);
+                    }
+                });
+            };
+            if (!fault) {
+                return message_parts{message.bytes, std::move(struck)};
+            }
+            return cut_up(*fault, message.bytes, std::move(struck));
+        }
+    );
+    armed_at_ = lease_clock::now();
+}
+
+void exchange::on_struck(std::size_t connection, std::size_t size) {
+    connection_ = connection;
+    size_ = size;
+    bool const stalled = fault_ && (fault_->how == cut::kind::stall_briefly ||
+                                    fault_->how == cut::kind::stall_until_given_up);
+    if (stalled) {
+        asio::co_spawn(stage_.executor, heal(), asio::detached);
+    } else {
+        healed_.happen();
+    }
+    struck_.happen();
+}
+
+asio::awaitable<void> exchange::struck() {
+    bool const happened = co_await struck_.wait(stage_.bound);
+    if (!happened) {
+        found(violation::missed, "the message did not come");
+        healed_.happen();
+    }
+}
+
+asio::awaitable<void> exchange::heal() {
+    auto const self = shared_from_this();
+    if (fault_->how == cut::kind::stall_briefly) {
+        co_await sleep_for(brief_stall);
+    } else {
+        co_await given_up();
+    }
+    stage_.board.proxy()
+        .set_mode(direction::to_client, proxy_mode::forward(), connection_number(connection_));
+    healed_.happen();
+}
+
+// The operation has ended, or its request has run into its time-out and the connection not yet; or
+// the connection has been replaced.
+asio::awaitable<void> exchange::given_up() {
+    using enum message_kind;
+    constexpr std::array without_timeout{
+        hello,
+        probe_ping,
+        time,
+        role,
+        info,
+        health,
+        subscribe,
+        message,
+        unsubscribe
+    };
+    bool const has_timeout =
+        std::find(without_timeout.begin(), without_timeout.end(), step_.message) ==
+        without_timeout.end();
+    auto const limit = has_timeout ? stage_.timeout * 3 / 2 : stage_.bound;
+    auto const over = [this] {
+        bool const given_up =
+            step_.link == link_kind::commands && mine_.since >= armed_at_ && mine_.ended.happened();
+        return given_up || stage_.board.connection(name_, step_.link) != connection_;
+    };
+    co_await co_eventually(limit, over);
+}
+
+// What both parties do
+
+void exchange::begin(party& who) {
+    who.ended = pending{stage_.executor};
+    who.error = {};
+    who.since = lease_clock::now();
+}
+
+void exchange::begin_acquire(party& who, acquire_options options) {
+    begin(who);
+    who.by.lock(key_).acquire(
+        options,
+        [self = shared_from_this(), &who](error_code ec, lease granted) {
+            self->delivered(who, ec, std::move(granted));
+        }
+    );
+}
+
+void exchange::begin_try() {
+    begin(mine_);
+    mine_.by.lock(key_).try_acquire([self = shared_from_this()](error_code ec, lease granted) {
+        self->delivered(self->mine_, ec, std::move(granted));
+    });
+}
+
+void exchange::delivered(party& who, error_code ec, lease granted) {
+    who.error = ec;
+    who.held = std::move(granted);
+    if (mine_.held.valid() && theirs_.held.valid()) {
+        found(violation::false_grant, "two valid leases");
+    }
+    judge(who);
+    who.ended.happen();
+}
+
+void exchange::begin_renew() {
+    begin(mine_);
+    mine_.held.renew([self = shared_from_this()](error_code ec) {
+        self->mine_.error = ec;
+        self->mine_.ended.happen();
+    });
+}
+
+void exchange::begin_release(party& who) {
+    begin(who);
+    who.held.release([self = shared_from_this(), &who](error_code ec) {
+        who.error = ec;
+        who.ended.happen();
+    });
+}
+
+void exchange::begin_inspect() {
+    begin(mine_);
+    mine_.by.lock(key_).inspect([self = shared_from_this()](error_code ec, lock_info seen) {
+        auto const token = self->theirs_.held.token();
+        bool const right = seen.held && seen.last_token == token && seen.hold_count == 1 &&
+                           seen.holder == self->stage_.board.holder(self->key_, token);
+        if (!ec && !right) {
+            self->found(violation::false_grant, "inspect does not show the holder");
+        }
+        self->mine_.error = ec;
+        self->mine_.ended.happen();
+    });
+}
+
+void exchange::begin_force_release() {
+    begin(mine_);
+    mine_.by.lock(key_).force_release([self = shared_from_this()](error_code ec, bool freed) {
+        if (!ec && !freed) {
+            self->found(violation::wrong_end, "force_release found nothing to free");
+        }
+        self->mine_.error = ec;
+        self->mine_.ended.happen();
+    });
+}
+
+asio::awaitable<void> exchange::end(party& who, char const* what, errc also_allowed) {
+    bool const in_time = co_await who.ended.wait(stage_.bound);
+    if (!in_time) {
+        found(recovering_ ? violation::not_recovered : violation::hang, what);
+        throw abandoned{};
+    }
+    bool const is_mine = &who == &mine_;
+    if (is_mine && fault_) {
+        stage_.findings.took(lease_clock::now() - who.since, where());
+    }
+    // What the server says by itself may be heard without a fault, too.
+    bool const possible = is_mine && (fault_ || also_allowed == errc::corrupt_state);
+    bool const allowed = possible && also_allowed != errc{} && who.error == also_allowed;
+    if (who.error && !allowed) {
+        found(violation::wrong_end, fmt::format("{}: {}", what, who.error.message()));
+    }
+}
+
+asio::awaitable<void> exchange::take(party& who, acquire_options options) {
+    begin_acquire(who, options);
+    co_await end(who, "acquire");
+}
+
+asio::awaitable<void> exchange::give_back(party& who) {
+    if (who.held) {
+        begin_release(who);
+        co_await end(who, "release", errc::release_unknown);
+    }
+}
+
+asio::awaitable<void> exchange::hand_over() {
+    co_await give_back(mine_);
+    co_await end(theirs_, "the rival's acquire");
+    co_await give_back(theirs_);
+}
+
+asio::awaitable<void> exchange::refusals(std::uint64_t count) {
+    auto const refused = [this, count] { return mine_.by.stats().refusals >= count; };
+    co_await expect(violation::hang, "the client was not refused as often as it should", refused);
+}
+
+// The client is of use as before. Where the connection for notices was struck, that means to be
+// woken by one.
+asio::awaitable<void> exchange::follow_up() {
+    if (step_.link == link_kind::commands) {
+        co_await take(mine_);
+        co_await give_back(mine_);
+        co_return;
+    }
+    co_await take(theirs_);
+    auto const before = mine_.by.stats().refusals;
+    begin_acquire(mine_);
+    co_await refusals(before + 1);
+    co_await give_back(theirs_);
+    co_await end(mine_, "acquire");
+    co_await give_back(mine_);
+}
+
+asio::awaitable<void> exchange::settle() {
+    co_await healed_.wait(stage_.bound);
+    if (fault_ && fault_->how == cut::kind::drop) {
+        stage_.board.proxy().cut(cut_kind::rst, connection_number(connection_));
+    }
+    auto const nothing_here = [this] {
+        auto const now = mine_.by.stats();
+        return now.waiters_now == 0 && now.leases_now == 0;
+    };
+    co_await expect(violation::left_behind, "a waiter or a lease in the client", nothing_here);
+    auto const nothing_there = [this] { return !stage_.probe.exists(key_); };
+    co_await expect(violation::left_behind, "the lock on the server", nothing_there);
+}
+
+asio::awaitable<void> exchange::expect(
+    violation otherwise,
+    char const* what,
+    std::function<bool()> holds
+) {
+    bool const held = co_await co_eventually(stage_.bound, holds);
+    if (!held) {
+        found(otherwise, what);
+    }
+}
+
+// Who has a valid lease must be the one whom the server has in the key.
+void exchange::judge(party const& who) {
+    if (!who.held) {
+        return;
+    }
+    auto const fields = stage_.probe.cmd("HKEYS", key_);
+    if (!who.held.valid()) {
+        found(violation::wrong_end, "the lease is not valid");
+        return;
+    }
+    stage_.findings.judged();
+    auto const holder = stage_.board.holder(key_, who.held.token());
+    auto const& holders = fields.as_array();
+    if (holder.empty() || holders.size() != 1 || holders.front().as_string() != holder) {
+        found(
+            violation::false_grant,
+            fmt::format(
+                "token {} is of holder \"{}\", but the key has {}",
+                who.held.token().value,
+                holder,
+                fields.describe()
+            )
+        );
+    }
+}
+
+void exchange::found(violation what, std::string const& details) const {
+    stage_.findings.add(what, where(), details);
+}
+
+std::string exchange::where() const {
+    if (!fault_) {
+        return std::string{step_.name};
+    }
+    return fmt::format(
+        "{}, {} {} bytes {} its {}",
+        step_.name,
+        name_of(fault_->how),
+        fault_->offset,
+        fault_->from_end ? "before" : "from",
+        fault_->from_end ? "end" : "start"
+    );
+}
+
+}  // namespace holdfast::test
