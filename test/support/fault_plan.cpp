@@ -57,7 +57,8 @@ void fault_plan::set_mode(direction way, proxy_mode mode, connection_selector wh
 }
 
 void fault_plan::set_fragments(direction way, fragments sizes, connection_selector which) {
-    give(fragments_[way], std::move(which), std::move(sizes));
+    fragmenting order{sizes, std::make_shared<std::minstd_rand>(sizes.seed)};
+    give(fragments_[way], std::move(which), std::move(order));
 }
 
 void fault_plan::set_rewriter(message_rewriter rewriter, connection_selector which) {
@@ -112,12 +113,14 @@ proxy_mode fault_plan::mode(direction way, connection_record const& connection) 
     return last_match<proxy_mode>(modes_, way, connection);
 }
 
-std::size_t fault_plan::fragment(direction way, connection_record const& connection) const {
-    auto const sizes = last_match<fragments>(fragments_, way, connection);
-    if (!sizes.random) {
-        return sizes.most;
+fragments fault_plan::fragment(direction way, connection_record const& connection) const {
+    auto const order = last_match<fragmenting>(fragments_, way, connection);
+    auto next = order.sizes;
+    if (order.random && next.most > next.least) {
+        std::uniform_int_distribution<std::size_t> sizes{next.least, next.most};
+        next.least = next.most = sizes(*order.random);
     }
-    return std::uniform_int_distribution<std::size_t>{sizes.least, sizes.most}(*sizes.random);
+    return next;
 }
 
 message_parts fault_plan::rewrite(server_message message) const {

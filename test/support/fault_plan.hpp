@@ -9,13 +9,6 @@
 
 namespace holdfast::test {
 
-/// How many bytes are sent at once: from `least` to `most`, as drawn; none: all there are.
-struct fragments {
-    std::size_t least = 0;
-    std::size_t most = 0;
-    std::shared_ptr<std::minstd_rand> random{};
-};
-
 /// What a proxy has been told to do. Used on the proxy's thread only.
 ///
 /// Of standing orders the last that matches a connection counts. Faults happen once and are then
@@ -43,7 +36,9 @@ public:
     );
 
     proxy_mode mode(direction way, connection_record const& connection) const;
-    std::size_t fragment(direction way, connection_record const& connection) const;  // 0: whole
+
+    /// The next one; `least` and `most` are its size.
+    fragments fragment(direction way, connection_record const& connection) const;
     message_parts rewrite(server_message message) const;
 
     std::optional<command_fault> take_command_fault(
@@ -75,6 +70,11 @@ private:
         command_fault fault;
     };
 
+    struct fragmenting {
+        fragments sizes{};
+        std::shared_ptr<std::minstd_rand> random{};
+    };
+
     enum class unit { bytes_to_server, bytes_to_client, replies };
 
     struct fault_on_count {
@@ -96,7 +96,7 @@ private:
     std::optional<stream_fault> take(unit counted, connection_record const& connection);
 
     std::map<direction, orders<proxy_mode>> modes_;
-    std::map<direction, orders<fragments>> fragments_;
+    std::map<direction, orders<fragmenting>> fragments_;
     orders<message_rewriter> rewriters_;
     std::vector<fault_on_command> on_command_;
     std::vector<fault_on_count> on_count_;

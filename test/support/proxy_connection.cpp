@@ -26,9 +26,6 @@ using std::chrono::steady_clock;
 
 constexpr auto as_tuple = asio::as_tuple(asio::use_awaitable);
 
-// Long enough for the peer to read one fragment before the next one comes.
-constexpr std::chrono::milliseconds fragment_pause{1};
-
 void prepare(proxy_connection::protocol::socket& socket) {
     error_code ignored;  // a unix socket has no such option
     socket.set_option(asio::ip::tcp::no_delay{true}, ignored);
@@ -226,7 +223,13 @@ void proxy_connection::queue(pipe& p, piece what) {
         return;
     }
     what.due = steady_clock::now() + mode.later_by;
-    p.queue.push_back(std::move(what));
+    bool const joins = what.type == piece::kind::bytes && mode.later_by.count() == 0 &&
+                       !p.queue.empty() && p.queue.back().type == piece::kind::bytes;
+    if (joins) {
+        p.queue.back().bytes += what.bytes;  // what comes together leaves together
+    } else {
+        p.queue.push_back(std::move(what));
+    }
     p.wake.cancel();
 }
 
@@ -276,7 +279,7 @@ asio::awaitable<void> proxy_connection::write(pipe& p) {
         auto const& bytes = p.queue.front().bytes;
         auto const size = std::min(
             {static_cast<std::uint64_t>(bytes.size()),
-             fragment == 0 ? bytes.size() : fragment,
+             fragment.most == 0 ? bytes.size() : fragment.most,
              plan_.bytes_until_fault(p.way, record_)}
         );
         auto const part = bytes.substr(0, size);
@@ -296,8 +299,8 @@ asio::awaitable<void> proxy_connection::write(pipe& p) {
         }
         if (auto const fault = plan_.take_byte_fault(p.way, record_)) {
             apply(*fault, p.way);
-        } else if (fragment != 0) {
-            p.wake.expires_after(fragment_pause);
+        } else if (fragment.most != 0) {
+            p.wake.expires_after(fragment.pause);
             co_await p.wake.async_wait(as_tuple);
         }
     }

@@ -36,6 +36,16 @@ enum class cut_kind {
     rst,  // the client gets "connection reset"
 };
 
+/// How many bytes are sent at once.
+struct fragments {
+    std::size_t least = 0;
+    std::size_t most = 0;  // 0: all there are; as many as are drawn, where it is not `least`
+    unsigned seed = 1;
+
+    /// Long enough for the peer to read one before the next one comes.
+    std::chrono::microseconds pause{1000};
+};
+
 /// What happens once, at a point in the stream.
 enum class stream_fault {
     cut,    // as `cut_kind::fin`

@@ -49,16 +49,10 @@ void tcp_proxy::set_mode(proxy_mode mode, connection_selector which) {
 }
 
 void tcp_proxy::fragment(direction way, std::size_t size, connection_selector which) {
-    engine_->change([&](fault_plan& plan) { plan.set_fragments(way, {size, size, {}}, which); });
+    fragment(way, fragments{.least = size, .most = size}, std::move(which));
 }
 
-void tcp_proxy::fragment_at_random(
-    direction way,
-    std::size_t most,
-    unsigned seed,
-    connection_selector which
-) {
-    fragments const sizes{1, most, std::make_shared<std::minstd_rand>(seed)};
+void tcp_proxy::fragment(direction way, fragments sizes, connection_selector which) {
     engine_->change([&](fault_plan& plan) { plan.set_fragments(way, sizes, which); });
 }
 

@@ -38,14 +38,7 @@ public:
 
     /// Sends at most `size` bytes at once; 0 ends it.
     void fragment(direction way, std::size_t size, connection_selector which = {});
-
-    /// Sends at most as many bytes at once as is drawn each time, from 1 to `most`.
-    void fragment_at_random(
-        direction way,
-        std::size_t most,
-        unsigned seed,
-        connection_selector which = {}
-    );
+    void fragment(direction way, fragments sizes, connection_selector which = {});
 
     /// Passes every message for the client through `rewriter`, on the proxy's thread; an empty
     /// function ends it.

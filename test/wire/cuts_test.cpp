@@ -1,7 +1,7 @@
 // The connection fails at a byte of a reply: at every byte of every kind of reply, in each way.
 //
 // HOLDFAST_WIRE=full runs all of the cuts, otherwise it is every n-th of them, from a start that is
-// drawn: HOLDFAST_WIRE_SEED sets it.
+// drawn: HOLDFAST_WIRE_SEED sets it. HOLDFAST_WIRE_ONLY names one step of the scenario.
 
 #include "support/redis_server.hpp"
 #include "support/run.hpp"
@@ -51,7 +51,6 @@ holdfast::config settings_of(switchboard const& board, std::string const& name) 
     settings.health_check_interval = timeout;
     settings.reconnect_min = 1ms;
     settings.reconnect_max = 20ms;
-    if (getenv("LOG")) settings.log = [name](holdfast::log_level, std::string_view m) { std::cerr << name << ": " << m << "\n"; };
     return settings;
 }
 
@@ -63,7 +62,9 @@ holdfast::config patient(holdfast::config settings) {
 
 struct planned_cut {
     step const* where;
-    cut what;
+    break_kind how;
+    std::size_t offset;
+    bool from_end;
 };
 
 class cuts {
@@ -109,16 +110,17 @@ private:
     }
 
     void add_cuts(step const& where, std::size_t size) {
-        if (getenv("ONLY") && where.name != getenv("ONLY")) return;
+        if (!is_asked_for(where.name)) {
+            return;
+        }
         for (std::size_t at = 0; at <= size; ++at) {
             ++offsets_;
             // A message may be a digit longer in the next run: both its ends are cut.
             bool const from_end = at > size / 2;
-            for (std::size_t how = 0; how < cut::kinds; ++how) {
-                planned_.push_back({
-                    &where,
-                    {static_cast<cut::kind>(how), from_end ? size - at : at, from_end},
-                });
+            for (std::size_t how = 0; how < break_kinds; ++how) {
+                planned_.push_back(
+                    {&where, static_cast<break_kind>(how), from_end ? size - at : at, from_end}
+                );
             }
         }
     }
@@ -134,7 +136,7 @@ private:
             });
         }
         auto const done = [&running] { return running == 0; };
-        BOOST_TEST(co_await co_eventually(110s, done));
+        BOOST_TEST(co_await co_eventually(run_limit(), done));
     }
 
     asio::awaitable<void> lane(int number) {
@@ -142,11 +144,12 @@ private:
         auto client = std::make_unique<holdfast::client>(executor_, settings_of(board_, name));
         co_await client->ready(asio::use_awaitable);
         while (next_ < chosen_.size()) {
-            auto const& [where, what] = planned_[chosen_[next_++]];
+            auto const& [where, how, offset, from_end] = planned_[chosen_[next_++]];
+            auto const fault = make_break(how, offset, from_end);
             auto const one =
-                std::make_shared<exchange>(stage_, *client, name, next_key(), *where, what);
+                std::make_shared<exchange>(stage_, *client, name, next_key(), *where, fault);
             bool const usable = co_await one->run();
-            ++done_[static_cast<std::size_t>(what.how)];
+            ++done_[static_cast<std::size_t>(how)];
             if (!usable) {
                 client = std::make_unique<holdfast::client>(executor_, settings_of(board_, name));
             }
@@ -177,11 +180,11 @@ private:
 
     void say() const {
         std::string kinds;
-        for (std::size_t how = 0; how < cut::kinds; ++how) {
+        for (std::size_t how = 0; how < break_kinds; ++how) {
             kinds += fmt::format(
                 "{}{} {}",
                 how == 0 ? "" : ", ",
-                name_of(static_cast<cut::kind>(how)),
+                name_of(static_cast<break_kind>(how)),
                 done_[how]
             );
         }
@@ -204,7 +207,7 @@ private:
 
     static constexpr std::size_t health_reply_size = 14;  // "$8", "holdfast"
     static constexpr std::size_t probe_steps = 7;
-    static constexpr std::size_t forget_every = 100;
+    static constexpr std::size_t forget_every = 32;
 
     asio::any_io_executor executor_;
     redis_server server_;
@@ -219,7 +222,7 @@ private:
     std::size_t next_ = 0;
     std::size_t keys_ = 0;
     std::size_t offsets_ = 0;
-    std::array<std::size_t, cut::kinds> done_{};
+    std::array<std::size_t, break_kinds> done_{};
     std::uint64_t reconnects_ = 0;
     std::uint64_t withdrawals_ = 0;
 };
@@ -232,6 +235,6 @@ BOOST_AUTO_TEST_CASE(a_cut_at_any_byte_of_any_reply) {
             cuts all{executor};
             co_await all.run();
         },
-        115s
+        run_limit() + 10s
     );
 }

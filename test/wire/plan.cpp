@@ -25,6 +25,15 @@ bool full_run() {
     return given && std::string_view{given} == "full";
 }
 
+std::chrono::seconds run_limit() {
+    return std::chrono::seconds{full_run() ? 580 : 100};
+}
+
+bool is_asked_for(std::string_view what) {
+    char const* const given = std::getenv("HOLDFAST_WIRE_ONLY");
+    return !given || what == given;
+}
+
 unsigned run_seed() {
     static unsigned const seed = draw_seed();
     return seed;

@@ -12,8 +12,16 @@ namespace {
 
 constexpr std::size_t most_shown = 8;
 
-constexpr std::array<std::string_view, 6>
-    names{"false grants", "hangs", "wrong ends", "left behind", "not recovered", "missed"};
+constexpr std::array<std::string_view, violations> names{
+    "false grants",
+    "hangs",
+    "wrong ends",
+    "left behind",
+    "not recovered",
+    "wrong epochs",
+    "missed",
+};
+static_assert(!names.back().empty());
 
 }  // namespace
 

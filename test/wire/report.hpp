@@ -16,8 +16,11 @@ enum class violation {
     wrong_end,      // it ended in a way that it may not
     left_behind,    // something was left on the server or in the client
     not_recovered,  // the client was of no use afterwards
+    wrong_epoch,    // a connection that has to go was kept, or the other way round
     missed,         // the fault did not take place: nothing was tested
 };
+
+inline constexpr std::size_t violations = 7;
 
 /// What a run found. Used on one thread.
 class report {
@@ -43,7 +46,7 @@ private:
         std::vector<std::string> first;
     };
 
-    std::array<tally, 6> found_;
+    std::array<tally, violations> found_;
     std::size_t judged_ = 0;
     std::chrono::nanoseconds longest_{0};
     std::string longest_where_;

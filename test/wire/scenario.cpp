@@ -27,33 +27,17 @@ constexpr milliseconds brief_stall{3};
 // An operation did not end: the rest of the step makes no sense.
 struct abandoned {};
 
-// Splits the message where the cut is.
-message_parts cut_up(cut const& where, std::string const& bytes, std::function<void()> struck) {
-    auto const offset = std::min(where.offset, bytes.size());
-    auto const at = where.from_end ? bytes.size() - offset : offset;
-    auto fault = stream_fault::stall;
-    switch (where.how) {
-        case cut::kind::fin: fault = stream_fault::cut; break;
-        case cut::kind::rst: fault = stream_fault::reset; break;
-        case cut::kind::drop: fault = stream_fault::drop; break;
-        case cut::kind::stall_briefly:
-        case cut::kind::stall_until_given_up: break;
-    }
-    return {bytes.substr(0, at), std::move(struck), fault, bytes.substr(at)};
+// Says so when the message has been struck: just before a fault, or behind all of it.
+message_parts with_mark(message_parts parts, std::function<void()> struck) {
+    auto const is_fault = [](auto const& part) {
+        return std::holds_alternative<stream_fault>(part);
+    };
+    auto const at = std::find_if(parts.begin(), parts.end(), is_fault);
+    parts.insert(at, std::move(struck));
+    return parts;
 }
 
 }  // namespace
-
-std::string_view name_of(cut::kind how) {
-    switch (how) {
-        case cut::kind::fin: return "FIN";
-        case cut::kind::rst: return "RST";
-        case cut::kind::stall_briefly: return "brief stall";
-        case cut::kind::stall_until_given_up: return "stall";
-        case cut::kind::drop: break;
-    }
-    return "black hole";
-}
 
 std::vector<step> const& all_steps() {
     using enum message_kind;
@@ -97,15 +81,19 @@ exchange::exchange(
     std::string name,
     std::string key,
     step const& what,
-    std::optional<cut> fault
+    std::optional<disturbance> fault
 )
     : stage_{on},
       name_{std::move(name)},
       key_{std::move(key)},
       step_{what},
-      fault_{fault},
-      mine_{tested, {}, {}, pending{on.executor}},
-      theirs_{on.rival, {}, {}, pending{on.executor}},
+      fault_{std::move(fault)},
+      mine_{tested, key_, {}, {}, pending{on.executor}},
+      theirs_{on.rival, key_, {}, {}, pending{on.executor}},
+      crowd_{
+          party{tested, key_ + "-before", {}, {}, pending{on.executor}},
+          party{tested, key_ + "-after", {}, {}, pending{on.executor}}
+      },
       struck_{on.executor},
       healed_{on.executor} {}
 
@@ -114,8 +102,10 @@ asio::awaitable<bool> exchange::run() {
     try {
         auto body = (this->*step_.run)();
         co_await std::move(body);
+        co_await disperse();
         recovering_ = true;
         co_await follow_up();
+        co_await look_at_epoch();
         co_await settle();
     } catch (abandoned const&) {
         usable_ = false;
@@ -212,7 +202,10 @@ asio::awaitable<void> exchange::renewed() {
     begin_renew();
     co_await struck();
     co_await end(mine_, "renew", errc::unreachable);
-    auto const held = [this] { return mine_.held.state() == lease_state::held; };
+    auto const held = [this] {
+        auto const state = mine_.held.state();
+        return state == lease_state::held || (lies() && state == lease_state::lost);
+    };
     co_await expect(violation::not_recovered, "the lease is not held again", held);
     judge(mine_);
     co_await hand_over();
@@ -220,14 +213,16 @@ asio::awaitable<void> exchange::renewed() {
 
 asio::awaitable<void> exchange::kept_alive() {
     // Every 60 ms.
-    acquire_options const often{.renew_at = 0.001};
+    acquire_options const often{.lease = std::chrono::minutes{1}, .renew_at = 0.001};
     co_await take(mine_, often);
     begin_acquire(theirs_);
     arm();
     co_await struck();
     auto const before = mine_.held.deadline();
     auto const renewed = [&] {
-        return mine_.held.state() == lease_state::held && mine_.held.deadline() > before;
+        auto const state = mine_.held.state();
+        return (state == lease_state::held && mine_.held.deadline() > before) ||
+               (lies() && state == lease_state::lost);
     };
     co_await expect(violation::not_recovered, "the lease is not renewed any more", renewed);
     judge(mine_);
@@ -351,47 +346,65 @@ void exchange::forget_script() {
 }
 
 void exchange::arm() {
-    auto const once = std::make_shared<bool>(false);  // used by the proxy's thread
-    stage_.board.set_edit(
-        name_,
-        [once,
-         what = &step_,
-         key = key_,
-         fault = fault_,
-         self = weak_from_this(),
-         executor =
-             stage_.executor](server_message const& message) -> std::optional<message_parts> {
-            if (*once || link_of(message.connection) != what->link) {
-                return std::nullopt;
+    stage_.board.set_edit(name_, strike_once());
+    armed_at_ = lease_clock::now();
+    reconnects_ = mine_.by.stats().reconnects;
+    if (fault_ && fault_->crowded) {
+        begin_acquire(crowd_.front());
+    }
+}
+
+switchboard::edit exchange::strike_once() {
+    // Used by the proxy's thread.
+    struct progress {
+        bool struck = false;
+        std::size_t connection = 0;
+        std::string held_back{};
+    };
+    auto struck = [self = weak_from_this(),
+                   executor = stage_.executor](std::size_t connection, std::size_t size) {
+        asio::post(executor, [self, connection, size] {
+            if (auto const one = self.lock()) {
+                one->on_struck(connection, size);
+            }
+        });
+    };
+    return
+        [so_far = std::make_shared<progress>(), what = &step_, key = key_, fault = fault_, struck](
+            server_message const& message
+        ) -> std::optional<message_parts> {
+            auto const number = message.connection.number;
+            if (so_far->struck) {
+                bool const overtakes = !so_far->held_back.empty() && so_far->connection == number;
+                return overtakes ? std::optional{message_parts{
+                                       message.bytes,
+                                       std::exchange(so_far->held_back, {})
+                                   }}
+                                 : std::nullopt;
             }
             auto const subject = subject_of(message);
-            if (subject.kind != what->message || !(subject.key.empty() || subject.key == key)) {
+            if (link_of(message.connection) != what->link || subject.kind != what->message ||
+                !(subject.key.empty() || subject.key == key)) {
                 return std::nullopt;
             }
-            *once = true;
-            auto const number = message.connection.number;
-            auto struck = [self, executor, number, size = message.bytes.size()] {
-                asio::post(executor, [self, number, size] {
-                    if (auto const one = self.lock()) {
-                        one->on_struck(number, size);
-                    }
-                });
-            };
-            if (!fault) {
-                return message_parts{message.bytes, std::move(struck)};
+            so_far->struck = true;
+            so_far->connection = number;
+            auto parts = fault && fault->rewrite ? fault->rewrite(message.bytes)
+                                                 : message_parts{message.bytes};
+            if (fault && fault->overtaken) {
+                so_far->held_back = message.bytes;
+                parts.clear();
             }
-            return cut_up(*fault, message.bytes, std::move(struck));
-        }
-    );
-    armed_at_ = lease_clock::now();
+            return with_mark(std::move(parts), [struck, number, size = message.bytes.size()] {
+                struck(number, size);
+            });
+        };
 }
 
 void exchange::on_struck(std::size_t connection, std::size_t size) {
     connection_ = connection;
     size_ = size;
-    bool const stalled = fault_ && (fault_->how == cut::kind::stall_briefly ||
-                                    fault_->how == cut::kind::stall_until_given_up);
-    if (stalled) {
+    if (fault_ && fault_->stall != disturbance::end::none) {
         asio::co_spawn(stage_.executor, heal(), asio::detached);
     } else {
         healed_.happen();
@@ -400,6 +413,9 @@ void exchange::on_struck(std::size_t connection, std::size_t size) {
 }
 
 asio::awaitable<void> exchange::struck() {
+    if (fault_ && fault_->crowded) {
+        begin_acquire(crowd_.back());
+    }
     bool const happened = co_await struck_.wait(stage_.bound);
     if (!happened) {
         found(violation::missed, "the message did not come");
@@ -409,7 +425,7 @@ asio::awaitable<void> exchange::struck() {
 
 asio::awaitable<void> exchange::heal() {
     auto const self = shared_from_this();
-    if (fault_->how == cut::kind::stall_briefly) {
+    if (fault_->stall == disturbance::end::soon) {
         co_await sleep_for(brief_stall);
     } else {
         co_await given_up();
@@ -456,7 +472,7 @@ void exchange::begin(party& who) {
 
 void exchange::begin_acquire(party& who, acquire_options options) {
     begin(who);
-    who.by.lock(key_).acquire(
+    who.by.lock(who.key).acquire(
         options,
         [self = shared_from_this(), &who](error_code ec, lease granted) {
             self->delivered(who, ec, std::move(granted));
@@ -528,13 +544,14 @@ asio::awaitable<void> exchange::end(party& who, char const* what, errc also_allo
         found(recovering_ ? violation::not_recovered : violation::hang, what);
         throw abandoned{};
     }
-    bool const is_mine = &who == &mine_;
-    if (is_mine && fault_) {
+    bool const is_rival = &who == &theirs_;
+    if (!is_rival && fault_) {
         stage_.findings.took(lease_clock::now() - who.since, where());
     }
     // What the server says by itself may be heard without a fault, too.
-    bool const possible = is_mine && (fault_ || also_allowed == errc::corrupt_state);
-    bool const allowed = possible && also_allowed != errc{} && who.error == also_allowed;
+    bool const possible = !is_rival && (fault_ || also_allowed == errc::corrupt_state);
+    bool const allowed =
+        possible && ((also_allowed != errc{} && who.error == also_allowed) || lies());
     if (who.error && !allowed) {
         found(violation::wrong_end, fmt::format("{}: {}", what, who.error.message()));
     }
@@ -563,9 +580,24 @@ asio::awaitable<void> exchange::refusals(std::uint64_t count) {
     co_await expect(violation::hang, "the client was not refused as often as it should", refused);
 }
 
+// The others had no part in what happened: they get what they asked for.
+asio::awaitable<void> exchange::disperse() {
+    if (!fault_ || !fault_->crowded) {
+        co_return;
+    }
+    for (auto& one : crowd_) {
+        co_await end(one, "acquire of another lock");
+        co_await give_back(one);
+    }
+}
+
 // The client is of use as before. Where the connection for notices was struck, that means to be
 // woken by one.
 asio::awaitable<void> exchange::follow_up() {
+    bool const followed = step_.run == &exchange::probed;  // by an acquire and a release
+    if (followed) {
+        co_return;
+    }
     if (step_.link == link_kind::commands) {
         co_await take(mine_);
         co_await give_back(mine_);
@@ -580,9 +612,22 @@ asio::awaitable<void> exchange::follow_up() {
     co_await give_back(mine_);
 }
 
+asio::awaitable<void> exchange::look_at_epoch() {
+    auto const reconnects = [this] { return mine_.by.stats().reconnects - reconnects_; };
+    auto const then = fault_ ? fault_->then : disturbance::epoch::any;
+    if (then == disturbance::epoch::kept && reconnects() != 0) {
+        found(violation::wrong_epoch, "the connection was dropped without need");
+    }
+    if (then == disturbance::epoch::dropped) {
+        auto const dropped = [&] { return reconnects() > 0; };
+        co_await expect(violation::wrong_epoch, "the connection was kept", dropped);
+    }
+}
+
 asio::awaitable<void> exchange::settle() {
     co_await healed_.wait(stage_.bound);
-    if (fault_ && fault_->how == cut::kind::drop) {
+    // A black hole never closes its connection, which the client may have left.
+    if (fault_ && stage_.board.connection(name_, step_.link) != connection_) {
         stage_.board.proxy().cut(cut_kind::rst, connection_number(connection_));
     }
     auto const nothing_here = [this] {
@@ -590,7 +635,10 @@ asio::awaitable<void> exchange::settle() {
         return now.waiters_now == 0 && now.leases_now == 0;
     };
     co_await expect(violation::left_behind, "a waiter or a lease in the client", nothing_here);
-    auto const nothing_there = [this] { return !stage_.probe.exists(key_); };
+    auto const nothing_there = [this] {
+        return !stage_.probe.exists(key_) && !stage_.probe.exists(crowd_.front().key) &&
+               !stage_.probe.exists(crowd_.back().key);
+    };
     co_await expect(violation::left_behind, "the lock on the server", nothing_there);
 }
 
@@ -610,13 +658,16 @@ void exchange::judge(party const& who) {
     if (!who.held) {
         return;
     }
-    auto const fields = stage_.probe.cmd("HKEYS", key_);
+    auto const fields = stage_.probe.cmd("HKEYS", who.key);
+    if (!who.held.valid() && lies()) {
+        return;
+    }
     if (!who.held.valid()) {
         found(violation::wrong_end, "the lease is not valid");
         return;
     }
     stage_.findings.judged();
-    auto const holder = stage_.board.holder(key_, who.held.token());
+    auto const holder = stage_.board.holder(who.key, who.held.token());
     auto const& holders = fields.as_array();
     if (holder.empty() || holders.size() != 1 || holders.front().as_string() != holder) {
         found(
@@ -639,14 +690,7 @@ std::string exchange::where() const {
     if (!fault_) {
         return std::string{step_.name};
     }
-    return fmt::format(
-        "{}, {} {} bytes {} its {}",
-        step_.name,
-        name_of(fault_->how),
-        fault_->offset,
-        fault_->from_end ? "before" : "from",
-        fault_->from_end ? "end" : "start"
-    );
+    return fmt::format("{}{}, {}", fault_->crowded ? "crowded " : "", step_.name, fault_->name);
 }
 
 }  // namespace holdfast::test

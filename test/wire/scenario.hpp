@@ -1,6 +1,7 @@
 #ifndef HOLDFAST_TEST_WIRE_SCENARIO_HPP
 #define HOLDFAST_TEST_WIRE_SCENARIO_HPP
 
+#include "disturbance.hpp"
 #include "pending.hpp"
 #include "report.hpp"
 #include "support/redis_probe.hpp"
@@ -11,8 +12,10 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 
+#include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -33,18 +36,6 @@ struct stage {
     std::chrono::milliseconds bound;    // no operation takes longer, whatever the fault
 };
 
-/// What happens to one message of the server, and when it is over.
-struct cut {
-    enum class kind { fin, rst, stall_briefly, stall_until_given_up, drop };
-    static constexpr std::size_t kinds = 5;
-
-    kind how = kind::fin;
-    std::size_t offset = 0;  // so many bytes of the message pass
-    bool from_end = false;   // so many do not
-};
-
-std::string_view name_of(cut::kind how);
-
 class exchange;
 
 /// A piece of the reference scenario: the operations around one message of the server.
@@ -61,7 +52,7 @@ std::vector<step> const& all_steps();
 /// One run of a step: a client under test and its rival deal with a lock of their own, while
 /// something may happen to the step's message.
 ///
-/// No check can be satisfied by the end of a lease: leases are longer than the bound.
+/// Where leases are longer than the bound, no check can be satisfied by the end of one.
 class exchange : public std::enable_shared_from_this<exchange> {
 public:
     /// `name`: of the client. `key`: of a lock that nobody has used. Without a fault nothing may
@@ -72,7 +63,7 @@ public:
         std::string name,
         std::string key,
         step const& what,
-        std::optional<cut> fault
+        std::optional<disturbance> fault
     );
 
     /// Reports what goes wrong. False if the client cannot be used any more.
@@ -84,9 +75,10 @@ public:
 private:
     friend std::vector<step> const& all_steps();
 
-    // One of the two who want the lock, with its present operation.
+    // One who wants a lock, with its present operation.
     struct party {
         client& by;
+        std::string key;
         lease held;
         error_code error;
         pending ended;
@@ -118,6 +110,7 @@ private:
     // The fault.
     void forget_script();
     void arm();
+    switchboard::edit strike_once();
     void on_struck(std::size_t connection, std::size_t size);
     boost::asio::awaitable<void> struck();
     boost::asio::awaitable<void> heal();
@@ -136,13 +129,16 @@ private:
     boost::asio::awaitable<void> give_back(party& who);
     boost::asio::awaitable<void> hand_over();
     boost::asio::awaitable<void> refusals(std::uint64_t count);
+    boost::asio::awaitable<void> disperse();
     boost::asio::awaitable<void> follow_up();
+    boost::asio::awaitable<void> look_at_epoch();
     boost::asio::awaitable<void> settle();
     boost::asio::awaitable<void> expect(
         violation otherwise,
         char const* what,
         std::function<bool()> holds
     );
+    bool lies() const { return fault_ && fault_->lies; }
     void delivered(party& who, error_code ec, lease granted);
     void judge(party const& who);
     void found(violation what, std::string const& details) const;
@@ -152,14 +148,16 @@ private:
     std::string name_;
     std::string key_;
     step const& step_;
-    std::optional<cut> fault_;
+    std::optional<disturbance> fault_;
     party mine_;
     party theirs_;
+    std::array<party, 2> crowd_;
     pending struck_;
     pending healed_;
     lease_clock::time_point armed_at_{};
     std::size_t connection_ = 0;  // that was struck
     std::size_t size_ = 0;
+    std::uint64_t reconnects_ = 0;  // before
     bool recovering_ = false;
     bool usable_ = true;
 };
