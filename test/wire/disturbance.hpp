@@ -3,6 +3,8 @@
 
 #include "support/proxy_faults.hpp"
 
+#include <holdfast/error.hpp>
+
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -22,12 +24,15 @@ struct disturbance {
     bool overtaken = false;
 
     /// When a stall ends.
-    enum class end { none, soon, when_given_up };
+    enum class end { none, soon, soon_twice, when_given_up };
     end stall = end::none;
 
     /// The client is told something that is not true, and cannot see that: any error may come of
     /// it, but no false grant.
     bool lies = false;
+
+    /// An operation may end with this, besides what it may end with anyway.
+    errc may_cause = errc{};
 
     /// What becomes of the connection.
     enum class epoch { any, dropped, kept };

@@ -94,7 +94,8 @@ bool brings_nothing_new(step const& what) {
 struct fragment_run {
     explicit fragment_run(asio::any_io_executor const& executor)
         : rival{executor, settings_of(board, "rival")},
-          on{executor, board, probe, rival, findings, timeout, bound} {}
+          beat{executor, rival},
+          on{executor, board, probe, rival, beat, findings, timeout, bound} {}
 
     asio::awaitable<void> run(asio::any_io_executor executor, fragmentation const& how) {
         auto const these = connections_that_sent("SETNAME " + how.name);
@@ -125,6 +126,7 @@ struct fragment_run {
     redis_probe probe = server.probe();
     report findings;
     holdfast::client rival;
+    pulse beat;
     stage on;
     int keys = 0;
     int steps = 0;

@@ -51,8 +51,9 @@ std::string report::summary() const {
     }
     using ms = std::chrono::milliseconds;
     return text + fmt::format(
-                      "; leases judged {}; longest operation {} ms ({})",
+                      "; leases judged {}; repeated {}; longest operation {} ms ({})",
                       judged_,
+                      repeated_,
                       std::chrono::duration_cast<ms>(longest_).count(),
                       longest_where_
                   );

@@ -33,6 +33,7 @@ public:
     /// How long an operation took under a fault.
     void took(std::chrono::nanoseconds time, std::string const& where);
     void judged() { ++judged_; }
+    void repeated() { ++repeated_; }
 
     /// "false grants 0, hangs 0, …; leases judged 123; longest operation 45 ms (where)".
     std::string summary() const;
@@ -48,6 +49,7 @@ private:
 
     std::array<tally, violations> found_;
     std::size_t judged_ = 0;
+    std::size_t repeated_ = 0;
     std::chrono::nanoseconds longest_{0};
     std::string longest_where_;
 };

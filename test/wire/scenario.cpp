@@ -75,6 +75,26 @@ std::vector<step> const& all_steps() {
     return all;
 }
 
+asio::awaitable<std::vector<std::size_t>> rehearse(
+    stage& on,
+    client& tested,
+    std::string const& name
+) {
+    std::vector<std::size_t> sizes;
+    co_await tested.ready(asio::use_awaitable);
+    for (auto const& each : all_steps()) {
+        if (each.message == message_kind::health) {
+            sizes.push_back(health_reply_size);
+            continue;
+        }
+        auto const key = fmt::format("{}-{}", name, sizes.size());
+        auto const one = std::make_shared<exchange>(on, tested, name, key, each, std::nullopt);
+        co_await one->run();
+        sizes.push_back(one->message_size());
+    }
+    co_return sizes;
+}
+
 exchange::exchange(
     stage& on,
     client& tested,
@@ -92,12 +112,13 @@ exchange::exchange(
       theirs_{on.rival, key_, {}, {}, pending{on.executor}},
       crowd_{
           party{tested, key_ + "-before", {}, {}, pending{on.executor}},
-          party{tested, key_ + "-after", {}, {}, pending{on.executor}}
+          party{tested, key_ + "-after", {}, {}, pending{on.executor}},
+          party{tested, key_ + "-last", {}, {}, pending{on.executor}}
       },
       struck_{on.executor},
       healed_{on.executor} {}
 
-asio::awaitable<bool> exchange::run() {
+asio::awaitable<exchange::result> exchange::run(bool last_try) {
     auto const self = shared_from_this();
     try {
         auto body = (this->*step_.run)();
@@ -111,7 +132,7 @@ asio::awaitable<bool> exchange::run() {
         usable_ = false;
     }
     stage_.board.set_edit(name_, {});
-    co_return usable_;
+    co_return report_findings(last_try);
 }
 
 // The steps
@@ -350,7 +371,7 @@ void exchange::arm() {
     armed_at_ = lease_clock::now();
     reconnects_ = mine_.by.stats().reconnects;
     if (fault_ && fault_->crowded) {
-        begin_acquire(crowd_.front());
+        begin_acquire(crowd_[0]);
     }
 }
 
@@ -414,7 +435,10 @@ void exchange::on_struck(std::size_t connection, std::size_t size) {
 
 asio::awaitable<void> exchange::struck() {
     if (fault_ && fault_->crowded) {
-        begin_acquire(crowd_.back());
+        begin_acquire(crowd_[1]);
+        // Some operations send in a later turn.
+        co_await asio::post(stage_.executor, asio::use_awaitable);
+        begin_acquire(crowd_[2]);
     }
     bool const happened = co_await struck_.wait(stage_.bound);
     if (!happened) {
@@ -425,13 +449,16 @@ asio::awaitable<void> exchange::struck() {
 
 asio::awaitable<void> exchange::heal() {
     auto const self = shared_from_this();
-    if (fault_->stall == disturbance::end::soon) {
-        co_await sleep_for(brief_stall);
-    } else {
-        co_await given_up();
+    int const stalls = fault_->stall == disturbance::end::soon_twice ? 2 : 1;
+    for (int i = 0; i < stalls; ++i) {
+        if (fault_->stall == disturbance::end::when_given_up) {
+            co_await given_up();
+        } else {
+            co_await sleep_for(brief_stall);
+        }
+        stage_.board.proxy()
+            .set_mode(direction::to_client, proxy_mode::forward(), connection_number(connection_));
     }
-    stage_.board.proxy()
-        .set_mode(direction::to_client, proxy_mode::forward(), connection_number(connection_));
     healed_.happen();
 }
 
@@ -551,7 +578,8 @@ asio::awaitable<void> exchange::end(party& who, char const* what, errc also_allo
     // What the server says by itself may be heard without a fault, too.
     bool const possible = !is_rival && (fault_ || also_allowed == errc::corrupt_state);
     bool const allowed =
-        possible && ((also_allowed != errc{} && who.error == also_allowed) || lies());
+        possible && ((also_allowed != errc{} && who.error == also_allowed) || lies() ||
+                     (fault_ && fault_->may_cause != errc{} && who.error == fault_->may_cause));
     if (who.error && !allowed) {
         found(violation::wrong_end, fmt::format("{}: {}", what, who.error.message()));
     }
@@ -594,6 +622,9 @@ asio::awaitable<void> exchange::disperse() {
 // The client is of use as before. Where the connection for notices was struck, that means to be
 // woken by one.
 asio::awaitable<void> exchange::follow_up() {
+    if (lies()) {
+        co_await outlive_lies();
+    }
     bool const followed = step_.run == &exchange::probed;  // by an acquire and a release
     if (followed) {
         co_return;
@@ -609,6 +640,21 @@ asio::awaitable<void> exchange::follow_up() {
     co_await refusals(before + 1);
     co_await give_back(theirs_);
     co_await end(mine_, "acquire");
+    co_await give_back(mine_);
+}
+
+// What is not going to pass is believed until there is a new connection.
+asio::awaitable<void> exchange::outlive_lies() {
+    auto const limit = lease_clock::now() + stage_.bound;
+    do {
+        co_await take(mine_);
+        if (mine_.error) {
+            co_await sleep_for(brief_stall);
+        }
+    } while (mine_.error && lease_clock::now() < limit);
+    if (mine_.error) {
+        found(violation::not_recovered, "the client is not of use again");
+    }
     co_await give_back(mine_);
 }
 
@@ -636,8 +682,8 @@ asio::awaitable<void> exchange::settle() {
     };
     co_await expect(violation::left_behind, "a waiter or a lease in the client", nothing_here);
     auto const nothing_there = [this] {
-        return !stage_.probe.exists(key_) && !stage_.probe.exists(crowd_.front().key) &&
-               !stage_.probe.exists(crowd_.back().key);
+        return stage_.probe.cmd("EXISTS", key_, crowd_[0].key, crowd_[1].key, crowd_[2].key)
+                   .as_integer() == 0;
     };
     co_await expect(violation::left_behind, "the lock on the server", nothing_there);
 }
@@ -682,8 +728,23 @@ void exchange::judge(party const& who) {
     }
 }
 
-void exchange::found(violation what, std::string const& details) const {
-    stage_.findings.add(what, where(), details);
+void exchange::found(violation what, std::string const& details) {
+    findings_.emplace_back(what, details);
+}
+
+exchange::result exchange::report_findings(bool last_try) {
+    bool const false_grant = std::any_of(findings_.begin(), findings_.end(), [](auto const& one) {
+        return one.first == violation::false_grant;
+    });
+    bool const stood_still = stage_.beat.longest_since(started_) > stage_.timeout / 2;
+    if (!findings_.empty() && !false_grant && stood_still && !last_try) {
+        stage_.findings.repeated();
+        return result::disturbed;
+    }
+    for (auto const& [what, details] : findings_) {
+        stage_.findings.add(what, where(), details);
+    }
+    return result::complete;
 }
 
 std::string exchange::where() const {

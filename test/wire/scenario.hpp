@@ -3,6 +3,7 @@
 
 #include "disturbance.hpp"
 #include "pending.hpp"
+#include "pulse.hpp"
 #include "report.hpp"
 #include "support/redis_probe.hpp"
 #include "switchboard.hpp"
@@ -21,6 +22,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace holdfast::test {
@@ -31,6 +33,7 @@ struct stage {
     switchboard& board;
     redis_probe& probe;  // of the server behind the proxy
     client& rival;       // by the same proxy, but no fault meets it
+    pulse& beat;         // of the rival
     report& findings;
     std::chrono::milliseconds timeout;  // `config::request_timeout` of the tested clients
     std::chrono::milliseconds bound;    // no operation takes longer, whatever the fault
@@ -49,6 +52,17 @@ struct step {
 /// The reference scenario.
 std::vector<step> const& all_steps();
 
+/// The length of the step's message where it cannot be seen without a fault.
+inline constexpr std::size_t health_reply_size = 14;  // "$8", "holdfast"
+
+/// Runs all steps without a fault, but for the checks of idle connections: afterwards the server
+/// knows all scripts. Returns how long each step's message was.
+boost::asio::awaitable<std::vector<std::size_t>> rehearse(
+    stage& on,
+    client& tested,
+    std::string const& name
+);
+
 /// One run of a step: a client under test and its rival deal with a lock of their own, while
 /// something may happen to the step's message.
 ///
@@ -66,8 +80,16 @@ public:
         std::optional<disturbance> fault
     );
 
-    /// Reports what goes wrong. False if the client cannot be used any more.
-    boost::asio::awaitable<bool> run();
+    enum class result {
+        complete,  // what went wrong has been reported
+        disturbed  // the machine stood still: it has to be run again, with another key
+    };
+
+    /// `last_try`: everything that goes wrong counts. A false grant always does.
+    boost::asio::awaitable<result> run(bool last_try = true);
+
+    /// Once `run` has ended: whether the client may be used again.
+    bool client_is_usable() const { return usable_; }
 
     /// Once `run` has ended: how long the step's message was; 0 if there was none.
     std::size_t message_size() const { return size_; }
@@ -131,6 +153,7 @@ private:
     boost::asio::awaitable<void> refusals(std::uint64_t count);
     boost::asio::awaitable<void> disperse();
     boost::asio::awaitable<void> follow_up();
+    boost::asio::awaitable<void> outlive_lies();
     boost::asio::awaitable<void> look_at_epoch();
     boost::asio::awaitable<void> settle();
     boost::asio::awaitable<void> expect(
@@ -141,7 +164,8 @@ private:
     bool lies() const { return fault_ && fault_->lies; }
     void delivered(party& who, error_code ec, lease granted);
     void judge(party const& who);
-    void found(violation what, std::string const& details) const;
+    void found(violation what, std::string const& details);
+    result report_findings(bool last_try);
     std::string where() const;
 
     stage& stage_;
@@ -151,9 +175,11 @@ private:
     std::optional<disturbance> fault_;
     party mine_;
     party theirs_;
-    std::array<party, 2> crowd_;
+    std::array<party, 3> crowd_;
     pending struck_;
     pending healed_;
+    lease_clock::time_point started_ = lease_clock::now();
+    std::vector<std::pair<violation, std::string>> findings_;
     lease_clock::time_point armed_at_{};
     std::size_t connection_ = 0;  // that was struck
     std::size_t size_ = 0;

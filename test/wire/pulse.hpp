@@ -1,0 +1,45 @@
+#ifndef HOLDFAST_TEST_WIRE_PULSE_HPP
+#define HOLDFAST_TEST_WIRE_PULSE_HPP
+
+#include <holdfast.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+
+#include <chrono>
+#include <deque>
+#include <memory>
+
+namespace holdfast::test {
+
+/// Asks the server something all the time, by a connection that no fault meets: shows whether the
+/// machine had time for the test, the proxy and the server. Used on one thread.
+class pulse {
+public:
+    /// Beats from now until it is destroyed, which must be before `by` is.
+    pulse(boost::asio::any_io_executor const& executor, client& by);
+    pulse(pulse const&) = delete;
+    pulse& operator=(pulse const&) = delete;
+    ~pulse();
+
+    /// The longest time that an answer has taken since then.
+    std::chrono::nanoseconds longest_since(lease_clock::time_point then) const;
+
+private:
+    struct beat {
+        lease_clock::time_point asked;
+        lease_clock::time_point answered;
+    };
+    struct state {
+        std::deque<beat> beats;  // the last has no answer yet
+        bool stopped = false;
+    };
+
+    static boost::asio::awaitable<void> run(std::shared_ptr<state> kept, lock asked);
+
+    std::shared_ptr<state> state_ = std::make_shared<state>();
+};
+
+}  // namespace holdfast::test
+
+#endif
