@@ -93,6 +93,7 @@ asio::awaitable<void> proxy_connection::read(pipe& p) {
         }
         if (error) {
             queue(p, message_part{std::exchange(p.unread, {})});
+            left_by_client_ = left_by_client_ || p.way == direction::to_server;
             bool const orderly = error == asio::error::eof;
             queue(p, piece{.type = orderly ? piece::kind::end : piece::kind::reset});
             co_return;

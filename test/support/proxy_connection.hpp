@@ -32,6 +32,7 @@ public:
     void look_again();
 
     bool active() const { return !closed_; }
+    bool left_by_client() const { return left_by_client_; }
     connection_record const& record() const { return record_; }
 
 private:
@@ -80,6 +81,7 @@ private:
     pipe to_server_;
     pipe to_client_;
     expected_replies expected_;
+    bool left_by_client_ = false;
     bool closed_ = false;
 };
 

@@ -111,11 +111,19 @@ std::vector<connection_record const*> proxy_engine::records() const {
 }
 
 std::size_t proxy_engine::active() const {
-    return static_cast<std::size_t>(std::count_if(
-        connections_.begin(),
-        connections_.end(),
-        [](auto const& connection) { return connection->active(); }
-    ));
+    auto const count =
+        std::count_if(connections_.begin(), connections_.end(), [](auto const& each) {
+            return each->active();
+        });
+    return static_cast<std::size_t>(count);
+}
+
+std::size_t proxy_engine::in_use() const {
+    auto const count =
+        std::count_if(connections_.begin(), connections_.end(), [](auto const& each) {
+            return each->active() && !each->left_by_client();
+        });
+    return static_cast<std::size_t>(count);
 }
 
 }  // namespace holdfast::test

@@ -55,6 +55,7 @@ public:
     std::vector<connection_record const*> records() const;
     std::size_t accepted() const { return accepted_; }
     std::size_t active() const;
+    std::size_t in_use() const;
     std::size_t refused() const { return refused_; }
     std::size_t pending_faults() const { return plan_.pending(); }
 

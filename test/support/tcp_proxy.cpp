@@ -132,6 +132,10 @@ std::size_t tcp_proxy::active() const {
     return engine_->call([&] { return engine_->active(); });
 }
 
+std::size_t tcp_proxy::in_use() const {
+    return engine_->call([&] { return engine_->in_use(); });
+}
+
 std::size_t tcp_proxy::refused() const {
     return engine_->call([&] { return engine_->refused(); });
 }

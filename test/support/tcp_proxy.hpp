@@ -81,6 +81,7 @@ public:
     std::size_t pending_faults() const;
     std::size_t accepted() const;  // so the last one has this number
     std::size_t active() const;
+    std::size_t in_use() const;  // active ones that the client has not closed
     std::size_t refused() const;
     std::vector<std::string> commands(connection_selector which = {}) const;
     std::size_t commands_with(std::string const& text) const;

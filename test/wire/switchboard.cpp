@@ -3,6 +3,7 @@
 #include "redis/scripts.hpp"
 #include "support/resp.hpp"
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 
@@ -17,6 +18,9 @@ constexpr std::string_view channel_prefix = "redisson_lock__channel:{";
 // EVALSHA, script, number of keys, first key.
 constexpr std::size_t script_at = 1;
 constexpr std::size_t key_at = 3;
+
+// Of one key, in the book of grants.
+constexpr std::size_t most_entries = 16;
 
 // Before the nonce: how long to keep the counter, whether to rehearse.
 constexpr std::size_t holder_from_end = 4;
@@ -144,8 +148,15 @@ std::size_t switchboard::connection(std::string const& client, link_kind which) 
 
 std::string switchboard::holder(std::string const& key, fencing_token token) const {
     std::lock_guard const hold{mutex_};
-    auto const entry = book_.find({key, token.value});
-    return entry == book_.end() ? std::string{} : entry->second;
+    auto const entries = book_.find(key);
+    if (entries == book_.end()) {
+        return {};
+    }
+    auto const& all = entries->second;
+    auto const entry = std::find_if(all.begin(), all.end(), [token](auto const& one) {
+        return one.token == token.value;
+    });
+    return entry == all.end() ? std::string{} : entry->holder;
 }
 
 message_parts switchboard::pass(server_message message) {
@@ -171,7 +182,11 @@ switchboard::edit switchboard::note(server_message const& message) {
         if (values.at(1).as_integer() == 1) {
             auto const token = static_cast<std::uint64_t>(values.at(2).as_integer());
             auto const& words = message.command;
-            book_[{subject.key, token}] = words.at(words.size() - holder_from_end);
+            auto& entries = book_[subject.key];
+            entries.push_back({token, words.at(words.size() - holder_from_end)});
+            if (entries.size() > most_entries) {
+                entries.pop_front();
+            }
         }
     }
     return line.what;

@@ -7,13 +7,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace holdfast::test {
 
@@ -74,7 +74,8 @@ public:
     /// first answer of the server.
     std::size_t connection(std::string const& client, link_kind which) const;
 
-    /// The holder id to which the server gave that token; empty if there is none.
+    /// The holder id to which the server gave that token, if it is one of the last few of that key;
+    /// otherwise empty.
     std::string holder(std::string const& key, fencing_token token) const;
 
 private:
@@ -83,12 +84,17 @@ private:
         std::map<link_kind, std::size_t> newest;
     };
 
+    struct grant_entry {
+        std::uint64_t token;
+        std::string holder;
+    };
+
     message_parts pass(server_message message);
     edit note(server_message const& message);
 
     mutable std::mutex mutex_;
     std::map<std::string, client_line, std::less<>> lines_;
-    std::map<std::pair<std::string, std::uint64_t>, std::string> book_;
+    std::map<std::string, std::deque<grant_entry>, std::less<>> book_;  // by key, the newest last
     tcp_proxy proxy_;
 };
 
