@@ -19,9 +19,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// A case that met a machine that stood still is run again.
-constexpr int most_tries = 5;
-
 // Closed connections cost the proxy time.
 constexpr std::size_t forget_every = 32;
 
@@ -34,7 +31,7 @@ campaign::campaign(asio::any_io_executor const& executor, terms const& how)
       probe_{server_.probe()},
       rival_{executor, patient("rival")},
       beat_{executor, rival_},
-      stage_{executor, board_, probe_, rival_, beat_, findings_, how.timeout, how.bound} {}
+      stage_{executor, board_, probe_, rival_, how.timeout, how.bound} {}
 
 config campaign::settings_of(std::string const& name) const {
     auto settings = parse_url(board_.url());
@@ -61,7 +58,7 @@ config campaign::patient(std::string const& name) const {
 asio::awaitable<std::vector<std::size_t>> campaign::rehearse() {
     std::string const name = "rehearsal";
     auto by = std::make_unique<client>(executor_, patient(name));
-    auto sizes = co_await test::rehearse(stage_, *by, name);
+    auto sizes = co_await test::rehearse(stage_, *by, name, findings_);
     // Those of the probes.
     BOOST_TEST(by->stats().reconnects == 7U);
     co_await retire(std::move(by), name);
@@ -82,8 +79,9 @@ asio::awaitable<void> campaign::run(
             --running;
         });
     }
-    auto const done = [&running] { return running == 0; };
-    BOOST_TEST(co_await co_eventually(run_limit(), done));
+    while (running != 0) {
+        co_await sleep_for(milliseconds{5});
+    }
     co_await look_at_the_end();
 }
 
@@ -92,7 +90,11 @@ asio::awaitable<void> campaign::lane(std::string name) {
     co_await by->ready(asio::use_awaitable);
     while (next_ < chosen_.size()) {
         auto const one = make_(chosen_[next_++]);
-        co_await run_case(by, name, one);
+        std::function<asio::awaitable<void>(std::shared_ptr<report>)> const run =
+            [&](std::shared_ptr<report> findings) {
+                return run_case(by, name, one, std::move(findings));
+            };
+        co_await until_undisturbed(*findings_, beat_, terms_.timeout / 2, run);
         if (next_ % forget_every == 0) {
             board_.proxy().forget_closed();
         }
@@ -103,21 +105,20 @@ asio::awaitable<void> campaign::lane(std::string name) {
 asio::awaitable<void> campaign::run_case(
     std::unique_ptr<client>& by,
     std::string const& name,
-    wire_case const& one
+    wire_case const& one,
+    std::shared_ptr<report> findings
 ) {
-    auto outcome = exchange::result::disturbed;
-    for (int tries = 1; outcome == exchange::result::disturbed; ++tries) {
-        if (one.fresh_client) {
-            co_await retire(std::exchange(by, nullptr), name);
-            by = std::make_unique<client>(executor_, settings_of(name));
-            co_await by->ready(asio::use_awaitable);
-        }
-        auto const key = fmt::format("key-{}", ++keys_);
-        auto const run = std::make_shared<exchange>(stage_, *by, name, key, *one.where, one.what);
-        outcome = co_await run->run(tries == most_tries);
-        if (!run->client_is_usable()) {
-            by = std::make_unique<client>(executor_, settings_of(name));
-        }
+    if (one.fresh_client) {
+        co_await retire(std::exchange(by, nullptr), name);
+        by = std::make_unique<client>(executor_, settings_of(name));
+        co_await by->ready(asio::use_awaitable);
+    }
+    auto const key = fmt::format("key-{}", ++keys_);
+    auto const run =
+        std::make_shared<exchange>(stage_, *by, name, key, findings, *one.where, one.what);
+    bool const usable = co_await run->run();
+    if (!usable) {
+        by = std::make_unique<client>(executor_, settings_of(name));
     }
 }
 
@@ -125,7 +126,7 @@ asio::awaitable<void> campaign::retire(std::unique_ptr<client> by, std::string c
     auto const quiet = [&by] { return by->stats().subscriptions_now == 0; };
     bool const unsubscribed = co_await co_eventually(terms_.bound, quiet);
     if (!unsubscribed) {
-        findings_.add(violation::left_behind, name, "a subscription in the client");
+        findings_->add(violation::left_behind, name, "a subscription in the client");
     }
     auto const done = by->stats();
     reconnects_ += done.reconnects;

@@ -2,6 +2,8 @@
 #define HOLDFAST_TEST_WIRE_CAMPAIGN_HPP
 
 #include "disturbance.hpp"
+#include "pulse.hpp"
+#include "report.hpp"
 #include "scenario.hpp"
 #include "support/redis_server.hpp"
 
@@ -51,7 +53,7 @@ public:
         std::function<wire_case(std::size_t)> const& make
     );
 
-    report& findings() { return findings_; }
+    report const& findings() const { return *findings_; }
     std::uint64_t reconnects() const { return reconnects_; }
     std::uint64_t withdrawals() const { return withdrawals_; }
 
@@ -62,7 +64,8 @@ private:
     boost::asio::awaitable<void> run_case(
         std::unique_ptr<client>& by,
         std::string const& name,
-        wire_case const& one
+        wire_case const& one,
+        std::shared_ptr<report> findings
     );
     boost::asio::awaitable<void> retire(std::unique_ptr<client> by, std::string const& name);
     boost::asio::awaitable<void> look_at_the_end();
@@ -74,7 +77,7 @@ private:
     redis_probe probe_;
     client rival_;
     pulse beat_;
-    report findings_;
+    std::shared_ptr<report> findings_ = std::make_shared<report>();
     stage stage_;
     std::vector<std::size_t> chosen_;
     std::function<wire_case(std::size_t)> make_;

@@ -52,9 +52,11 @@ std::vector<fragmentation> all_fragmentations() {
     std::vector<fragmentation> all{
         {"every-request-byte-by-byte", bytes, whole},
         {"every-reply-byte-by-byte", whole, bytes},
-        {"everything-byte-by-byte", bytes, bytes},
     };
-    unsigned const count = full_run() ? 12 : 2;
+    if (full_run()) {
+        all.push_back({"everything-byte-by-byte", bytes, bytes});
+    }
+    unsigned const count = full_run() ? 12 : 1;
     for (unsigned i = 0; i < count; ++i) {
         auto const seed = run_seed() + i;
         std::size_t const most = std::vector<std::size_t>{2, 5, 17, 60}[seed % 4];
@@ -94,8 +96,7 @@ bool brings_nothing_new(step const& what) {
 struct fragment_run {
     explicit fragment_run(asio::any_io_executor const& executor)
         : rival{executor, settings_of(board, "rival")},
-          beat{executor, rival},
-          on{executor, board, probe, rival, beat, findings, timeout, bound} {}
+          on{executor, board, probe, rival, timeout, bound} {}
 
     asio::awaitable<void> run(asio::any_io_executor executor, fragmentation const& how) {
         auto const these = connections_that_sent("SETNAME " + how.name);
@@ -111,7 +112,7 @@ struct fragment_run {
             reconnects += each.message == message_kind::hello ? 1 : 0;
             auto const key = fmt::format("{}-{}", how.name, ++keys);
             auto const one =
-                std::make_shared<exchange>(on, client, how.name, key, each, std::nullopt);
+                std::make_shared<exchange>(on, client, how.name, key, findings, each, std::nullopt);
             co_await one->run();
             ++steps;
         }
@@ -124,9 +125,8 @@ struct fragment_run {
     redis_server server;
     switchboard board{server.unix_socket()};
     redis_probe probe = server.probe();
-    report findings;
+    std::shared_ptr<report> findings = std::make_shared<report>();
     holdfast::client rival;
-    pulse beat;
     stage on;
     int keys = 0;
     int steps = 0;
@@ -146,18 +146,19 @@ BOOST_AUTO_TEST_CASE(bytes_that_come_one_by_one_or_in_any_fragments) {
                     ++ended;
                 });
             }
-            auto const done = [&] { return ended == all.size(); };
-            BOOST_TEST(co_await co_eventually(run_limit(), done));
+            while (ended != all.size()) {
+                co_await sleep_for(5ms);
+            }
             std::cout << fmt::format(
                              "wire fragments: {} fragmentations, {} steps, {}",
                              all.size(),
                              run.steps,
-                             run.findings.summary()
+                             run.findings->summary()
                          )
                       << std::endl;
-            run.findings.check();
+            run.findings->check();
             BOOST_TEST(run.probe.lock_keys().empty());
         },
-        run_limit() + 10s
+        run_limit()
     );
 }

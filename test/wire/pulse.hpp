@@ -1,6 +1,8 @@
 #ifndef HOLDFAST_TEST_WIRE_PULSE_HPP
 #define HOLDFAST_TEST_WIRE_PULSE_HPP
 
+#include "report.hpp"
+
 #include <holdfast.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -8,6 +10,7 @@
 
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <memory>
 
 namespace holdfast::test {
@@ -35,10 +38,22 @@ private:
         bool stopped = false;
     };
 
-    static boost::asio::awaitable<void> run(std::shared_ptr<state> kept, lock asked);
+    static boost::asio::awaitable<void> beat_on(std::shared_ptr<state> kept, lock asked);
 
     std::shared_ptr<state> state_ = std::make_shared<state>();
 };
+
+/// Runs something, and once more if it found fault while the machine had no time for it: what is
+/// too late then is no one's fault. A false grant is, whatever the machine does.
+///
+/// `run` is called with a report of its own, which it may keep. `patience`: how long an answer may
+/// take.
+boost::asio::awaitable<void> until_undisturbed(
+    report& findings,
+    pulse const& beat,
+    std::chrono::nanoseconds patience,
+    std::function<boost::asio::awaitable<void>(std::shared_ptr<report>)> const& run
+);
 
 }  // namespace holdfast::test
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 
 namespace holdfast::test {
@@ -31,6 +32,24 @@ void report::add(violation what, std::string const& where, std::string const& de
     if (kind.first.size() < most_shown) {
         kind.first.push_back(where + ": " + details);
     }
+}
+
+void report::add(report const& other) {
+    for (std::size_t i = 0; i < found_.size(); ++i) {
+        auto& lines = found_[i].first;
+        found_[i].count += other.found_[i].count;
+        lines.insert(lines.end(), other.found_[i].first.begin(), other.found_[i].first.end());
+        lines.resize(std::min(lines.size(), most_shown));
+    }
+    judged_ += other.judged_;
+    repeated_ += other.repeated_;
+    took(other.longest_, other.longest_where_);
+}
+
+bool report::clean() const {
+    return std::all_of(found_.begin(), found_.end(), [](auto const& one) {
+        return one.count == 0;
+    });
 }
 
 std::size_t report::count(violation what) const {

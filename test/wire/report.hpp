@@ -28,7 +28,11 @@ public:
     /// `where`: which fault, in which operation.
     void add(violation what, std::string const& where, std::string const& details);
 
+    /// Adds all that another report has.
+    void add(report const& other);
+
     std::size_t count(violation what) const;
+    bool clean() const;
 
     /// How long an operation took under a fault.
     void took(std::chrono::nanoseconds time, std::string const& where);

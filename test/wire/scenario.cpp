@@ -78,7 +78,8 @@ std::vector<step> const& all_steps() {
 asio::awaitable<std::vector<std::size_t>> rehearse(
     stage& on,
     client& tested,
-    std::string const& name
+    std::string const& name,
+    std::shared_ptr<report> const& findings
 ) {
     std::vector<std::size_t> sizes;
     co_await tested.ready(asio::use_awaitable);
@@ -88,7 +89,8 @@ asio::awaitable<std::vector<std::size_t>> rehearse(
             continue;
         }
         auto const key = fmt::format("{}-{}", name, sizes.size());
-        auto const one = std::make_shared<exchange>(on, tested, name, key, each, std::nullopt);
+        auto const one =
+            std::make_shared<exchange>(on, tested, name, key, findings, each, std::nullopt);
         co_await one->run();
         sizes.push_back(one->message_size());
     }
@@ -100,12 +102,14 @@ exchange::exchange(
     client& tested,
     std::string name,
     std::string key,
+    std::shared_ptr<report> findings,
     step const& what,
     std::optional<disturbance> fault
 )
     : stage_{on},
       name_{std::move(name)},
       key_{std::move(key)},
+      findings_{std::move(findings)},
       step_{what},
       fault_{std::move(fault)},
       mine_{tested, key_, {}, {}, pending{on.executor}},
@@ -118,7 +122,7 @@ exchange::exchange(
       struck_{on.executor},
       healed_{on.executor} {}
 
-asio::awaitable<exchange::result> exchange::run(bool last_try) {
+asio::awaitable<bool> exchange::run() {
     auto const self = shared_from_this();
     try {
         auto body = (this->*step_.run)();
@@ -132,7 +136,7 @@ asio::awaitable<exchange::result> exchange::run(bool last_try) {
         usable_ = false;
     }
     stage_.board.set_edit(name_, {});
-    co_return report_findings(last_try);
+    co_return usable_;
 }
 
 // The steps
@@ -573,7 +577,7 @@ asio::awaitable<void> exchange::end(party& who, char const* what, errc also_allo
     }
     bool const is_rival = &who == &theirs_;
     if (!is_rival && fault_) {
-        stage_.findings.took(lease_clock::now() - who.since, where());
+        findings_->took(lease_clock::now() - who.since, where());
     }
     // What the server says by itself may be heard without a fault, too.
     bool const possible = !is_rival && (fault_ || also_allowed == errc::corrupt_state);
@@ -712,7 +716,7 @@ void exchange::judge(party const& who) {
         found(violation::wrong_end, "the lease is not valid");
         return;
     }
-    stage_.findings.judged();
+    findings_->judged();
     auto const holder = stage_.board.holder(who.key, who.held.token());
     auto const& holders = fields.as_array();
     if (holder.empty() || holders.size() != 1 || holders.front().as_string() != holder) {
@@ -729,22 +733,7 @@ void exchange::judge(party const& who) {
 }
 
 void exchange::found(violation what, std::string const& details) {
-    findings_.emplace_back(what, details);
-}
-
-exchange::result exchange::report_findings(bool last_try) {
-    bool const false_grant = std::any_of(findings_.begin(), findings_.end(), [](auto const& one) {
-        return one.first == violation::false_grant;
-    });
-    bool const stood_still = stage_.beat.longest_since(started_) > stage_.timeout / 2;
-    if (!findings_.empty() && !false_grant && stood_still && !last_try) {
-        stage_.findings.repeated();
-        return result::disturbed;
-    }
-    for (auto const& [what, details] : findings_) {
-        stage_.findings.add(what, where(), details);
-    }
-    return result::complete;
+    findings_->add(what, where(), details);
 }
 
 std::string exchange::where() const {

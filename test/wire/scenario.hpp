@@ -3,7 +3,6 @@
 
 #include "disturbance.hpp"
 #include "pending.hpp"
-#include "pulse.hpp"
 #include "report.hpp"
 #include "support/redis_probe.hpp"
 #include "switchboard.hpp"
@@ -22,7 +21,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace holdfast::test {
@@ -31,10 +29,8 @@ namespace holdfast::test {
 struct stage {
     boost::asio::any_io_executor executor;
     switchboard& board;
-    redis_probe& probe;  // of the server behind the proxy
-    client& rival;       // by the same proxy, but no fault meets it
-    pulse& beat;         // of the rival
-    report& findings;
+    redis_probe& probe;                 // of the server behind the proxy
+    client& rival;                      // by the same proxy, but no fault meets it
     std::chrono::milliseconds timeout;  // `config::request_timeout` of the tested clients
     std::chrono::milliseconds bound;    // no operation takes longer, whatever the fault
 };
@@ -60,7 +56,8 @@ inline constexpr std::size_t health_reply_size = 14;  // "$8", "holdfast"
 boost::asio::awaitable<std::vector<std::size_t>> rehearse(
     stage& on,
     client& tested,
-    std::string const& name
+    std::string const& name,
+    std::shared_ptr<report> const& findings
 );
 
 /// One run of a step: a client under test and its rival deal with a lock of their own, while
@@ -76,20 +73,13 @@ public:
         client& tested,
         std::string name,
         std::string key,
+        std::shared_ptr<report> findings,
         step const& what,
         std::optional<disturbance> fault
     );
 
-    enum class result {
-        complete,  // what went wrong has been reported
-        disturbed  // the machine stood still: it has to be run again, with another key
-    };
-
-    /// `last_try`: everything that goes wrong counts. A false grant always does.
-    boost::asio::awaitable<result> run(bool last_try = true);
-
-    /// Once `run` has ended: whether the client may be used again.
-    bool client_is_usable() const { return usable_; }
+    /// Reports what goes wrong. False if the client cannot be used any more.
+    boost::asio::awaitable<bool> run();
 
     /// Once `run` has ended: how long the step's message was; 0 if there was none.
     std::size_t message_size() const { return size_; }
@@ -165,12 +155,12 @@ private:
     void delivered(party& who, error_code ec, lease granted);
     void judge(party const& who);
     void found(violation what, std::string const& details);
-    result report_findings(bool last_try);
     std::string where() const;
 
     stage& stage_;
     std::string name_;
     std::string key_;
+    std::shared_ptr<report> findings_;
     step const& step_;
     std::optional<disturbance> fault_;
     party mine_;
@@ -178,8 +168,6 @@ private:
     std::array<party, 3> crowd_;
     pending struck_;
     pending healed_;
-    lease_clock::time_point started_ = lease_clock::now();
-    std::vector<std::pair<violation, std::string>> findings_;
     lease_clock::time_point armed_at_{};
     std::size_t connection_ = 0;  // that was struck
     std::size_t size_ = 0;
