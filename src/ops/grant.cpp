@@ -389,7 +389,8 @@ void grant::send_renewal(
                     return fsm.on_renewed(sent_at, now);
                 });
             } else if (result.status == exec_status::replied ||
-                       result.error == errc::corrupt_state) {
+                       (result.status == exec_status::failed && result.error == errc::corrupt_state
+                       )) {
                 bool const gone =
                     result.status == exec_status::replied && result.reply.integer(1) == 0;
                 ec = errc::lease_lost;

@@ -336,7 +336,10 @@ void command_link::abandon_all() {
     auto lost = std::exchange(in_flight_, {});
     auto doubts = std::exchange(doubtful_, {});
     for (auto& d : doubts) {
-        complete(d.handler, make_result(exec_status::unknown, d.result.error));
+        // It may have been the answer to something else: nobody is sent to mend what is well.
+        bool const to_be_mended = d.result.status == exec_status::failed;
+        auto const cause = to_be_mended ? make_error_code(errc::unreachable) : d.result.error;
+        complete(d.handler, make_result(exec_status::unknown, cause));
     }
     for (auto& r : lost) {
         complete(r.handler, make_result(exec_status::unknown, errc::unreachable, r.sent_again));

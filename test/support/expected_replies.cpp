@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 namespace holdfast::test {
 
@@ -57,28 +58,28 @@ std::vector<std::string> words_of_command(std::string_view message) {
     return words;
 }
 
-void expected_replies::command_sent(std::vector<std::string> const& words, reply_fate fate) {
+void expected_replies::command_sent(std::vector<std::string> words, reply_fate fate) {
     auto const name = lower(words.front());
     resp3_ = resp3_ || (name == "hello" && words.size() > 1 && words[1] == "3");
     if (resp3_ && is_subscription(name)) {
-        confirmations_
-            .insert(confirmations_.end(), std::max<std::size_t>(words.size() - 1, 1), fate);
+        auto const count = std::max<std::size_t>(words.size() - 1, 1);
+        confirmations_.insert(confirmations_.end(), count, {std::move(words), fate});
     } else {
-        replies_.push_back(fate);
+        replies_.push_back({std::move(words), fate});
     }
 }
 
-reply_fate expected_replies::message_came(std::string_view message) {
+expected_reply expected_replies::message_came(std::string_view message) {
     if (is_push(message) && !is_subscription(push_kind(message))) {
-        return reply_fate::deliver;
+        return {};
     }
     auto& expected = is_push(message) ? confirmations_ : replies_;
     if (expected.empty()) {
-        return reply_fate::deliver;
+        return {};
     }
-    auto const fate = expected.front();
+    auto reply = std::move(expected.front());
     expected.pop_front();
-    return fate;
+    return reply;
 }
 
 }  // namespace holdfast::test

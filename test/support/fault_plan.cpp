@@ -10,7 +10,7 @@ namespace {
 
 template <class Orders, class Order>
 void give(Orders& orders, connection_selector which, Order order) {
-    if (!which.number && which.text.empty()) {
+    if (!which.number && which.text.empty() && which.absent.empty()) {
         orders.clear();  // it applies to all: those before it can no longer count
     }
     orders.push_back({.which = std::move(which), .order = std::move(order)});
@@ -56,12 +56,13 @@ void fault_plan::set_mode(direction way, proxy_mode mode, connection_selector wh
     give(modes_[way], std::move(which), mode);
 }
 
-void fault_plan::set_fragment(direction way, std::size_t size, connection_selector which) {
-    give(fragments_[way], std::move(which), size);
+void fault_plan::set_fragments(direction way, fragments sizes, connection_selector which) {
+    fragmenting order{sizes, std::make_shared<std::minstd_rand>(sizes.seed)};
+    give(fragments_[way], std::move(which), std::move(order));
 }
 
-void fault_plan::set_editor(reply_editor editor, connection_selector which) {
-    give(editors_, std::move(which), std::move(editor));
+void fault_plan::set_rewriter(message_rewriter rewriter, connection_selector which) {
+    give(rewriters_, std::move(which), std::move(rewriter));
 }
 
 void fault_plan::add_command_fault(
@@ -112,13 +113,37 @@ proxy_mode fault_plan::mode(direction way, connection_record const& connection) 
     return last_match<proxy_mode>(modes_, way, connection);
 }
 
-std::size_t fault_plan::fragment(direction way, connection_record const& connection) const {
-    return last_match<std::size_t>(fragments_, way, connection);
+fragments fault_plan::fragment(direction way, connection_record const& connection) const {
+    auto const order = last_match<fragmenting>(fragments_, way, connection);
+    auto next = order.sizes;
+    if (order.random && next.most > next.least) {
+        std::uniform_int_distribution<std::size_t> sizes{next.least, next.most};
+        next.least = next.most = sizes(*order.random);
+    }
+    return next;
 }
 
-std::string fault_plan::edit(std::string reply, connection_record const& connection) const {
-    auto const editor = last_match<reply_editor>(editors_, connection);
-    return editor ? editor(std::move(reply)) : reply;
+message_parts fault_plan::rewrite(server_message message) const {
+    if (auto const rewriter = last_match<message_rewriter>(rewriters_, message.connection)) {
+        return rewriter(std::move(message));
+    }
+    return {std::move(message.bytes)};
+}
+
+void fault_plan::forget(std::size_t number) {
+    auto const is_for_it = [number](auto const& each) { return each.which.number == number; };
+    for (auto& [way, modes] : modes_) {
+        std::erase_if(modes, is_for_it);
+    }
+    for (auto& [way, sizes] : fragments_) {
+        std::erase_if(sizes, is_for_it);
+    }
+    std::erase_if(rewriters_, is_for_it);
+    std::erase_if(on_command_, is_for_it);
+    std::erase_if(on_count_, is_for_it);
+    for (auto& fault : on_count_) {
+        fault.start.erase(number);
+    }
 }
 
 std::optional<command_fault> fault_plan::take_command_fault(

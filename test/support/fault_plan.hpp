@@ -3,12 +3,11 @@
 
 #include "proxy_faults.hpp"
 
-#include <functional>
 #include <map>
+#include <memory>
+#include <random>
 
 namespace holdfast::test {
-
-using reply_editor = std::function<std::string(std::string)>;
 
 /// What a proxy has been told to do. Used on the proxy's thread only.
 ///
@@ -17,8 +16,8 @@ using reply_editor = std::function<std::string(std::string)>;
 class fault_plan {
 public:
     void set_mode(direction way, proxy_mode mode, connection_selector which);
-    void set_fragment(direction way, std::size_t size, connection_selector which);
-    void set_editor(reply_editor editor, connection_selector which);
+    void set_fragments(direction way, fragments sizes, connection_selector which);
+    void set_rewriter(message_rewriter rewriter, connection_selector which);
     void add_command_fault(std::string text, command_fault fault, connection_selector which);
 
     /// Counted for each connection from now on.
@@ -37,8 +36,10 @@ public:
     );
 
     proxy_mode mode(direction way, connection_record const& connection) const;
-    std::size_t fragment(direction way, connection_record const& connection) const;  // 0: whole
-    std::string edit(std::string reply, connection_record const& connection) const;
+
+    /// The next one; `least` and `most` are its size.
+    fragments fragment(direction way, connection_record const& connection) const;
+    message_parts rewrite(server_message message) const;
 
     std::optional<command_fault> take_command_fault(
         std::string const& command,
@@ -49,6 +50,9 @@ public:
 
     /// How many bytes may pass before the next byte fault is due.
     std::uint64_t bytes_until_fault(direction way, connection_record const& connection) const;
+
+    /// Drops the orders for one connection, which is closed.
+    void forget(std::size_t number);
 
     /// How many faults have not happened yet.
     std::size_t pending() const { return on_command_.size() + on_count_.size(); }
@@ -64,6 +68,11 @@ private:
         connection_selector which;
         std::string text;
         command_fault fault;
+    };
+
+    struct fragmenting {
+        fragments sizes{};
+        std::shared_ptr<std::minstd_rand> random{};
     };
 
     enum class unit { bytes_to_server, bytes_to_client, replies };
@@ -87,8 +96,8 @@ private:
     std::optional<stream_fault> take(unit counted, connection_record const& connection);
 
     std::map<direction, orders<proxy_mode>> modes_;
-    std::map<direction, orders<std::size_t>> fragments_;
-    orders<reply_editor> editors_;
+    std::map<direction, orders<fragmenting>> fragments_;
+    orders<message_rewriter> rewriters_;
     std::vector<fault_on_command> on_command_;
     std::vector<fault_on_count> on_count_;
 };

@@ -26,9 +26,6 @@ using std::chrono::steady_clock;
 
 constexpr auto as_tuple = asio::as_tuple(asio::use_awaitable);
 
-// Long enough for the peer to read one fragment before the next one comes.
-constexpr std::chrono::milliseconds fragment_pause{1};
-
 void prepare(proxy_connection::protocol::socket& socket) {
     error_code ignored;  // a unix socket has no such option
     socket.set_option(asio::ip::tcp::no_delay{true}, ignored);
@@ -95,19 +92,35 @@ asio::awaitable<void> proxy_connection::read(pipe& p) {
             co_return;
         }
         if (error) {
-            queue(p, piece::kind::bytes, std::exchange(p.unread, {}));
-            queue(p, error == asio::error::eof ? piece::kind::end : piece::kind::reset);
+            queue(p, message_part{std::exchange(p.unread, {})});
+            left_by_client_ = left_by_client_ || p.way == direction::to_server;
+            bool const orderly = error == asio::error::eof;
+            queue(p, piece{.type = orderly ? piece::kind::end : piece::kind::reset});
             co_return;
         }
         p.unread.append(bytes.data(), count);
-        for (auto message = take_message(p); !message.empty(); message = take_message(p)) {
-            p.way == direction::to_server ? on_command(std::move(message))
-                                          : on_reply(std::move(message));
-            if (closed_) {
-                co_return;
+        auto messages = take_messages(p);
+        if (p.way == direction::to_server) {
+            on_commands(std::move(messages));
+        } else {
+            for (auto& message : messages) {
+                if (!closed_) {
+                    on_reply(std::move(message));
+                }
             }
         }
+        if (closed_) {
+            co_return;
+        }
     }
+}
+
+std::vector<std::string> proxy_connection::take_messages(pipe& p) {
+    std::vector<std::string> messages;
+    for (auto message = take_message(p); !message.empty(); message = take_message(p)) {
+        messages.push_back(std::move(message));
+    }
+    return messages;
 }
 
 std::string proxy_connection::take_message(pipe& p) {
@@ -122,17 +135,27 @@ std::string proxy_connection::take_message(pipe& p) {
     return message;
 }
 
-void proxy_connection::on_command(std::string message) {
-    auto const words = words_of_command(message);
-    auto const line = join(words);
-    record_.sent.push_back(line);
+// What came together is recorded together: a connection is known by all that its first segment
+// says before any of it is carried out.
+void proxy_connection::on_commands(std::vector<std::string> messages) {
+    std::vector<std::vector<std::string>> commands;
+    for (auto const& message : messages) {
+        commands.push_back(words_of_command(message));
+        record_.sent.push_back(join(commands.back()));
+    }
+    for (std::size_t i = 0; i < messages.size() && !closed_; ++i) {
+        on_command(std::move(messages[i]), std::move(commands[i]));
+    }
+}
+
+void proxy_connection::on_command(std::string message, std::vector<std::string> words) {
     if (plan_.mode(direction::to_server, record_).type == proxy_mode::kind::drop) {
         return;
     }
-    auto const fault = plan_.take_command_fault(line, record_);
+    auto const fault = plan_.take_command_fault(join(words), record_);
     if (!fault) {
-        expected_.command_sent(words, reply_fate::deliver);
-        return queue(to_server_, piece::kind::bytes, std::move(message));
+        expected_.command_sent(std::move(words), reply_fate::deliver);
+        return queue(to_server_, message_part{std::move(message)});
     }
     switch (*fault) {
         case command_fault::cut_before: return cut(cut_kind::fin);
@@ -147,31 +170,38 @@ void proxy_connection::on_command(std::string message) {
         case command_fault::duplicate:
             expected_.command_sent(words, reply_fate::deliver);
             expected_.command_sent(words, reply_fate::lose);
-            queue(to_server_, piece::kind::bytes, message);
+            queue(to_server_, message_part{message});
+            break;
+        case command_fault::unknown_script:
+            expected_.command_sent(words, reply_fate::deliver);
+            words.at(1) = std::string(40, '0');
+            message = serialize_command(words);
             break;
     }
-    queue(to_server_, piece::kind::bytes, std::move(message));
+    queue(to_server_, message_part{std::move(message)});
 }
 
 void proxy_connection::on_reply(std::string message) {
-    auto const what = expected_.message_came(message);
+    auto const [command, fate] = expected_.message_came(message);
     if (!is_push(message)) {
         ++record_.replies;
         if (auto const fault = plan_.take_reply_fault(record_)) {
             apply(*fault, direction::to_client);
         }
     }
-    if (what == reply_fate::drop_from_here) {
+    if (fate == reply_fate::drop_from_here) {
         apply(stream_fault::drop, direction::to_client);
     }
-    if (what == reply_fate::lose_and_cut) {
+    if (fate == reply_fate::lose_and_cut) {
         cut(cut_kind::fin);
     }
-    if (closed_ || what != reply_fate::deliver ||
+    if (closed_ || fate != reply_fate::deliver ||
         plan_.mode(direction::to_client, record_).type == proxy_mode::kind::drop) {
         return;
     }
-    queue(to_client_, piece::kind::bytes, plan_.edit(std::move(message), record_));
+    for (auto& part : plan_.rewrite({record_, command, std::move(message)})) {
+        queue(to_client_, std::move(part));
+    }
 }
 
 void proxy_connection::apply(stream_fault fault, direction way) {
@@ -188,15 +218,30 @@ void proxy_connection::apply(stream_fault fault, direction way) {
     look_again();
 }
 
-void proxy_connection::queue(pipe& p, piece::kind type, std::string bytes) {
+void proxy_connection::queue(pipe& p, piece what) {
     auto const mode = plan_.mode(p.way, record_);
-    if (mode.type == proxy_mode::kind::drop || (type == piece::kind::bytes && bytes.empty())) {
+    if (mode.type == proxy_mode::kind::drop) {
         return;
     }
-    p.queue.push_back(
-        {.type = type, .due = steady_clock::now() + mode.later_by, .bytes = std::move(bytes)}
-    );
+    what.due = steady_clock::now() + mode.later_by;
+    bool const joins = what.type == piece::kind::bytes && mode.later_by.count() == 0 &&
+                       !p.queue.empty() && p.queue.back().type == piece::kind::bytes;
+    if (joins) {
+        p.queue.back().bytes += what.bytes;  // what comes together leaves together
+    } else {
+        p.queue.push_back(std::move(what));
+    }
     p.wake.cancel();
+}
+
+void proxy_connection::queue(pipe& p, message_part part) {
+    if (auto const* fault = std::get_if<stream_fault>(&part)) {
+        queue(p, piece{.type = piece::kind::fault, .fault = *fault});
+    } else if (auto* call = std::get_if<std::function<void()>>(&part)) {
+        queue(p, piece{.type = piece::kind::call, .call = std::move(*call)});
+    } else if (auto& bytes = std::get<std::string>(part); !bytes.empty()) {
+        queue(p, piece{.type = piece::kind::bytes, .bytes = std::move(bytes)});
+    }
 }
 
 asio::awaitable<bool> proxy_connection::wait_for_work(pipe& p) {
@@ -220,6 +265,9 @@ asio::awaitable<bool> proxy_connection::wait_for_work(pipe& p) {
 asio::awaitable<void> proxy_connection::write(pipe& p) {
     auto const self = shared_from_this();
     while (co_await wait_for_work(p)) {
+        if (happen(p)) {
+            continue;
+        }
         if (p.queue.front().type != piece::kind::bytes) {
             finish(p);
             co_return;
@@ -232,7 +280,7 @@ asio::awaitable<void> proxy_connection::write(pipe& p) {
         auto const& bytes = p.queue.front().bytes;
         auto const size = std::min(
             {static_cast<std::uint64_t>(bytes.size()),
-             fragment == 0 ? bytes.size() : fragment,
+             fragment.most == 0 ? bytes.size() : fragment.most,
              plan_.bytes_until_fault(p.way, record_)}
         );
         auto const part = bytes.substr(0, size);
@@ -252,11 +300,27 @@ asio::awaitable<void> proxy_connection::write(pipe& p) {
         }
         if (auto const fault = plan_.take_byte_fault(p.way, record_)) {
             apply(*fault, p.way);
-        } else if (fragment != 0) {
-            p.wake.expires_after(fragment_pause);
+        } else if (fragment.most != 0) {
+            p.wake.expires_after(fragment.pause);
             co_await p.wake.async_wait(as_tuple);
         }
     }
+}
+
+// What a rewriter has put between the bytes.
+bool proxy_connection::happen(pipe& p) {
+    auto const next = p.queue.front().type;
+    if (next != piece::kind::fault && next != piece::kind::call) {
+        return false;
+    }
+    auto const what = std::move(p.queue.front());
+    p.queue.pop_front();
+    if (next == piece::kind::fault) {
+        apply(what.fault, p.way);
+    } else {
+        what.call();
+    }
+    return true;
 }
 
 void proxy_connection::finish(pipe& p) {

@@ -10,7 +10,10 @@
 
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace holdfast::test {
 
@@ -29,16 +32,19 @@ public:
     void look_again();
 
     bool active() const { return !closed_; }
+    bool left_by_client() const { return left_by_client_; }
     connection_record const& record() const { return record_; }
 
 private:
     // What has been read and waits to be written.
     struct piece {
-        enum class kind { bytes, end, reset };
+        enum class kind { bytes, fault, call, end, reset };
 
         kind type;
-        std::chrono::steady_clock::time_point due;
-        std::string bytes;
+        std::chrono::steady_clock::time_point due{};
+        std::string bytes{};
+        stream_fault fault{};
+        std::function<void()> call{};
     };
 
     struct pipe {
@@ -58,11 +64,15 @@ private:
     boost::asio::awaitable<bool> wait_for_work(pipe& p);
 
     std::string take_message(pipe& p);
-    void on_command(std::string message);
+    std::vector<std::string> take_messages(pipe& p);
+    void on_commands(std::vector<std::string> messages);
+    void on_command(std::string message, std::vector<std::string> words);
     void on_reply(std::string message);
     void apply(stream_fault fault, direction way);
-    void queue(pipe& p, piece::kind type, std::string bytes = {});
+    void queue(pipe& p, piece what);
+    void queue(pipe& p, message_part part);
     void finish(pipe& p);
+    bool happen(pipe& p);
 
     fault_plan& plan_;
     connection_record record_;
@@ -71,6 +81,7 @@ private:
     pipe to_server_;
     pipe to_client_;
     expected_replies expected_;
+    bool left_by_client_ = false;
     bool closed_ = false;
 };
 

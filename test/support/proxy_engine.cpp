@@ -73,7 +73,7 @@ asio::awaitable<void> proxy_engine::accept(unsigned listening) {
             continue;
         }
         connections_.push_back(
-            std::make_shared<proxy_connection>(std::move(socket), connections_.size() + 1, plan_)
+            std::make_shared<proxy_connection>(std::move(socket), ++accepted_, plan_)
         );
         connections_.back()->start(server_);
     }
@@ -85,6 +85,15 @@ void proxy_engine::cut(cut_kind kind, connection_selector const& which) {
             connection->cut(kind);
         }
     }
+}
+
+void proxy_engine::forget_closed() {
+    std::erase_if(connections_, [this](auto const& connection) {
+        if (!connection->active()) {
+            plan_.forget(connection->record().number);
+        }
+        return !connection->active();
+    });
 }
 
 void proxy_engine::look_again() {
@@ -102,11 +111,19 @@ std::vector<connection_record const*> proxy_engine::records() const {
 }
 
 std::size_t proxy_engine::active() const {
-    return static_cast<std::size_t>(std::count_if(
-        connections_.begin(),
-        connections_.end(),
-        [](auto const& connection) { return connection->active(); }
-    ));
+    auto const count =
+        std::count_if(connections_.begin(), connections_.end(), [](auto const& each) {
+            return each->active();
+        });
+    return static_cast<std::size_t>(count);
+}
+
+std::size_t proxy_engine::in_use() const {
+    auto const count =
+        std::count_if(connections_.begin(), connections_.end(), [](auto const& each) {
+            return each->active() && !each->left_by_client();
+        });
+    return static_cast<std::size_t>(count);
 }
 
 }  // namespace holdfast::test

@@ -50,9 +50,12 @@ public:
     void stop_listening();
     void refuse_new(bool refuse) { refuse_ = refuse; }
     void cut(cut_kind kind, connection_selector const& which);
+    void forget_closed();
 
     std::vector<connection_record const*> records() const;
+    std::size_t accepted() const { return accepted_; }
     std::size_t active() const;
+    std::size_t in_use() const;
     std::size_t refused() const { return refused_; }
     std::size_t pending_faults() const { return plan_.pending(); }
 
@@ -69,6 +72,7 @@ private:
     fault_plan plan_;
     std::vector<std::shared_ptr<proxy_connection>> connections_;  // closed ones too
     bool refuse_ = false;
+    std::size_t accepted_ = 0;
     std::size_t refused_ = 0;
     std::thread thread_;
 };

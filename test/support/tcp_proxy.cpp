@@ -49,18 +49,36 @@ void tcp_proxy::set_mode(proxy_mode mode, connection_selector which) {
 }
 
 void tcp_proxy::fragment(direction way, std::size_t size, connection_selector which) {
-    engine_->change([&](fault_plan& plan) { plan.set_fragment(way, size, which); });
+    fragment(way, fragments{.least = size, .most = size}, std::move(which));
+}
+
+void tcp_proxy::fragment(direction way, fragments sizes, connection_selector which) {
+    engine_->change([&](fault_plan& plan) { plan.set_fragments(way, sizes, which); });
+}
+
+void tcp_proxy::rewrite_messages(message_rewriter rewriter, connection_selector which) {
+    engine_->change([&](fault_plan& plan) { plan.set_rewriter(rewriter, which); });
 }
 
 void tcp_proxy::edit_replies(
     std::function<std::string(std::string)> editor,
     connection_selector which
 ) {
-    engine_->change([&](fault_plan& plan) { plan.set_editor(editor, which); });
+    message_rewriter rewriter;
+    if (editor) {
+        rewriter = [editor = std::move(editor)](server_message message) {
+            return message_parts{editor(std::move(message.bytes))};
+        };
+    }
+    rewrite_messages(std::move(rewriter), std::move(which));
 }
 
 void tcp_proxy::cut(cut_kind kind, connection_selector which) {
     engine_->call([&] { engine_->cut(kind, which); });
+}
+
+void tcp_proxy::forget_closed() {
+    engine_->call([&] { engine_->forget_closed(); });
 }
 
 void tcp_proxy::refuse_new(bool refuse) {
@@ -107,11 +125,15 @@ std::size_t tcp_proxy::pending_faults() const {
 }
 
 std::size_t tcp_proxy::accepted() const {
-    return engine_->call([&] { return engine_->records().size(); });
+    return engine_->call([&] { return engine_->accepted(); });
 }
 
 std::size_t tcp_proxy::active() const {
     return engine_->call([&] { return engine_->active(); });
+}
+
+std::size_t tcp_proxy::in_use() const {
+    return engine_->call([&] { return engine_->in_use(); });
 }
 
 std::size_t tcp_proxy::refused() const {

@@ -38,9 +38,13 @@ public:
 
     /// Sends at most `size` bytes at once; 0 ends it.
     void fragment(direction way, std::size_t size, connection_selector which = {});
+    void fragment(direction way, fragments sizes, connection_selector which = {});
 
-    /// Passes every message for the client through `editor`, on the proxy's thread; an empty
+    /// Passes every message for the client through `rewriter`, on the proxy's thread; an empty
     /// function ends it.
+    void rewrite_messages(message_rewriter rewriter, connection_selector which = {});
+
+    /// The same for one that only changes the bytes.
     void edit_replies(
         std::function<std::string(std::string)> editor,
         connection_selector which = {}
@@ -48,6 +52,9 @@ public:
 
     /// Cuts the present connections. What was on its way is lost.
     void cut(cut_kind kind = cut_kind::rst, connection_selector which = {});
+
+    /// Forgets the connections that are closed, with what they have sent and the orders for them.
+    void forget_closed();
 
     // New connections.
     void refuse_new(bool refuse);  // accepts and closes
@@ -74,6 +81,7 @@ public:
     std::size_t pending_faults() const;
     std::size_t accepted() const;  // so the last one has this number
     std::size_t active() const;
+    std::size_t in_use() const;  // active ones that the client has not closed
     std::size_t refused() const;
     std::vector<std::string> commands(connection_selector which = {}) const;
     std::size_t commands_with(std::string const& text) const;

@@ -1,0 +1,51 @@
+#include "plan.hpp"
+
+#include <cstdlib>
+#include <iostream>
+#include <random>
+#include <string>
+#include <string_view>
+
+namespace holdfast::test {
+
+namespace {
+
+unsigned draw_seed() {
+    char const* const given = std::getenv("HOLDFAST_WIRE_SEED");
+    auto const seed = given ? static_cast<unsigned>(std::stoul(given))
+                            : static_cast<unsigned>(std::random_device{}());
+    std::cout << "HOLDFAST_WIRE_SEED=" << seed << std::endl;
+    return seed;
+}
+
+}  // namespace
+
+bool full_run() {
+    char const* const given = std::getenv("HOLDFAST_WIRE");
+    return given && std::string_view{given} == "full";
+}
+
+std::chrono::seconds run_limit() {
+    return std::chrono::seconds{full_run() ? 580 : 100};
+}
+
+bool is_asked_for(std::string_view what) {
+    char const* const given = std::getenv("HOLDFAST_WIRE_ONLY");
+    return !given || what == given;
+}
+
+unsigned run_seed() {
+    static unsigned const seed = draw_seed();
+    return seed;
+}
+
+std::vector<std::size_t> choose(std::size_t count, std::size_t stride) {
+    auto const step = full_run() ? 1 : stride;
+    std::vector<std::size_t> chosen;
+    for (std::size_t i = run_seed() % step; i < count; i += step) {
+        chosen.push_back(i);
+    }
+    return chosen;
+}
+
+}  // namespace holdfast::test

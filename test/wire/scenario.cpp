@@ -1,0 +1,746 @@
+#include "scenario.hpp"
+
+#include "support/run.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace holdfast::test {
+
+namespace asio = boost::asio;
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr auto holder_who_died = "00000000-0000-4000-8000-000000000000:1";
+
+constexpr milliseconds brief_stall{3};
+
+// An operation did not end: the rest of the step makes no sense.
+struct abandoned {};
+
+// Says so when the message has been struck: just before a fault, or behind all of it.
+message_parts with_mark(message_parts parts, std::function<void()> struck) {
+    auto const is_fault = [](auto const& part) {
+        return std::holds_alternative<stream_fault>(part);
+    };
+    auto const at = std::find_if(parts.begin(), parts.end(), is_fault);
+    parts.insert(at, std::move(struck));
+    return parts;
+}
+
+}  // namespace
+
+std::vector<step> const& all_steps() {
+    using enum message_kind;
+    constexpr auto commands = link_kind::commands;
+    constexpr auto notices = link_kind::notices;
+    static std::vector<step> const all{
+        {"hello", commands, hello, &exchange::probed},
+        {"ping", commands, probe_ping, &exchange::probed},
+        {"time", commands, time, &exchange::probed},
+        {"role", commands, role, &exchange::probed},
+        {"info", commands, info, &exchange::probed},
+        {"acquire", commands, acquire, &exchange::granted},
+        {"try_acquire", commands, acquire, &exchange::granted_at_once},
+        {"unknown script", commands, no_script, &exchange::script_unknown},
+        {"script text", commands, eval, &exchange::granted_by_its_text},
+        {"script text at once", commands, eval, &exchange::granted_at_once_by_its_text},
+        {"busy acquire", commands, acquire, &exchange::busy},
+        {"busy try_acquire", commands, acquire, &exchange::busy_at_once},
+        {"renew", commands, renew, &exchange::renewed},
+        {"keep-alive", commands, renew, &exchange::kept_alive},
+        {"release", commands, release, &exchange::released},
+        {"dropped lease", commands, release, &exchange::dropped},
+        {"inspect", commands, inspect, &exchange::inspected},
+        {"force_release", commands, force_release, &exchange::force_released},
+        {"error", commands, error, &exchange::refused},
+        {"check of an error", commands, check, &exchange::refused},
+        {"health", commands, health, &exchange::idle},
+        {"hello for notices", notices, hello, &exchange::subscriber_probed},
+        {"ping for notices", notices, probe_ping, &exchange::subscriber_probed},
+        {"subscription", notices, subscribe, &exchange::subscribed},
+        {"notice", notices, message, &exchange::notified},
+        {"unsubscription", notices, unsubscribe, &exchange::unsubscribed},
+        {"health for notices", notices, health, &exchange::idle},
+    };
+    return all;
+}
+
+asio::awaitable<std::vector<std::size_t>> rehearse(
+    stage& on,
+    client& tested,
+    std::string const& name,
+    std::shared_ptr<report> const& findings
+) {
+    std::vector<std::size_t> sizes;
+    co_await tested.ready(asio::use_awaitable);
+    for (auto const& each : all_steps()) {
+        if (each.message == message_kind::health) {
+            sizes.push_back(health_reply_size);
+            continue;
+        }
+        auto const key = fmt::format("{}-{}", name, sizes.size());
+        auto const one =
+            std::make_shared<exchange>(on, tested, name, key, findings, each, std::nullopt);
+        co_await one->run();
+        sizes.push_back(one->message_size());
+    }
+    co_return sizes;
+}
+
+exchange::exchange(
+    stage& on,
+    client& tested,
+    std::string name,
+    std::string key,
+    std::shared_ptr<report> findings,
+    step const& what,
+    std::optional<disturbance> fault
+)
+    : stage_{on},
+      name_{std::move(name)},
+      key_{std::move(key)},
+      findings_{std::move(findings)},
+      step_{what},
+      fault_{std::move(fault)},
+      mine_{tested, key_, {}, {}, pending{on.executor}},
+      theirs_{on.rival, key_, {}, {}, pending{on.executor}},
+      crowd_{
+          party{tested, key_ + "-before", {}, {}, pending{on.executor}},
+          party{tested, key_ + "-after", {}, {}, pending{on.executor}},
+          party{tested, key_ + "-last", {}, {}, pending{on.executor}}
+      },
+      struck_{on.executor},
+      healed_{on.executor} {}
+
+asio::awaitable<bool> exchange::run() {
+    auto const self = shared_from_this();
+    try {
+        auto body = (this->*step_.run)();
+        co_await std::move(body);
+        co_await disperse();
+        recovering_ = true;
+        co_await follow_up();
+        co_await look_at_epoch();
+        co_await settle();
+    } catch (abandoned const&) {
+        usable_ = false;
+    }
+    stage_.board.set_edit(name_, {});
+    co_return usable_;
+}
+
+// The steps
+
+asio::awaitable<void> exchange::probed() {
+    auto const present = stage_.board.connection(name_, link_kind::commands);
+    arm();
+    stage_.board.proxy().cut(cut_kind::rst, connection_number(present));
+    begin_acquire(mine_);
+    co_await struck();
+    co_await end(mine_, "acquire");
+    co_await give_back(mine_);
+}
+
+asio::awaitable<void> exchange::idle() {
+    arm();
+    co_await struck();
+}
+
+asio::awaitable<void> exchange::granted() {
+    arm();
+    begin_acquire(mine_);
+    co_await struck();
+    begin_acquire(theirs_);
+    co_await end(mine_, "acquire");
+    co_await hand_over();
+}
+
+asio::awaitable<void> exchange::granted_at_once() {
+    arm();
+    begin_try();
+    co_await struck();
+    begin_acquire(theirs_);
+    co_await end(mine_, "try_acquire", errc::unreachable);
+    if (!mine_.error && !mine_.held) {
+        found(violation::wrong_end, "busy, but nobody else had the lock");
+    }
+    co_await hand_over();
+}
+
+// What is struck here granted nothing: the rival would be the first.
+asio::awaitable<void> exchange::script_unknown() {
+    forget_script();
+    arm();
+    begin_acquire(mine_);
+    co_await struck();
+    co_await end(mine_, "acquire");
+    begin_acquire(theirs_);
+    co_await hand_over();
+}
+
+asio::awaitable<void> exchange::granted_by_its_text() {
+    forget_script();
+    co_await granted();
+}
+
+asio::awaitable<void> exchange::granted_at_once_by_its_text() {
+    forget_script();
+    co_await granted_at_once();
+}
+
+asio::awaitable<void> exchange::busy() {
+    co_await take(theirs_);
+    arm();
+    begin_acquire(mine_);
+    co_await struck();
+    co_await give_back(theirs_);
+    co_await end(mine_, "acquire");
+    co_await give_back(mine_);
+}
+
+asio::awaitable<void> exchange::busy_at_once() {
+    co_await take(theirs_);
+    arm();
+    begin_try();
+    co_await struck();
+    co_await end(mine_, "try_acquire", errc::unreachable);
+    if (mine_.held) {
+        found(violation::false_grant, "granted, but the rival has the lock");
+    }
+    co_await give_back(theirs_);
+}
+
+asio::awaitable<void> exchange::renewed() {
+    co_await take(mine_);
+    begin_acquire(theirs_);
+    arm();
+    begin_renew();
+    co_await struck();
+    co_await end(mine_, "renew", errc::unreachable);
+    auto const held = [this] {
+        auto const state = mine_.held.state();
+        return state == lease_state::held || (lies() && state == lease_state::lost);
+    };
+    co_await expect(violation::not_recovered, "the lease is not held again", held);
+    judge(mine_);
+    co_await hand_over();
+}
+
+asio::awaitable<void> exchange::kept_alive() {
+    // Every 60 ms.
+    acquire_options const often{.lease = std::chrono::minutes{1}, .renew_at = 0.001};
+    co_await take(mine_, often);
+    begin_acquire(theirs_);
+    arm();
+    co_await struck();
+    auto const before = mine_.held.deadline();
+    auto const renewed = [&] {
+        auto const state = mine_.held.state();
+        return (state == lease_state::held && mine_.held.deadline() > before) ||
+               (lies() && state == lease_state::lost);
+    };
+    co_await expect(violation::not_recovered, "the lease is not renewed any more", renewed);
+    judge(mine_);
+    co_await hand_over();
+}
+
+asio::awaitable<void> exchange::released() {
+    co_await take(mine_);
+    begin_acquire(theirs_);
+    arm();
+    begin_release(mine_);
+    co_await struck();
+    co_await end(mine_, "release", errc::release_unknown);
+    co_await end(theirs_, "the rival's acquire");
+    co_await give_back(theirs_);
+}
+
+asio::awaitable<void> exchange::dropped() {
+    co_await take(mine_);
+    begin_acquire(theirs_);
+    arm();
+    mine_.held = lease{};
+    co_await struck();
+    co_await end(theirs_, "the rival's acquire");
+    co_await give_back(theirs_);
+}
+
+asio::awaitable<void> exchange::inspected() {
+    co_await take(theirs_);
+    arm();
+    begin_inspect();
+    co_await struck();
+    co_await end(mine_, "inspect", errc::unreachable);
+    co_await give_back(theirs_);
+}
+
+asio::awaitable<void> exchange::force_released() {
+    stage_.probe.cmd("HSET", key_, holder_who_died, 1);
+    stage_.probe.cmd("PEXPIRE", key_, 600'000);
+    begin_acquire(theirs_);
+    arm();
+    begin_force_release();
+    co_await struck();
+    co_await end(mine_, "force_release", errc::unreachable);
+    co_await end(theirs_, "the rival's acquire");
+    co_await give_back(theirs_);
+}
+
+asio::awaitable<void> exchange::refused() {
+    stage_.probe.set(key_, "not a lock");
+    arm();
+    begin_acquire(mine_);
+    co_await struck();
+    co_await end(mine_, "acquire", errc::corrupt_state);
+    if (!mine_.error) {
+        found(violation::false_grant, "granted, but the key holds no lock");
+    }
+    if (stage_.probe.get(key_) != "not a lock") {
+        found(violation::wrong_end, "the value under the key was changed");
+    }
+    stage_.probe.del(key_);
+}
+
+asio::awaitable<void> exchange::subscriber_probed() {
+    co_await take(theirs_);
+    auto const before = mine_.by.stats().refusals;
+    begin_acquire(mine_);
+    co_await refusals(before + 2);  // the second one after the confirmation
+    arm();
+    auto const present = stage_.board.connection(name_, link_kind::notices);
+    stage_.board.proxy().cut(cut_kind::rst, connection_number(present));
+    co_await struck();
+    co_await give_back(theirs_);
+    co_await end(mine_, "acquire");
+    co_await give_back(mine_);
+}
+
+asio::awaitable<void> exchange::subscribed() {
+    co_await take(theirs_);
+    arm();
+    begin_acquire(mine_);
+    co_await struck();
+    co_await give_back(theirs_);
+    co_await end(mine_, "acquire");
+    co_await give_back(mine_);
+}
+
+asio::awaitable<void> exchange::notified() {
+    co_await take(theirs_);
+    auto const before = mine_.by.stats().refusals;
+    begin_acquire(mine_);
+    co_await refusals(before + 2);
+    arm();
+    begin_release(theirs_);
+    co_await struck();
+    co_await end(theirs_, "the rival's release");
+    co_await end(mine_, "acquire");
+    co_await give_back(mine_);
+}
+
+asio::awaitable<void> exchange::unsubscribed() {
+    co_await take(theirs_);
+    auto const before = mine_.by.stats().refusals;
+    begin_acquire(mine_);
+    co_await refusals(before + 2);
+    co_await give_back(theirs_);
+    co_await end(mine_, "acquire");
+    arm();
+    co_await give_back(mine_);
+    co_await struck();
+}
+
+// The fault
+
+// The server will not know the script of the next acquire.
+void exchange::forget_script() {
+    stage_.board.proxy().when_client_sends(
+        "redisson_lock_token:{" + key_ + "}",
+        command_fault::unknown_script
+    );
+}
+
+void exchange::arm() {
+    stage_.board.set_edit(name_, strike_once());
+    armed_at_ = lease_clock::now();
+    reconnects_ = mine_.by.stats().reconnects;
+    if (fault_ && fault_->crowded) {
+        begin_acquire(crowd_[0]);
+    }
+}
+
+switchboard::edit exchange::strike_once() {
+    // Used by the proxy's thread.
+    struct progress {
+        bool struck = false;
+        std::size_t connection = 0;
+        std::string held_back{};
+    };
+    auto struck = [self = weak_from_this(),
+                   executor = stage_.executor](std::size_t connection, std::size_t size) {
+        asio::post(executor, [self, connection, size] {
+            if (auto const one = self.lock()) {
+                one->on_struck(connection, size);
+            }
+        });
+    };
+    return
+        [so_far = std::make_shared<progress>(), what = &step_, key = key_, fault = fault_, struck](
+            server_message const& message
+        ) -> std::optional<message_parts> {
+            auto const number = message.connection.number;
+            if (so_far->struck) {
+                bool const overtakes = !so_far->held_back.empty() && so_far->connection == number;
+                return overtakes ? std::optional{message_parts{
+                                       message.bytes,
+                                       std::exchange(so_far->held_back, {})
+                                   }}
+                                 : std::nullopt;
+            }
+            auto const subject = subject_of(message);
+            if (link_of(message.connection) != what->link || subject.kind != what->message ||
+                !(subject.key.empty() || subject.key == key)) {
+                return std::nullopt;
+            }
+            so_far->struck = true;
+            so_far->connection = number;
+            auto parts = fault && fault->rewrite ? fault->rewrite(message.bytes)
+                                                 : message_parts{message.bytes};
+            if (fault && fault->overtaken) {
+                so_far->held_back = message.bytes;
+                parts.clear();
+            }
+            return with_mark(std::move(parts), [struck, number, size = message.bytes.size()] {
+                struck(number, size);
+            });
+        };
+}
+
+void exchange::on_struck(std::size_t connection, std::size_t size) {
+    connection_ = connection;
+    size_ = size;
+    if (fault_ && fault_->stall != disturbance::end::none) {
+        asio::co_spawn(stage_.executor, heal(), asio::detached);
+    } else {
+        healed_.happen();
+    }
+    struck_.happen();
+}
+
+asio::awaitable<void> exchange::struck() {
+    if (fault_ && fault_->crowded) {
+        begin_acquire(crowd_[1]);
+        // Some operations send in a later turn.
+        co_await asio::post(stage_.executor, asio::use_awaitable);
+        begin_acquire(crowd_[2]);
+    }
+    bool const happened = co_await struck_.wait(stage_.bound);
+    if (!happened) {
+        found(violation::missed, "the message did not come");
+        healed_.happen();
+    }
+}
+
+asio::awaitable<void> exchange::heal() {
+    auto const self = shared_from_this();
+    int const stalls = fault_->stall == disturbance::end::soon_twice ? 2 : 1;
+    for (int i = 0; i < stalls; ++i) {
+        if (fault_->stall == disturbance::end::when_given_up) {
+            co_await given_up();
+        } else {
+            co_await sleep_for(brief_stall);
+        }
+        stage_.board.proxy()
+            .set_mode(direction::to_client, proxy_mode::forward(), connection_number(connection_));
+    }
+    healed_.happen();
+}
+
+// The operation has ended, or its request has run into its time-out and the connection not yet; or
+// the connection has been replaced.
+asio::awaitable<void> exchange::given_up() {
+    using enum message_kind;
+    constexpr std::array without_timeout{
+        hello,
+        probe_ping,
+        time,
+        role,
+        info,
+        health,
+        subscribe,
+        message,
+        unsubscribe
+    };
+    bool const has_timeout =
+        std::find(without_timeout.begin(), without_timeout.end(), step_.message) ==
+        without_timeout.end();
+    auto const limit = has_timeout ? stage_.timeout * 3 / 2 : stage_.bound;
+    auto const over = [this] {
+        bool const given_up =
+            step_.link == link_kind::commands && mine_.since >= armed_at_ && mine_.ended.happened();
+        return given_up || stage_.board.connection(name_, step_.link) != connection_;
+    };
+    co_await co_eventually(limit, over);
+}
+
+// What both parties do
+
+void exchange::begin(party& who) {
+    who.ended = pending{stage_.executor};
+    who.error = {};
+    who.since = lease_clock::now();
+}
+
+void exchange::begin_acquire(party& who, acquire_options options) {
+    begin(who);
+    who.by.lock(who.key).acquire(
+        options,
+        [self = shared_from_this(), &who](error_code ec, lease granted) {
+            self->delivered(who, ec, std::move(granted));
+        }
+    );
+}
+
+void exchange::begin_try() {
+    begin(mine_);
+    mine_.by.lock(key_).try_acquire([self = shared_from_this()](error_code ec, lease granted) {
+        self->delivered(self->mine_, ec, std::move(granted));
+    });
+}
+
+void exchange::delivered(party& who, error_code ec, lease granted) {
+    who.error = ec;
+    who.held = std::move(granted);
+    if (mine_.held.valid() && theirs_.held.valid()) {
+        found(violation::false_grant, "two valid leases");
+    }
+    judge(who);
+    who.ended.happen();
+}
+
+void exchange::begin_renew() {
+    begin(mine_);
+    mine_.held.renew([self = shared_from_this()](error_code ec) {
+        self->mine_.error = ec;
+        self->mine_.ended.happen();
+    });
+}
+
+void exchange::begin_release(party& who) {
+    begin(who);
+    who.held.release([self = shared_from_this(), &who](error_code ec) {
+        who.error = ec;
+        who.ended.happen();
+    });
+}
+
+void exchange::begin_inspect() {
+    begin(mine_);
+    mine_.by.lock(key_).inspect([self = shared_from_this()](error_code ec, lock_info seen) {
+        auto const token = self->theirs_.held.token();
+        bool const right = seen.held && seen.last_token == token && seen.hold_count == 1 &&
+                           seen.holder == self->stage_.board.holder(self->key_, token);
+        if (!ec && !right) {
+            self->found(violation::false_grant, "inspect does not show the holder");
+        }
+        self->mine_.error = ec;
+        self->mine_.ended.happen();
+    });
+}
+
+void exchange::begin_force_release() {
+    begin(mine_);
+    mine_.by.lock(key_).force_release([self = shared_from_this()](error_code ec, bool freed) {
+        if (!ec && !freed) {
+            self->found(violation::wrong_end, "force_release found nothing to free");
+        }
+        self->mine_.error = ec;
+        self->mine_.ended.happen();
+    });
+}
+
+asio::awaitable<void> exchange::end(party& who, char const* what, errc also_allowed) {
+    bool const in_time = co_await who.ended.wait(stage_.bound);
+    if (!in_time) {
+        found(recovering_ ? violation::not_recovered : violation::hang, what);
+        throw abandoned{};
+    }
+    bool const is_rival = &who == &theirs_;
+    if (!is_rival && fault_) {
+        findings_->took(lease_clock::now() - who.since, where());
+    }
+    // What the server says by itself may be heard without a fault, too.
+    bool const possible = !is_rival && (fault_ || also_allowed == errc::corrupt_state);
+    bool const allowed =
+        possible && ((also_allowed != errc{} && who.error == also_allowed) || lies() ||
+                     (fault_ && fault_->may_cause != errc{} && who.error == fault_->may_cause));
+    if (who.error && !allowed) {
+        found(violation::wrong_end, fmt::format("{}: {}", what, who.error.message()));
+    }
+}
+
+asio::awaitable<void> exchange::take(party& who, acquire_options options) {
+    begin_acquire(who, options);
+    co_await end(who, "acquire");
+}
+
+asio::awaitable<void> exchange::give_back(party& who) {
+    if (who.held) {
+        begin_release(who);
+        co_await end(who, "release", errc::release_unknown);
+    }
+}
+
+asio::awaitable<void> exchange::hand_over() {
+    co_await give_back(mine_);
+    co_await end(theirs_, "the rival's acquire");
+    co_await give_back(theirs_);
+}
+
+asio::awaitable<void> exchange::refusals(std::uint64_t count) {
+    auto const refused = [this, count] { return mine_.by.stats().refusals >= count; };
+    co_await expect(violation::hang, "the client was not refused as often as it should", refused);
+}
+
+// The others had no part in what happened: they get what they asked for.
+asio::awaitable<void> exchange::disperse() {
+    if (!fault_ || !fault_->crowded) {
+        co_return;
+    }
+    for (auto& one : crowd_) {
+        co_await end(one, "acquire of another lock");
+        co_await give_back(one);
+    }
+}
+
+// The client is of use as before. Where the connection for notices was struck, that means to be
+// woken by one.
+asio::awaitable<void> exchange::follow_up() {
+    if (lies()) {
+        co_await outlive_lies();
+    }
+    bool const followed = step_.run == &exchange::probed;  // by an acquire and a release
+    if (followed) {
+        co_return;
+    }
+    if (step_.link == link_kind::commands) {
+        co_await take(mine_);
+        co_await give_back(mine_);
+        co_return;
+    }
+    co_await take(theirs_);
+    auto const before = mine_.by.stats().refusals;
+    begin_acquire(mine_);
+    co_await refusals(before + 1);
+    co_await give_back(theirs_);
+    co_await end(mine_, "acquire");
+    co_await give_back(mine_);
+}
+
+// What is not going to pass is believed until there is a new connection.
+asio::awaitable<void> exchange::outlive_lies() {
+    auto const limit = lease_clock::now() + stage_.bound;
+    do {
+        co_await take(mine_);
+        if (mine_.error) {
+            co_await sleep_for(brief_stall);
+        }
+    } while (mine_.error && lease_clock::now() < limit);
+    if (mine_.error) {
+        found(violation::not_recovered, "the client is not of use again");
+    }
+    co_await give_back(mine_);
+}
+
+asio::awaitable<void> exchange::look_at_epoch() {
+    auto const reconnects = [this] { return mine_.by.stats().reconnects - reconnects_; };
+    auto const then = fault_ ? fault_->then : disturbance::epoch::any;
+    if (then == disturbance::epoch::kept && reconnects() != 0) {
+        found(violation::wrong_epoch, "the connection was dropped without need");
+    }
+    if (then == disturbance::epoch::dropped) {
+        auto const dropped = [&] { return reconnects() > 0; };
+        co_await expect(violation::wrong_epoch, "the connection was kept", dropped);
+    }
+}
+
+asio::awaitable<void> exchange::settle() {
+    co_await healed_.wait(stage_.bound);
+    // A black hole never closes its connection, which the client may have left.
+    if (fault_ && stage_.board.connection(name_, step_.link) != connection_) {
+        stage_.board.proxy().cut(cut_kind::rst, connection_number(connection_));
+    }
+    auto const nothing_here = [this] {
+        auto const now = mine_.by.stats();
+        return now.waiters_now == 0 && now.leases_now == 0;
+    };
+    co_await expect(violation::left_behind, "a waiter or a lease in the client", nothing_here);
+    auto const nothing_there = [this] {
+        return stage_.probe.cmd("EXISTS", key_, crowd_[0].key, crowd_[1].key, crowd_[2].key)
+                   .as_integer() == 0;
+    };
+    co_await expect(violation::left_behind, "the lock on the server", nothing_there);
+}
+
+asio::awaitable<void> exchange::expect(
+    violation otherwise,
+    char const* what,
+    std::function<bool()> holds
+) {
+    bool const held = co_await co_eventually(stage_.bound, holds);
+    if (!held) {
+        found(otherwise, what);
+    }
+}
+
+// Who has a valid lease must be the one whom the server has in the key.
+void exchange::judge(party const& who) {
+    if (!who.held) {
+        return;
+    }
+    auto const fields = stage_.probe.cmd("HKEYS", who.key);
+    if (!who.held.valid() && lies()) {
+        return;
+    }
+    if (!who.held.valid()) {
+        found(violation::wrong_end, "the lease is not valid");
+        return;
+    }
+    findings_->judged();
+    auto const holder = stage_.board.holder(who.key, who.held.token());
+    auto const& holders = fields.as_array();
+    if (holder.empty() || holders.size() != 1 || holders.front().as_string() != holder) {
+        found(
+            violation::false_grant,
+            fmt::format(
+                "token {} is of holder \"{}\", but the key has {}",
+                who.held.token().value,
+                holder,
+                fields.describe()
+            )
+        );
+    }
+}
+
+void exchange::found(violation what, std::string const& details) {
+    findings_->add(what, where(), details);
+}
+
+std::string exchange::where() const {
+    if (!fault_) {
+        return std::string{step_.name};
+    }
+    return fmt::format("{}{}, {}", fault_->crowded ? "crowded " : "", step_.name, fault_->name);
+}
+
+}  // namespace holdfast::test
