@@ -134,6 +134,12 @@ bool reply_collector::on_event(event what, boost::redis::resp3::node_view const&
         case event::done: return true;
         case event::node: break;
     }
+    // HELLO's list of a module's arguments lies deepest. Boost.Redis' parser takes one level more, and
+    // a streamed string that begins there is written beyond the last.
+    constexpr std::size_t deepest_aggregate = 3;
+    if (boost::redis::resp3::is_aggregate(node.data_type) && node.depth > deepest_aggregate) {
+        refuse_reply();
+    }
     switch (node.data_type) {
         case type::simple_error:
         case type::blob_error:

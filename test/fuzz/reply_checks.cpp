@@ -161,9 +161,12 @@ error_code checked_collector::on_event(parse_event what, node_view const& node) 
     bool done = false;
     auto const failed = failure_in([&] { done = collector_.on_event(what, node); });
     bool const streamed =
-        what == parse_event::node &&
-        (node.data_type == type::streamed_string || node.data_type == type::streamed_string_part);
-    check(failed.failed() == streamed, "a streamed string is refused, and nothing else");
+        node.data_type == type::streamed_string || node.data_type == type::streamed_string_part;
+    bool const deep = boost::redis::resp3::is_aggregate(node.data_type) && node.depth > 3;
+    check(
+        failed.failed() == (what == parse_event::node && (streamed || deep)),
+        "a streamed string is refused, and what lies too deep, and nothing else"
+    );
     if (failed) {
         check(failed == boost::system::errc::protocol_error, "what is refused is a wrong protocol");
         return failed;

@@ -8,6 +8,7 @@
 #include "fuzz/reply_checks.hpp"
 #include "fuzz/targets.hpp"
 
+#include <boost/asio/error.hpp>
 #include <boost/redis/resp3/parser.hpp>
 #include <boost/redis/resp3/type.hpp>
 
@@ -151,10 +152,13 @@ void check_whole(std::string_view bytes) {
 void check_probe(checked_probe& probe, std::string_view bytes) {
     bool refused = false;
     reader one{[&](parse_event what, node_view const& node, error_code& failed) {
-        if (probe.wants_more()) {
-            failed = probe.on_event(what, node);
-            refused = failed.failed();
+        if (!probe.wants_more()) {
+            // What comes next is for another reader.
+            failed = boost::asio::error::operation_aborted;
+            return;
         }
+        failed = probe.on_event(what, node);
+        refused = failed.failed();
     }};
     feed(bytes, bytes.size(), one);
     if (!refused) {

@@ -166,9 +166,14 @@ void feed(
     collector.on_event(event::node, node_view{what, size, depth, value});
 }
 
-bool refuses(reply_collector& collector, type what, std::string_view value) {
+bool refuses(
+    reply_collector& collector,
+    type what,
+    std::string_view value,
+    std::size_t depth = 0
+) {
     try {
-        feed(collector, what, value);
+        feed(collector, what, value, depth);
         return false;
     } catch (boost::system::system_error const&) {
         return failure_while_parsing() == boost::system::errc::protocol_error;
@@ -258,6 +263,16 @@ BOOST_AUTO_TEST_CASE(a_streamed_string_ends_the_connection) {
         reply_collector collector;
         collector.on_event(event::init, {});
         BOOST_TEST(refuses(collector, what, ""));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_reply_in_more_levels_than_any_answer_has_ends_the_connection) {
+    for (auto const what : {type::array, type::map, type::set, type::attribute, type::push}) {
+        reply_collector collector;
+        collector.on_event(event::init, {});
+        BOOST_TEST(!refuses(collector, what, "", 3));
+        BOOST_TEST(!refuses(collector, type::blob_string, "x", 4));
+        BOOST_TEST(refuses(collector, what, "", 4));
     }
 }
 
