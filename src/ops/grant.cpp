@@ -381,18 +381,18 @@ void grant::send_renewal(
         auto const sent_at = lease_clock::now();
         self->client_->exec_renew(*self, [self, asking, caller, sent_at](exec_result result) {
             auto& count = self->client_->count();
+            bool const replied = result.status == exec_status::replied;
+            bool const wrong_type =
+                result.status == exec_status::failed && result.error == errc::corrupt_state;
             error_code ec;
             bool wake = true;
-            if (result.status == exec_status::replied && result.reply.integer(0) == 1) {
+            if (replied && result.reply.integer(0) == 1) {
                 count.renewals.add();
                 wake = self->apply([&](lease_fsm& fsm, time_point now) {
                     return fsm.on_renewed(sent_at, now);
                 });
-            } else if (result.status == exec_status::replied ||
-                       (result.status == exec_status::failed && result.error == errc::corrupt_state
-                       )) {
-                bool const gone =
-                    result.status == exec_status::replied && result.reply.integer(1) == 0;
+            } else if (replied || wrong_type) {
+                bool const gone = replied && result.reply.integer(1) == 0;
                 ec = errc::lease_lost;
                 self->apply([&](lease_fsm& fsm, time_point now) {
                     fsm.on_not_ours(gone ? loss_reason::deleted : loss_reason::taken, now);

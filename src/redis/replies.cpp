@@ -134,8 +134,8 @@ bool reply_collector::on_event(event what, boost::redis::resp3::node_view const&
         case event::done: return true;
         case event::node: break;
     }
-    // HELLO's list of a module's arguments lies deepest. Boost.Redis' parser takes one level more, and
-    // a streamed string that begins there is written beyond the last.
+    // HELLO's list of a module's arguments lies deepest. Boost.Redis' parser takes one level more,
+    // and a streamed string that begins there is written beyond the last.
     constexpr std::size_t deepest_aggregate = 3;
     if (boost::redis::resp3::is_aggregate(node.data_type) && node.depth > deepest_aggregate) {
         refuse_reply();

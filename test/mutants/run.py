@@ -99,7 +99,18 @@ def program_of(check):
     arguments = ["--color_output=no"]
     if rest:
         arguments.append("--run_test=" + rest)
-    return target, ["test/" + target, *arguments]
+    own_folder = kind.split("/")[0] in ("simulation", "wire")
+    place = "test/" + kind.split("/")[0] if own_folder else "test"
+    return target, [f"{place}/{target}", *arguments]
+
+
+def check_of(mutant):
+    return mutant.get("check", "simulate")
+
+
+def run_check(copy, check):
+    program, *arguments = program_of(check)[1]
+    return copy.run([str(copy.build / program), *arguments], CHECK_LIMIT)
 
 
 def verdict(check, text):
@@ -128,14 +139,12 @@ def try_one(copy, mutant):
     if before is None:
         return False, "its text is not in " + mutant["file"] + " exactly once"
     try:
-        check = mutant.get("check", "simulate")
-        target, command = program_of(check)
-        code, text = copy.make(target)
+        check = check_of(mutant)
+        code, text = copy.make(program_of(check)[0])
         if code != 0:
             errors = [line for line in text.splitlines() if "error" in line]
             return False, "it does not compile: " + (errors or [text[-200:]])[0]
-        command = [str(copy.build / command[0]), *command[1:]]
-        code, text = copy.run(command, CHECK_LIMIT)
+        code, text = run_check(copy, check)
         if code == 0:
             return False, check + " did not find it"
         return True, verdict(check, text)
@@ -152,7 +161,7 @@ def main():
     mutants = tomllib.loads((HERE / "mutants.toml").read_text())["mutant"]
     if chosen.names:
         mutants = [one for one in mutants if one["name"] in chosen.names]
-    targets = sorted({program_of(one.get("check", "simulate"))[0] for one in mutants})
+    targets = sorted({program_of(check_of(one))[0] for one in mutants})
 
     copies = queue.Queue()
     workers = max(1, min(chosen.jobs, len(mutants)))
@@ -167,9 +176,18 @@ def main():
             code, text = copy.make(target)
             if code != 0:
                 sys.exit(text)
-        # What has no bug passes: else a failing check would prove nothing.
         copy.jobs = 1
         copies.put(copy)
+
+    def passes(check):
+        copy = copies.get()
+        try:
+            code, text = run_check(copy, check)
+        finally:
+            copies.put(copy)
+        if code != 0:
+            print(f"{check} fails without a bug\n{text}", flush=True)
+        return code == 0
 
     def work(mutant):
         copy = copies.get()
@@ -186,6 +204,10 @@ def main():
         return killed
 
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+        # A check that fails anyhow would prove nothing.
+        print("checking what has no bug", file=sys.stderr, flush=True)
+        if not all(list(pool.map(passes, sorted({check_of(one) for one in mutants})))):
+            sys.exit(1)
         killed = sum(pool.map(work, mutants))
     print(f"{killed} of {len(mutants)} killed")
     sys.exit(0 if killed == len(mutants) else 1)

@@ -1,10 +1,12 @@
-// What the search has found, told as a story: the names say what went wrong before it was mended.
+// What the search has found, or would hardly find, told as a story: the names say how it ends well.
 
 #include "simulation/stage.hpp"
 
 #include <holdfast.hpp>
 
 #include <boost/test/unit_test.hpp>
+
+#include <tuple>
 
 using namespace holdfast;
 using namespace holdfast::sim;
@@ -53,5 +55,34 @@ BOOST_AUTO_TEST_CASE(a_forced_release_that_may_not_be_announced_wakes_its_own_cl
 
     holder.run([&] { held->results.reset(); });
     one.run([&] { waiting->results.reset(); });
+    BOOST_TEST(all.close_all() == "");
+}
+
+// After a suspend the answer in the socket is read before any timer, whose clock stood still, tells
+// that there has been none in time.
+BOOST_AUTO_TEST_CASE(a_grant_that_was_slept_through_is_asked_for_again) {
+    stage all;
+    auto& one = all.add_ready();
+    // So that the server knows the script, and both connections are made.
+    auto const before = one.make_call<lease>();
+    one.run([&] { one.lock("another").acquire(before->token()); });
+    all.run_for(1s);
+    auto const asked = one.make_call<lease>();
+    one.run([&] { one.lock("lock").acquire(asked->token()); });
+    all.run_for(0s);
+    one.of().suspend();
+    all.run_for(100ms);
+    BOOST_TEST(all.on().data().pttl("lock") > 0);
+    all.run_for(2 * all.settings().lease);
+    BOOST_TEST(!asked->done);
+    one.of().resume();
+
+    BOOST_TEST(all.run_until([&] { return asked->done; }));
+    one.run([&] {
+        BOOST_TEST(asked->error.message() == error_code{}.message());
+        BOOST_TEST((std::get<lease>(*asked->results).state() == lease_state::held));
+        asked->results.reset();
+        before->results.reset();
+    });
     BOOST_TEST(all.close_all() == "");
 }

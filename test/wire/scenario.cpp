@@ -67,7 +67,7 @@ std::vector<step> const& all_steps() {
         {"health", commands, health, &exchange::idle},
         {"hello for notices", notices, hello, &exchange::subscriber_probed},
         {"ping for notices", notices, probe_ping, &exchange::subscriber_probed},
-        {"subscription", notices, subscribe, &exchange::subscribed},
+        {"subscription", notices, subscribe, &exchange::busy},
         {"notice", notices, message, &exchange::notified},
         {"unsubscription", notices, unsubscribe, &exchange::unsubscribed},
         {"health for notices", notices, health, &exchange::idle},
@@ -319,16 +319,6 @@ asio::awaitable<void> exchange::subscriber_probed() {
     arm();
     auto const present = stage_.board.connection(name_, link_kind::notices);
     stage_.board.proxy().cut(cut_kind::rst, connection_number(present));
-    co_await struck();
-    co_await give_back(theirs_);
-    co_await end(mine_, "acquire");
-    co_await give_back(mine_);
-}
-
-asio::awaitable<void> exchange::subscribed() {
-    co_await take(theirs_);
-    arm();
-    begin_acquire(mine_);
     co_await struck();
     co_await give_back(theirs_);
     co_await end(mine_, "acquire");

@@ -115,7 +115,6 @@ private:
     boost::asio::awaitable<void> force_released();
     boost::asio::awaitable<void> refused();
     boost::asio::awaitable<void> subscriber_probed();
-    boost::asio::awaitable<void> subscribed();
     boost::asio::awaitable<void> notified();
     boost::asio::awaitable<void> unsubscribed();
 

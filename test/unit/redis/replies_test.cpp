@@ -166,12 +166,7 @@ void feed(
     collector.on_event(event::node, node_view{what, size, depth, value});
 }
 
-bool refuses(
-    reply_collector& collector,
-    type what,
-    std::string_view value,
-    std::size_t depth = 0
-) {
+bool refuses(reply_collector& collector, type what, std::string_view value, std::size_t depth = 0) {
     try {
         feed(collector, what, value, depth);
         return false;

@@ -1,7 +1,7 @@
-#ifndef HOLDFAST_TEST_SIMULATION_SERVER_LINK_HPP
-#define HOLDFAST_TEST_SIMULATION_SERVER_LINK_HPP
+#ifndef HOLDFAST_TEST_FIDELITY_SERVER_LINK_HPP
+#define HOLDFAST_TEST_FIDELITY_SERVER_LINK_HPP
 
-#include "model/value.hpp"
+#include "simulation/model/value.hpp"
 
 #include <chrono>
 #include <cstddef>

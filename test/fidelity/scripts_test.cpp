@@ -1,7 +1,7 @@
 // The model against a server: what random calls would hardly meet in a script, and the order of
 // small hashes.
 
-#include "twin.hpp"
+#include "fidelity/twin.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,8 +1,8 @@
-#ifndef HOLDFAST_TEST_SIMULATION_TWIN_HPP
-#define HOLDFAST_TEST_SIMULATION_TWIN_HPP
+#ifndef HOLDFAST_TEST_FIDELITY_TWIN_HPP
+#define HOLDFAST_TEST_FIDELITY_TWIN_HPP
 
-#include "model/redis_model.hpp"
-#include "server_link.hpp"
+#include "fidelity/server_link.hpp"
+#include "simulation/model/redis_model.hpp"
 #include "support/redis_server.hpp"
 
 #include <cstddef>
@@ -54,6 +54,9 @@ private:
     sim::redis_model::session_id model_inspector_ = 0;
     bool is_valkey_ = false;
 };
+
+/// Asks for all that a key of this type has.
+twin::words content_command(std::string const& type, std::string const& key);
 
 /// What Redis 7.0 would have said, for a server that may be Valkey.
 sim::value in_words_of_redis(sim::value message, bool is_valkey);

@@ -1,10 +1,10 @@
 // The model of the server against servers: the same calls, the same answers, the same data.
 
-#include "model/redis_model.hpp"
-#include "random_calls.hpp"
-#include "server_link.hpp"
+#include "fidelity/random_calls.hpp"
+#include "fidelity/server_link.hpp"
+#include "fidelity/twin.hpp"
+#include "simulation/model/redis_model.hpp"
 #include "support/redis_server.hpp"
-#include "twin.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -28,6 +28,7 @@ using namespace std::chrono_literals;
 using holdfast::sim::redis_model;
 using holdfast::sim::value;
 using holdfast::test::call_maker;
+using holdfast::test::content_command;
 using holdfast::test::describe;
 using holdfast::test::in_order;
 using holdfast::test::in_words_of_redis;
@@ -405,26 +406,9 @@ private:
         ++dumps_;
     }
 
-    std::vector<std::string> content_command(std::string const& key) {
-        auto const type = early_.model().type(key);
-        if (type == "hash") {
-            return {"HGETALL", key};
-        }
-        if (type == "list") {
-            return {"LRANGE", key, "0", "-1"};
-        }
-        if (type == "set") {
-            return {"SMEMBERS", key};
-        }
-        if (type == "zset") {
-            return {"ZRANGE", key, "0", "-1", "WITHSCORES"};
-        }
-        return {"GET", key};
-    }
-
     void ask_for_content(std::string const& key) {
         inspector_.add({"TYPE", key});
-        inspector_.add(content_command(key));
+        inspector_.add(content_command(early_.model().type(key), key));
         inspector_.add({"PEXPIRETIME", key});
     }
 
@@ -435,7 +419,7 @@ private:
         value const& end
     ) {
         for (auto* const one : {&early_, &late_}) {
-            auto const command = content_command(key);
+            auto const command = content_command(early_.model().type(key), key);
             std::vector<std::string_view> const views{command.begin(), command.end()};
             auto const seen = std::vector{
                 one->look({"TYPE", key}),

@@ -1,10 +1,10 @@
 // The model against a server that refuses: each of its states, users with few rights, log-in.
 
-#include "random_calls.hpp"
+#include "fidelity/random_calls.hpp"
+#include "fidelity/twin.hpp"
 #include "redis/scripts.hpp"
 #include "support/redis_probe.hpp"
 #include "support/redis_server.hpp"
-#include "twin.hpp"
 
 #include <boost/test/unit_test.hpp>
 

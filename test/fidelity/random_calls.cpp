@@ -1,4 +1,4 @@
-#include "random_calls.hpp"
+#include "fidelity/random_calls.hpp"
 
 #include "redis/scripts.hpp"
 

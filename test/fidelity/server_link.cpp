@@ -1,4 +1,4 @@
-#include "server_link.hpp"
+#include "fidelity/server_link.hpp"
 
 #include <poll.h>
 #include <sys/socket.h>

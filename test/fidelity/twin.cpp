@@ -1,4 +1,4 @@
-#include "twin.hpp"
+#include "fidelity/twin.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -226,26 +226,6 @@ void twin::tell(std::initializer_list<std::string_view> command) {
     model_.execute(session_, command);
 }
 
-namespace {
-
-std::vector<std::string> content_command(std::string const& type, std::string const& key) {
-    if (type == "hash") {
-        return {"HGETALL", key};
-    }
-    if (type == "list") {
-        return {"LRANGE", key, "0", "-1"};
-    }
-    if (type == "set") {
-        return {"SMEMBERS", key};
-    }
-    if (type == "zset") {
-        return {"ZRANGE", key, "0", "-1", "WITHSCORES"};
-    }
-    return {"GET", key};
-}
-
-}  // namespace
-
 void twin::compare_data() {
     constexpr std::int64_t tolerance_ms = 2'000;
     follow_clock();
@@ -271,6 +251,22 @@ void twin::compare_data() {
         BOOST_TEST((left < 0) == (model_left < 0), key.describe() << " has an end in one only");
         BOOST_TEST(std::abs(left - model_left) <= tolerance_ms, key.describe() << " ends");
     }
+}
+
+twin::words content_command(std::string const& type, std::string const& key) {
+    if (type == "hash") {
+        return {"HGETALL", key};
+    }
+    if (type == "list") {
+        return {"LRANGE", key, "0", "-1"};
+    }
+    if (type == "set") {
+        return {"SMEMBERS", key};
+    }
+    if (type == "zset") {
+        return {"ZRANGE", key, "0", "-1", "WITHSCORES"};
+    }
+    return {"GET", key};
 }
 
 }  // namespace holdfast::test
