@@ -99,6 +99,21 @@ BOOST_DATA_TEST_CASE(
     BOOST_TEST(log.count(holdfast::log_level::error) > 0U);
 }
 
+// A client that knows its rights rehearses them no more. When they are taken away, what it has
+// begun to write is taken back: a lock without an end would be nobody's for ever.
+BOOST_AUTO_TEST_CASE(fault_47_a_right_that_is_taken_away_leaves_no_lock_behind) {
+    auto server = server_for("~* &* +@all");
+    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+        holdfast::client client{executor, as_alice(server)};
+        auto lease = co_await client.lock("a").acquire();
+        co_await lease.release();
+        server.probe().cmd("ACL", "SETUSER", "alice", "-pexpire");
+        auto [ec, none] = co_await client.lock("a").acquire(as_result);
+        BOOST_TEST((ec == errc::no_permission), ec.message());
+        BOOST_TEST(server.probe().lock_keys().empty());
+    });
+}
+
 // These two show only when somebody waits, or renews.
 BOOST_AUTO_TEST_CASE(fault_47_a_renewal_that_is_denied_loses_the_lease_by_its_deadline) {
     auto server = server_for("~* &* +@all -hexists");

@@ -223,6 +223,9 @@ void oracle::on_script(script_event const& what) {
                 reached(sometimes::ghost);
             }
         }
+        if (outcome == 0 && holds_on_server(lock, std::string{what.holder})) {
+            in_.violation(lock + " is refused to the holder who has it");
+        }
         // If one of its own got it, the others of that client know, too.
         if (outcome == 0 || outcome == 1) {
             busy_[{what.from, lock}] = in_.now();
@@ -234,6 +237,9 @@ void oracle::on_script(script_event const& what) {
             in_.violation(lock + " is renewed by a holder who has released it");
         }
         if (outcome == 1) {
+            if (!holds_on_server(lock, std::string{what.holder})) {
+                in_.violation(lock + " is renewed for a holder who does not have it");
+            }
             on_held(lock);
             on_renewed(known, what);
         }
