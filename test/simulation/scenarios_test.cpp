@@ -32,6 +32,23 @@ BOOST_AUTO_TEST_CASE(an_answer_that_is_missing_shows_although_every_request_is_r
     BOOST_TEST(all.close_all() == "");
 }
 
+// Without a health check: a time-out of the requests and one more are enough.
+BOOST_AUTO_TEST_CASE(a_connection_on_which_nothing_is_answered_is_left) {
+    stage all;
+    auto& one = all.add_ready();
+    for (auto const& link : all.on().links()) {
+        if (link->is_for_commands()) {
+            link->way(direction::to_server).black_hole = true;
+        }
+    }
+    auto const asked = one.make_call<lease>();
+    one.run([&] { one.lock("lock").acquire(asked->token()); });
+    BOOST_TEST(all.run_until([&] { return asked->done; }, 2s));
+    BOOST_TEST(asked->error.message() == error_code{}.message());
+    one.run([&] { asked->results.reset(); });
+    BOOST_TEST(all.close_all() == "");
+}
+
 // The waiters of another client look again when the lease that they know of would end; those of
 // this client need no notice.
 BOOST_AUTO_TEST_CASE(a_forced_release_that_may_not_be_announced_wakes_its_own_clients_waiters) {
