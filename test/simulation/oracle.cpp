@@ -80,8 +80,7 @@ void oracle::on_told(belief& of, nanos when) {
 
 // Whether its process or its thread stood still at some time between the two.
 bool oracle::kept_from_running(belief const& one, nanos from, nanos to) {
-    return one.of->paused() || one.on->blocked ||
-           (one.of->free_since() >= from && one.of->free_since() <= to);
+    return one.of->paused() || one.on->blocked || one.of->freed_between(from, to);
 }
 
 oracle::waiter_ref oracle::on_waits(process& of, std::string const& lock, bool patient) {

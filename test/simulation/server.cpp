@@ -236,20 +236,25 @@ void link::watch_health() {
         return;
     }
     watching_ = true;
+    watch_health_since(to_.in().now());
+}
+
+void link::watch_health_since(nanos contact) {
     auto& w = to_.in();
     auto const limit = 2 * health_check_ + w.dice().time(0ns, health_check_);
-    w.after(limit, [self = shared_from_this(), since = w.now()] { self->check_health(since); });
+    w.at(contact + limit, [self = shared_from_this(), contact] { self->check_health(contact); });
 }
 
 void link::check_health(nanos since) {
-    watching_ = false;
     if (client_closed_ || !silent()) {
+        watching_ = false;
         return;
     }
     if (last_contact_ > since && !to_.pings_fail_) {
-        watch_health();
+        watch_health_since(last_contact_);
         return;
     }
+    watching_ = false;
     if (auto const client = client_.lock()) {
         client->on_failed(asio::error::timed_out);
     }

@@ -87,14 +87,30 @@ private:
             }
             std::lock_guard const guard{mutex_};
             totals_.add(seed, one);
+            if (!one.violation.empty()) {
+                tell(seed, one.violation);
+            }
             stopped_ = stopped_ || totals_.violations.size() >= most_violations_;
             show(false);
         }
     }
 
+    // At once: a long search may be given up.
+    static void tell(std::uint64_t seed, std::string const& violation) {
+        fmt::print(
+            stderr,
+            "{}VIOLATION, seed {}: {}\n",
+            is_terminal() ? "\n" : "",
+            seed,
+            violation
+        );
+    }
+
+    static bool is_terminal() { return isatty(STDERR_FILENO) != 0; }
+
     // A line that is written over on a terminal, and comes now and then elsewhere.
     void show(bool last) {
-        bool const terminal = isatty(STDERR_FILENO) != 0;
+        bool const terminal = is_terminal();
         auto const now = clock_type::now();
         if (!last && now < next_line_) {
             return;

@@ -141,7 +141,7 @@ void process::resume() {
         return;
     }
     paused_ = false;
-    free_since_ = in_.now();
+    freed_.push_back(in_.now());
     if (suspended_at_ >= 0ns) {
         slept_ += clock() - suspended_at_;
         suspended_at_ = -1ns;
@@ -158,7 +158,7 @@ void process::block(lane& which) {
 
 void process::unblock(lane& which) {
     which.blocked = false;
-    free_since_ = in_.now();
+    freed_.push_back(in_.now());
     relist();
 }
 

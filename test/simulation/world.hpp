@@ -9,6 +9,7 @@
 #include <boost/asio/execution/outstanding_work.hpp>
 #include <boost/asio/execution_context.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -179,7 +180,13 @@ public:
     void kill() noexcept { dying_ = true; }
 
     /// How long neither the process nor the lane was kept from running, in true time.
-    [[nodiscard]] nanos free_since() const noexcept { return free_since_; }
+    [[nodiscard]] nanos free_since() const noexcept { return freed_.back(); }
+    /// Whether something that had been kept from running went on in that time.
+    [[nodiscard]] bool freed_between(nanos from, nanos to) const noexcept {
+        return std::any_of(freed_.begin(), freed_.end(), [&](nanos at) {
+            return from <= at && at <= to;
+        });
+    }
     [[nodiscard]] std::int64_t outstanding_work() const noexcept { return work_; }
     [[nodiscard]] bool idle() const noexcept;
 
@@ -207,7 +214,7 @@ private:
     // How much the clock of timers is behind.
     nanos slept_{0};
     nanos suspended_at_{-1};
-    nanos free_since_{0};
+    std::vector<nanos> freed_{0ns};
     std::vector<std::unique_ptr<lane>> lanes_;
     std::vector<waiting_timer*> timers_;
     std::vector<keeper*> keepers_;
