@@ -324,8 +324,7 @@ private:
                 auto work = sleep(dice().any_scale(10us, 50ms));
                 co_await std::move(work);
             } else {
-                auto const longest = all_.lease < 10s ? 2 * nanos{all_.lease} : nanos{10s};
-                auto work = sleep(dice().any_scale(1ms, longest));
+                auto work = sleep(dice().any_scale(1ms, longest_work()));
                 co_await std::move(work);
             }
             note_told(*watching, hold.belief());
@@ -489,7 +488,7 @@ private:
         auto body = [this, &name, fails](lease& held) -> asio::awaitable<void> {
             in_hand hold{*this, name, held};
             timer t{executor_};
-            t.expires_after(dice().any_scale(10us, 2 * nanos{all_.lease}));
+            t.expires_after(dice().any_scale(10us, longest_work()));
             auto wait = t.async_wait(awaited);
             co_await std::move(wait);
             if (fails) {
@@ -522,6 +521,9 @@ private:
             all_.in.violation(fmt::format("with_lease of {} ended with: {}", name, ec.message()));
         }
     }
+
+    // Longer than a lease, but others wait.
+    [[nodiscard]] nanos longest_work() const { return std::min(2 * nanos{all_.lease}, nanos{20s}); }
 
     static error_code code_of(std::exception_ptr const& failure) {
         try {
