@@ -23,8 +23,8 @@ struct disturbance {
     /// It is held back until the next message on that connection has passed.
     bool overtaken = false;
 
-    /// When a stall ends.
-    enum class end { none, soon, soon_twice, when_given_up };
+    /// When each stall ends that it becomes.
+    enum class end { none, soon, when_given_up };
     end stall = end::none;
 
     /// The client is told something that is not true, and cannot see that: any error may come of

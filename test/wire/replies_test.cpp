@@ -143,7 +143,7 @@ bool proves_too_much(step const& where, std::string_view error) {
 disturbance crowded(disturbance what) {
     what.crowded = true;
     if (what.rewrite) {
-        what.stall = disturbance::end::soon_twice;
+        what.stall = disturbance::end::soon;
         what.rewrite = [rewrite = std::move(what.rewrite)](std::string const& message) {
             auto parts = rewrite(message);
             parts.insert(parts.begin(), stream_fault::stall);

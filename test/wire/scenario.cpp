@@ -25,14 +25,24 @@ constexpr milliseconds brief_stall{3};
 // An operation did not end: the rest of the step makes no sense.
 struct abandoned {};
 
-// Says so when the message has been struck: just before a fault, or behind all of it.
-message_parts with_mark(message_parts parts, std::function<void()> struck) {
+// Says so when the message is struck: just before each of its faults, or behind all of it.
+message_parts with_marks(message_parts parts, std::function<void(bool is_last)> const& struck) {
     auto const is_fault = [](auto const& part) {
         return std::holds_alternative<stream_fault>(part);
     };
-    auto const at = std::find_if(parts.begin(), parts.end(), is_fault);
-    parts.insert(at, std::move(struck));
-    return parts;
+    auto left = std::count_if(parts.begin(), parts.end(), is_fault);
+    message_parts marked;
+    for (auto& part : parts) {
+        if (is_fault(part)) {
+            --left;
+            marked.emplace_back([struck, is_last = left == 0] { struck(is_last); });
+        }
+        marked.push_back(std::move(part));
+    }
+    if (marked.size() == parts.size()) {
+        marked.emplace_back([struck] { struck(true); });
+    }
+    return marked;
 }
 
 }  // namespace
@@ -128,10 +138,11 @@ switchboard::edit exchange::strike_once() {
         std::string held_back{};
     };
     auto struck = [self = weak_from_this(),
-                   executor = stage_.executor](std::size_t connection, std::size_t size) {
-        asio::post(executor, [self, connection, size] {
+                   executor =
+                       stage_.executor](std::size_t connection, std::size_t size, bool is_last) {
+        asio::post(executor, [self, connection, size, is_last] {
             if (auto const one = self.lock()) {
-                one->on_struck(connection, size);
+                one->on_struck(connection, size, is_last);
             }
         });
     };
@@ -161,18 +172,21 @@ switchboard::edit exchange::strike_once() {
                 so_far->held_back = message.bytes;
                 parts.clear();
             }
-            return with_mark(std::move(parts), [struck, number, size = message.bytes.size()] {
-                struck(number, size);
-            });
+            return with_marks(
+                std::move(parts),
+                [struck, number, size = message.bytes.size()](bool is_last) {
+                    struck(number, size, is_last);
+                }
+            );
         };
 }
 
-void exchange::on_struck(std::size_t connection, std::size_t size) {
+void exchange::on_struck(std::size_t connection, std::size_t size, bool is_last) {
     connection_ = connection;
     size_ = size;
     if (fault_ && fault_->stall != disturbance::end::none) {
-        asio::co_spawn(stage_.executor, heal(), asio::detached);
-    } else {
+        asio::co_spawn(stage_.executor, heal(is_last), asio::detached);
+    } else if (is_last) {
         healed_.happen();
     }
     struck_.happen();
@@ -192,19 +206,19 @@ asio::awaitable<void> exchange::struck() {
     }
 }
 
-asio::awaitable<void> exchange::heal() {
+// Of one stall. The next one comes after it, however late.
+asio::awaitable<void> exchange::heal(bool is_last) {
     auto const self = shared_from_this();
-    int const stalls = fault_->stall == disturbance::end::soon_twice ? 2 : 1;
-    for (int i = 0; i < stalls; ++i) {
-        if (fault_->stall == disturbance::end::when_given_up) {
-            co_await given_up();
-        } else {
-            co_await sleep_for(brief_stall);
-        }
-        stage_.board.proxy()
-            .set_mode(direction::to_client, proxy_mode::forward(), connection_number(connection_));
+    if (fault_->stall == disturbance::end::when_given_up) {
+        co_await given_up();
+    } else {
+        co_await sleep_for(brief_stall);
     }
-    healed_.happen();
+    stage_.board.proxy()
+        .set_mode(direction::to_client, proxy_mode::forward(), connection_number(connection_));
+    if (is_last) {
+        healed_.happen();
+    }
 }
 
 // The operation has ended, or its request has run into its time-out and the connection not yet; or
@@ -416,7 +430,11 @@ asio::awaitable<void> exchange::look_at_epoch() {
 }
 
 asio::awaitable<void> exchange::settle() {
-    co_await healed_.wait(stage_.bound);
+    // The rest of a message does not come on a connection that the client has left.
+    auto const healed = [this] {
+        return healed_.happened() || stage_.board.connection(name_, step_.link) != connection_;
+    };
+    co_await co_eventually(stage_.bound, healed);
     // A black hole never closes its connection, which the client may have left.
     if (fault_ && stage_.board.connection(name_, step_.link) != connection_) {
         stage_.board.proxy().cut(cut_kind::rst, connection_number(connection_));

@@ -122,9 +122,9 @@ private:
     void forget_script();
     void arm();
     switchboard::edit strike_once();
-    void on_struck(std::size_t connection, std::size_t size);
+    void on_struck(std::size_t connection, std::size_t size, bool is_last);
     boost::asio::awaitable<void> struck();
-    boost::asio::awaitable<void> heal();
+    boost::asio::awaitable<void> heal(bool is_last);
     boost::asio::awaitable<void> given_up();
 
     // What both parties do. Those that begin an operation do not wait for its end.
