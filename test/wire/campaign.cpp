@@ -72,6 +72,7 @@ asio::awaitable<void> campaign::run(
 ) {
     chosen_ = chosen;
     make_ = make;
+    began_ = lease_clock::now();
     int running = terms_.lanes;
     for (int i = 0; i < terms_.lanes; ++i) {
         asio::co_spawn(executor_, lane(fmt::format("c{:03}", i)), [&](std::exception_ptr failure) {
@@ -108,7 +109,9 @@ asio::awaitable<void> campaign::run_case(
     wire_case const& one,
     std::shared_ptr<report> findings
 ) {
-    if (one.fresh_client) {
+    // A withdrawal of the case before may be under way: its answer would prove an error, too, and
+    // no check would be sent.
+    if (one.fresh_client || one.where->message == message_kind::check) {
         co_await retire(std::exchange(by, nullptr), name);
         by = std::make_unique<client>(executor_, settings_of(name));
         co_await by->ready(asio::use_awaitable);
@@ -142,7 +145,9 @@ asio::awaitable<void> campaign::look_at_the_end() {
     BOOST_TEST(co_await co_eventually(terms_.bound, quiet));
     BOOST_TEST(rival_.stats().waiters_now == 0U);
     BOOST_TEST(rival_.stats().leases_now == 0U);
-    BOOST_TEST(rival_.stats().reconnects == 0U);
+    // A machine that stands still for longer than a request may take ends a connection, too.
+    bool const stood_still = beat_.longest_since(began_) > patient("").request_timeout;
+    BOOST_TEST((rival_.stats().reconnects == 0U || stood_still));
     auto const nobody_subscribes = [this] { return probe_.pubsub_channels().empty(); };
     BOOST_TEST(co_await co_eventually(terms_.bound, nobody_subscribes));
 }

@@ -39,7 +39,7 @@ public:
     struct wire_case {
         step const* where;
         disturbance what;
-        bool fresh_client = false;  // one that has no subscription left to give up
+        bool fresh_client = false;  // one that has nothing left to give up
     };
 
     campaign(boost::asio::any_io_executor const& executor, terms const& how);
@@ -81,6 +81,7 @@ private:
     stage stage_;
     std::vector<std::size_t> chosen_;
     std::function<wire_case(std::size_t)> make_;
+    lease_clock::time_point began_{};
     std::size_t next_ = 0;
     std::size_t keys_ = 0;
     std::uint64_t reconnects_ = 0;
