@@ -573,11 +573,11 @@ private:
         }
     }
 
+    // It may end on its way: as soon as its holder can be told, he is.
     void check_fresh(operation const& o) {
         auto const& g = *o.granted;
-        auto const tell = rules_.time_to_tell.count();
         auto const over = g.deadline - rules_.notice.count();
-        if (g.at >= over && free_time(g.process, g.at - 2 * tell, g.at) >= tell) {
+        if (free_time(g.process, over, g.at) >= rules_.time_to_tell.count()) {
             blame(
                 rule::dead_on_arrival,
                 g,

@@ -20,7 +20,7 @@ enum class rule {
     deadline,         // nobody else gets the lock before the deadline of one who did not give it
                       // up; deadlines only move forward
     data_loss,        // no renewal succeeds that was sent after the server had lost the lock
-    dead_on_arrival,  // a lease is valid when it is handed out
+    dead_on_arrival,  // no lease is handed out that is over
     validity,         // a lease is valid until its notice, and no longer, whoever was asleep
     token_order,      // a later grant has a greater token
     token_reuse,      // no two grants have the same token
@@ -45,7 +45,8 @@ struct rules {
     nanos release_within = lease / 3;
     /// How late an answer to what has a time limit may be.
     nanos slack = std::chrono::seconds{1};
-    /// How much of the time between loss and deadline a process must have been free to be blamed.
+    /// How long a process must have been free since a lease was over to be blamed for what its
+    /// holder does not know.
     nanos time_to_tell = std::chrono::milliseconds{100};
     /// How long an event loop may be kept busy by its own process.
     nanos longest_block = std::chrono::milliseconds{200};
