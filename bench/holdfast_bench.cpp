@@ -1,6 +1,7 @@
 // Asks how fast the library is, question by question, each beside its floor in the same run.
 #include "jobs/jobs.hpp"
 #include "questions/questions.hpp"
+#include "support/one_cpu.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <exception>
 #include <fstream>
+#include <optional>
 #include <string>
 
 namespace {
@@ -16,6 +18,7 @@ using namespace holdfast::bench;
 
 struct wishes {
     bool quick = false;
+    bool unpinned = false;
     std::string json;
     std::vector<std::string> only;
 };
@@ -40,7 +43,14 @@ int ask(wishes const& w) {
         auto const& q = questions[i];
         env.begin(q.name, i + 1, questions.size());
         try {
+            std::optional<one_cpu> pinned;
+            if (q.on == cpus::one && !w.unpinned) {
+                pinned.emplace(env.server_pid());
+            }
             for (auto& f : q.ask(env)) {
+                if (pinned) {
+                    f.note += f.note.empty() ? "one CPU" : ", one CPU";
+                }
                 answers.push_back(std::move(f));
             }
         } catch (std::exception const& e) {
@@ -49,6 +59,14 @@ int ask(wishes const& w) {
         env.end();
     }
 
+    if (w.unpinned) {
+        fmt::print("No question keeps server and clients on one CPU.\n");
+    } else {
+        fmt::print(
+            "\"One CPU\": server and clients were kept on CPU {}; --unpinned leaves them free.\n",
+            one_cpu::chosen()
+        );
+    }
     fmt::print("question | ours | floor | median ratio | budget | verdict\n");
     for (auto const& f : answers) {
         fmt::print("{}\n", to_line(f));
@@ -77,6 +95,11 @@ int main(int argc, char** argv) try {
     }
     CLI::App app{"Measures holdfast against bare Boost.Redis, on a private server."};
     app.add_flag("--quick", w.quick, "Few repetitions: shows that everything runs, not how fast");
+    app.add_flag(
+        "--unpinned",
+        w.unpinned,
+        "Do not keep server and clients on one CPU for latencies"
+    );
     app.add_option("--json", w.json, "Write the figures to this file, too")->type_name("FILE");
     app.add_option("--only", w.only, "Ask only these questions")
         ->type_name("NAME")

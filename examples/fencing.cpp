@@ -1,57 +1,61 @@
-// The fencing token: a store remembers the greatest one that it has seen and refuses a smaller one,
-// so that a holder who does not know yet that it lost the lock can do no harm.
+// The fencing token: a store that is shown the token before it is read refuses a former holder. If
+// only the writes show it, a holder that is paused between its read and its write does harm.
 #include "main.hpp"
+#include "stock_table.hpp"
 
 #include <boost/asio/this_coro.hpp>
 
-#include <fmt/core.h>
-
-#include <string>
-#include <string_view>
+#include <fmt/format.h>
 
 namespace {
 
-// Stands for a database. There it would be a column, and a condition in each UPDATE.
-class store {
-public:
-    bool write(holdfast::fencing_token token, std::string_view value) {
-        bool const accepted = token >= newest_;
-        if (accepted) {
-            newest_ = token;
-            value_ = value;
-        }
-        fmt::print("{}: {} with token {}\n", accepted ? "written" : "REFUSED", value, token.value);
-        return accepted;
+// Two shops sell the last item, if the store lets them. Returns how often it was sold.
+template <class Purchase>
+asio::awaitable<int> sell_the_last_item(holdfast::lock const& first, holdfast::lock const& second) {
+    stock_table stock{1};
+
+    auto early = co_await first.acquire();
+    Purchase paused{stock, early.token()};
+    expect(paused.read(), "the first shop saw no item");
+
+    // Now the first process is paused, for longer than its lease. So that nobody has to wait for
+    // that, its lock is taken away instead.
+    co_await second.force_release();
+    auto late = co_await second.acquire();
+    Purchase successor{stock, late.token()};
+    expect(successor.read(), "the second shop saw no item");
+
+    // It does not know yet.
+    fmt::print("the first shop takes its lease for {}\n", early.valid() ? "valid" : "lost");
+    int sold = 0;
+    for (auto* each : {&paused, &successor}) {
+        bool const accepted = each->write();
+        fmt::print(
+            "  {} shop: {}\n",
+            each == &paused ? "first" : "second",
+            accepted ? "sold" : "REFUSED"
+        );
+        sold += accepted ? 1 : 0;
     }
-
-    std::string const& value() const { return value_; }
-
-private:
-    holdfast::fencing_token newest_;
-    std::string value_;
-};
+    co_await late.release();
+    co_return sold;
+}
 
 }  // namespace
 
 asio::awaitable<void> co_main(holdfast::config config) {
     auto executor = co_await asio::this_coro::executor;
     // As different to the server as two processes.
-    holdfast::client first{executor, config};
-    holdfast::client second{executor, config};
-    store stock;
+    holdfast::client one{executor, config};
+    holdfast::client other{executor, config};
+    auto const first = one.lock("fencing");
+    auto const second = other.lock("fencing");
 
-    auto early = co_await first.lock("fencing").acquire();
-    expect(stock.write(early.token(), "9 apples"), "the holder was refused");
+    fmt::print("The token is shown with the writes only:\n");
+    int const careless = co_await sell_the_last_item<careless_purchase>(first, second);
+    expect(careless == 2, "the mistake did not show");
 
-    // Now the first process is paused, for longer than its lease. So that nobody has to wait for
-    // that, its lock is taken away instead.
-    co_await second.lock("fencing").force_release();
-    auto late = co_await second.lock("fencing").acquire();
-    expect(stock.write(late.token(), "8 apples"), "the new holder was refused");
-
-    fmt::print("the first wakes up and takes its lease for {}\n", early.valid() ? "valid" : "lost");
-    expect(!stock.write(early.token(), "7 apples"), "an old token was accepted");
-    expect(stock.value() == "8 apples", "the new holder's write was lost");
-    fmt::print("in the store: {}\n", stock.value());
-    co_await late.release();
+    fmt::print("The token is claimed before the read:\n");
+    int const claimed = co_await sell_the_last_item<purchase>(first, second);
+    expect(claimed == 1, "the token did not keep the first shop out");
 }

@@ -3,7 +3,7 @@
 
 #include <boost/asio/this_coro.hpp>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <utility>
 
@@ -11,7 +11,7 @@ asio::awaitable<void> co_main(holdfast::config config) {
     auto executor = co_await asio::this_coro::executor;
     holdfast::client client{executor, std::move(config)};
 
-    auto lease = co_await client.lock("hello").acquire();  // waits; renewed until it is released
+    auto lease = co_await client.lock("lock:hello").acquire();  // waits; renewed until released
     fmt::print("mine, with token {}\n", lease.token().value);
     co_await lease.release();
     fmt::print("given back\n");

@@ -1,6 +1,6 @@
 #include "main.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <cstdio>
 #include <exception>

@@ -11,7 +11,7 @@
 #include <boost/asio/system_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -4,7 +4,7 @@
 
 #include <boost/asio/this_coro.hpp>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <utility>
 
@@ -12,7 +12,7 @@ namespace {
 
 // May be called by itself, too: it does not rely on its caller to have the lock.
 asio::awaitable<holdfast::fencing_token> add(holdfast::lock const& account, holdfast::owner who) {
-    auto lease = co_await account.acquire(who);
+    auto lease = co_await account.acquire({.owner = who});
     fmt::print("  add has token {}\n", lease.token().value);
     auto const token = lease.token();
     co_await lease.release();
@@ -20,7 +20,7 @@ asio::awaitable<holdfast::fencing_token> add(holdfast::lock const& account, hold
 }
 
 asio::awaitable<bool> is_free_for(holdfast::lock const& account, holdfast::owner who) {
-    auto lease = co_await account.try_acquire(who);
+    auto lease = co_await account.try_acquire({.owner = who});
     bool const granted{lease};
     if (granted) {
         co_await lease.release();
@@ -34,7 +34,7 @@ asio::awaitable<void> transfer(
     holdfast::owner who,
     holdfast::owner other
 ) {
-    auto lease = co_await account.acquire(who);
+    auto lease = co_await account.acquire({.owner = who});
     fmt::print("transfer has token {}\n", lease.token().value);
     auto const token = co_await add(account, who);
     expect(token == lease.token(), "it was another grant");

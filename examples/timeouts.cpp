@@ -8,7 +8,7 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/this_coro.hpp>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <chrono>
 

@@ -11,13 +11,19 @@
 #include <holdfast/error.hpp>
 #include <holdfast/export.hpp>
 #include <holdfast/fencing_token.hpp>
+#include <holdfast/format.hpp>
 #include <holdfast/lease.hpp>
 #include <holdfast/lease_clock.hpp>
+#include <holdfast/lease_state.hpp>
 #include <holdfast/lock.hpp>
+#include <holdfast/lock_info.hpp>
+#include <holdfast/lock_name.hpp>
+#include <holdfast/lockable.hpp>
 #include <holdfast/logger.hpp>
 #include <holdfast/options.hpp>
 #include <holdfast/owner.hpp>
 #include <holdfast/stats.hpp>
+#include <holdfast/version.hpp>
 #include <holdfast/with_lease.hpp>
 
 #endif

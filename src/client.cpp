@@ -1,17 +1,27 @@
 #include <holdfast/client.hpp>
 
-#include "ops/client_state.hpp"
-#include "redis/boost_redis_port.hpp"
+#include "client/client_state.hpp"
+#include "redis/deployment/single.hpp"
+#include "tls_files.hpp"
 
 #include <utility>
 
 namespace holdfast {
 
+namespace {
+
+config checked(config settings) {
+    detail::check_tls_files(settings.tls);
+    return settings;
+}
+
+}  // namespace
+
 client::client(asio::any_io_executor executor, config settings, detail::asio_abi_here)
     : state_{detail::client_state::make(
           std::move(executor),
-          std::move(settings),
-          &detail::make_boost_redis_port
+          checked(std::move(settings)),
+          &detail::make_single_server
       )} {}
 
 client& client::operator=(client&& other) noexcept {
@@ -27,8 +37,8 @@ client::~client() {
     }
 }
 
-holdfast::lock client::lock(std::string_view name) const {
-    return {state_, name};
+holdfast::lock client::lock(lock_name name) const {
+    return {state_, name.view()};
 }
 
 stats client::stats() const {
@@ -47,6 +57,14 @@ void start_ready(std::shared_ptr<client_state> client, plain_handler handler) {
 
 void start_shutdown(std::shared_ptr<client_state> client, plain_handler handler) {
     client->shutdown(std::move(handler));
+}
+
+void start_drain(
+    std::shared_ptr<client_state> client,
+    std::chrono::nanoseconds timeout,
+    plain_handler handler
+) {
+    client->drain(timeout, std::move(handler));
 }
 
 }  // namespace detail

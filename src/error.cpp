@@ -8,6 +8,10 @@ namespace {
 
 class category final : public boost::system::error_category {
 public:
+    // The number makes the category equal to that of another copy of the library in the same
+    // program, such as one in a plugin.
+    constexpr category() noexcept : error_category{0xe638'2f41'b95c'd017} {}
+
     [[nodiscard]] char const* name() const noexcept override { return "holdfast"; }
 
     [[nodiscard]] std::string message(int value) const override {
@@ -39,6 +43,29 @@ public:
 };
 
 }  // namespace
+
+std::string_view to_string(errc value) noexcept {
+    switch (value) {
+        case errc::invalid_name: return "invalid_name";
+        case errc::invalid_lease: return "invalid_lease";
+        case errc::invalid_options: return "invalid_options";
+        case errc::too_many_waiters: return "too_many_waiters";
+        case errc::lease_lost: return "lease_lost";
+        case errc::release_unknown: return "release_unknown";
+        case errc::not_held: return "not_held";
+        case errc::not_replicated: return "not_replicated";
+        case errc::quorum_not_reached: return "quorum_not_reached";
+        case errc::corrupt_state: return "corrupt_state";
+        case errc::auth_failed: return "auth_failed";
+        case errc::no_permission: return "no_permission";
+        case errc::tls_failed: return "tls_failed";
+        case errc::unsupported_server: return "unsupported_server";
+        case errc::server_refused: return "server_refused";
+        case errc::client_stopped: return "client_stopped";
+        case errc::unreachable: return "unreachable";
+    }
+    return "unknown";
+}
 
 boost::system::error_category const& error_category() noexcept {
     static category const instance;

@@ -1,6 +1,8 @@
 #include <holdfast/lease.hpp>
 
-#include "ops/grant.hpp"
+#include "lease/tenure.hpp"
+
+#include <boost/asio/system_executor.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -20,7 +22,7 @@ lease::~lease() {
     }
 }
 
-bool lease::valid() const noexcept {
+bool lease::valid() const& noexcept {
     auto const now = state();
     return now == lease_state::held || now == lease_state::in_doubt;
 }
@@ -51,6 +53,11 @@ lease_clock::duration lease::remaining() const noexcept {
 }
 
 namespace detail {
+
+asio::any_io_executor executor_of(lease_share const* held) noexcept {
+    return held ? held->of.over().client().executor()
+                : asio::any_io_executor{asio::system_executor{}};
+}
 
 void start_renew(std::shared_ptr<lease_share> held, plain_handler handler) {
     if (held) {

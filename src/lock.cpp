@@ -1,8 +1,9 @@
 #include <holdfast/lock.hpp>
 
-#include "core/key_names.hpp"
-#include "ops/acquire_op.hpp"
-#include "ops/client_state.hpp"
+#include "acquire/acquire_op.hpp"
+#include "client/client_state.hpp"
+#include "client/inspect.hpp"
+#include "protocol/lock.hpp"
 
 #include <utility>
 
@@ -10,8 +11,8 @@ namespace holdfast {
 
 lock::lock(std::shared_ptr<detail::client_state> client, std::string_view name)
     : client_{std::move(client)},
-      key_{std::make_shared<detail::key_names const>(
-          detail::make_key_names(client_->settings().key_prefix, name)
+      key_{std::make_shared<detail::target const>(
+          detail::make_lock_target(client_->settings().key_prefix, name)
       )} {}
 
 std::string const& lock::name() const noexcept {
@@ -25,27 +26,50 @@ asio::any_io_executor executor_of(client_state const& client) noexcept {
 }
 
 void start_acquire(acquire_request request, asio::any_io_executor holder, acquire_handler handler) {
-    pending_handler<error_code, lease> waiting{std::move(handler), request.client->executor()};
-    lease_terms terms;
-    error_code wrong = request.key->valid()
-                           ? make_terms(request.client->settings(), request.options, terms)
+    auto const client = std::move(request.client);
+    pending_handler<error_code, lease> waiting{std::move(handler), client->executor()};
+    acquire_op::request what{
+        .on = std::move(request.key),
+        .terms = {},
+        .how_long = request.how_long,
+        .limit = request.limit,
+        .who = request.options.owner,
+    };
+    error_code wrong = what.on->valid()
+                           ? make_terms(client->settings(), request.options, what.terms)
                            : make_error_code(errc::invalid_name);
-    if (!wrong && request.limit < nanos{0}) {
+    if (!wrong && what.limit < nanos{0}) {
         wrong = errc::invalid_options;
     }
     if (wrong) {
         waiting.complete(wrong, lease{});
         return;
     }
-    auto const client = request.client;
     auto const op = std::make_shared<acquire_op>(
-        std::move(request),
-        terms,
+        client->acquires(),
+        client,
+        std::move(what),
         std::move(holder),
         std::move(waiting)
     );
     op->accept_cancellation();
     client->enter_strand([op] { op->start(); });
+}
+
+void start_inspect(
+    std::shared_ptr<client_state> client,
+    std::shared_ptr<target const> key,
+    inspect_handler handler
+) {
+    inspect(std::move(client), std::move(key), std::move(handler));
+}
+
+void start_force_release(
+    std::shared_ptr<client_state> client,
+    std::shared_ptr<target const> key,
+    force_handler handler
+) {
+    force_release(std::move(client), std::move(key), std::move(handler));
 }
 
 }  // namespace detail

@@ -1,6 +1,6 @@
 #include <holdfast/owner.hpp>
 
-#include "ops/runtime.hpp"
+#include "runtime/runtime.hpp"
 
 namespace holdfast {
 

@@ -15,8 +15,16 @@ namespace holdfast {
 namespace {
 
 // Never the text itself: it may hold a password.
-[[noreturn]] void refuse(char const* part, char const* why) {
+[[noreturn]] void refuse(char const* part, std::string const& why) {
     throw std::invalid_argument(std::string("holdfast URL: ") + part + ": " + why);
+}
+
+// Names the parameter if it looks like one: a password with a question mark in it must not show.
+[[noreturn]] void refuse_parameter(std::string_view name, std::string_view query) {
+    bool const plain =
+        name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string_view::npos;
+    bool const shown = plain && !name.empty() && query.find('@') == std::string_view::npos;
+    refuse("query", "unknown parameter" + (shown ? " \"" + std::string{name} + '"' : ""));
 }
 
 long read_number(std::string_view text, char const* part, long max) {
@@ -26,6 +34,10 @@ long read_number(std::string_view text, char const* part, long max) {
         refuse(part, "not a number in range");
     }
     return value;
+}
+
+int read_database(std::string_view text) {
+    return static_cast<int>(read_number(text, "database", 1'000'000));
 }
 
 // RFC 3986, section 2.1.
@@ -53,7 +65,8 @@ std::string percent_decoded(std::string_view text, char const* part) {
     return decoded;
 }
 
-void read_parameters(std::string_view query, config& settings) {
+void read_parameters(std::string_view const all, config& settings) {
+    auto query = all;
     while (!query.empty()) {
         auto const one = query.substr(0, query.find('&'));
         query.remove_prefix(std::min(query.size(), one.size() + 1));
@@ -64,6 +77,8 @@ void read_parameters(std::string_view query, config& settings) {
                                : percent_decoded(one.substr(equals + 1), "query");
         if (key == "client_name") {
             settings.client_name = value;
+        } else if (key == "db" && !settings.unix_socket.empty()) {
+            settings.database = read_database(value);
         } else if (key == "ca_file" && settings.tls.enabled) {
             settings.tls.ca_file = value;
         } else if (key == "certificate_file" && settings.tls.enabled) {
@@ -71,7 +86,7 @@ void read_parameters(std::string_view query, config& settings) {
         } else if (key == "private_key_file" && settings.tls.enabled) {
             settings.tls.private_key_file = value;
         } else {
-            refuse("query", "unknown parameter");
+            refuse_parameter(key, all);
         }
     }
 }
@@ -87,6 +102,14 @@ void read_user(std::string_view user, config& settings) {
     }
 }
 
+std::string lower_case(std::string_view text) {
+    std::string lower{text};
+    for (char& c : lower) {
+        c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    }
+    return lower;
+}
+
 struct openssl_free {
     void operator()(char* text) const noexcept { OPENSSL_free(text); }
 };
@@ -97,6 +120,8 @@ public:
     explicit url_parts(std::string const& text) {
         char* found[4] = {};
         int port_number = 0;
+        // The queue of errors is the thread's: what the program finds in it later is its own.
+        ERR_set_mark();
         int const parsed = OSSL_parse_url(
             text.c_str(),
             &found[0],
@@ -108,7 +133,7 @@ public:
             nullptr,
             nullptr
         );
-        ERR_clear_error();
+        ERR_pop_to_mark();
         for (int i = 0; i < 4; ++i) {
             parts_[i].reset(found[i]);
         }
@@ -158,9 +183,8 @@ config parse_unix(std::string_view rest) {
 }  // namespace
 
 config parse_url(std::string_view text) {
-    constexpr std::string_view unix_scheme = "unix://";
     auto const separator = text.find("://");
-    auto const scheme = text.substr(0, separator);
+    auto const scheme = lower_case(text.substr(0, separator));
     if (separator == std::string_view::npos ||
         (scheme != "redis" && scheme != "rediss" && scheme != "unix")) {
         refuse("scheme", "must be redis, rediss or unix");
@@ -172,8 +196,8 @@ config parse_url(std::string_view text) {
     if (text.find('#') != std::string_view::npos) {
         refuse("fragment", "not allowed");
     }
-    if (text.starts_with(unix_scheme)) {
-        return parse_unix(text.substr(unix_scheme.size()));
+    if (scheme == "unix") {
+        return parse_unix(text.substr(separator + 3));
     }
 
     auto const authority = text.substr(separator + 3);
@@ -186,6 +210,9 @@ config parse_url(std::string_view text) {
     );
     if (host_port.empty() || host_port.front() == ':') {
         refuse("host", "is missing");
+    }
+    if (host_port.find(',') != std::string_view::npos) {
+        refuse("host", "only one server can be named");
     }
     if (auto const colon = host_port.rfind(':');
         colon != std::string_view::npos && host_port.find(']', colon) == std::string_view::npos) {
@@ -215,7 +242,7 @@ config parse_url(std::string_view text) {
         settings.port = static_cast<std::uint16_t>(port);
     }
     if (path.size() > 1) {
-        settings.database = static_cast<int>(read_number(path.substr(1), "database", 1'000'000));
+        settings.database = read_database(path.substr(1));
     }
     if (question != std::string_view::npos) {
         read_parameters(tail.substr(question + 1), settings);

@@ -42,8 +42,8 @@ use_outside() {
     outside=$(mktemp -d)
     # shellcheck disable=SC2064 # the folder's name must be taken now
     trap "rm -rf '$outside'" EXIT
-    say "building test/consumers/conan in $outside"
-    cp test/consumers/conan/* "$outside"
+    say "building test/packaging/consumers/conan in $outside"
+    cp test/packaging/consumers/conan/* "$outside"
     (
         cd "$outside"
         quietly "$logs/install.log" conan install . "$@" --output-folder=build -g CMakeDeps -g CMakeToolchain

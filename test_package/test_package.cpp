@@ -81,7 +81,7 @@ int main() {
     check_urls();
     check_config();
     check_errors();
-    std::cout << "holdfast " << HOLDFAST_VERSION << " (" << kind << ", " << BUILD_TYPE
+    std::cout << "holdfast " << HOLDFAST_VERSION_STRING << " (" << kind << ", " << BUILD_TYPE
               << "): " << (failures == 0 ? "ok" : "failed") << std::endl;
     return failures == 0 ? 0 : 1;
 }

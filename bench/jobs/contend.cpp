@@ -1,5 +1,6 @@
 #include "jobs/jobs.hpp"
-#include "support/bare.hpp"
+#include "support/bare_lock.hpp"
+#include "support/bare_notifications.hpp"
 #include "support/measure.hpp"
 #include "support/run.hpp"
 
@@ -60,20 +61,20 @@ asio::awaitable<void> ours(contend_options const& options, turns& done) {
 asio::awaitable<void> bare(contend_options const& options, turns& done) {
     auto const executor = co_await asio::this_coro::executor;
     bare_connection connection{executor, options.socket};
-    bare_notices notices{executor, options.socket};
+    bare_notifications notifications{executor, options.socket};
     bare_lock lock{connection, options.name};
-    co_await notices.subscribe(options.name);
+    co_await notifications.subscribe(options.name);
     co_await sleep_until(start_of(options));
     while (clock::now() < end_of(options)) {
         turn now{};
         now.called = now_ns();
         for (;;) {
-            notices.forget();
+            notifications.forget();
             now.token = co_await lock.acquire();
             if (now.token != 0) {
                 break;
             }
-            co_await notices.wait();
+            co_await notifications.wait();
         }
         now.granted = now_ns();
         co_await pause(options.hold_us);

@@ -44,6 +44,11 @@ void add_jobs(CLI::App& app) {
     sub->add_option("--leases", kept->leases);
     sub->add_option("--lease-ms", kept->lease_ms);
     sub->add_option("--window-ms", kept->window_ms);
+
+    auto const repeated = std::make_shared<pairs_options>();
+    sub = add_job(app, "pairs", repeated, pairs);
+    sub->add_flag("--bare", repeated->bare);
+    sub->add_option("--pairs", repeated->pairs);
 }
 
 }  // namespace holdfast::bench

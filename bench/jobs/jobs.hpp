@@ -46,6 +46,15 @@ struct keep_options {
 /// the leases lost, and the scripts that were sent after the last release.
 void keep(keep_options const& options);
 
+struct pairs_options {
+    std::string socket;
+    std::string name;
+    bool bare = false;
+    int pairs = 1000;
+};
+/// Acquires and releases one key that nobody else wants; prints nothing.
+void pairs(pairs_options const& options);
+
 /// Hidden subcommands. The one that was asked for is run while the arguments are parsed.
 void add_jobs(CLI::App& app);
 

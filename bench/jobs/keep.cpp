@@ -1,5 +1,5 @@
 #include "jobs/jobs.hpp"
-#include "support/bare.hpp"
+#include "support/bare_lock.hpp"
 #include "support/measure.hpp"
 #include "support/redis_probe.hpp"
 #include "support/run.hpp"

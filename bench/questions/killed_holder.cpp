@@ -1,7 +1,7 @@
 // A holder is killed: how long after the end of its lease has a waiter the lock? The floor knows
 // when the lease ends, sleeps until then, and tries until it gets it.
 #include "questions/questions.hpp"
-#include "support/bare.hpp"
+#include "support/bare_lock.hpp"
 #include "support/measure.hpp"
 #include "support/run.hpp"
 

@@ -1,7 +1,7 @@
 // How many grants a second do 1 000 coroutines of one process get on one key? Against one coroutine
 // that sends the two scripts in turn: faster than that the server alone cannot hand the lock over.
 #include "questions/questions.hpp"
-#include "support/bare.hpp"
+#include "support/bare_lock.hpp"
 #include "support/measure.hpp"
 #include "support/run.hpp"
 

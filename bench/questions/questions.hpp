@@ -13,6 +13,7 @@ namespace holdfast::bench {
 using figures = std::vector<figure>;
 
 figures pair(environment& env);
+figures system_calls(environment& env);
 figures many_keys(environment& env);
 figures server_time(environment& env);
 figures hand_over(environment& env);
@@ -23,22 +24,31 @@ figures killed_holder(environment& env);
 figures leases(environment& env);
 figures compile_time(environment& env);
 
+enum class cpus {
+    /// Server and clients share one: for latencies.
+    one,
+    /// As the system distributes them: for throughput.
+    all,
+};
+
 struct question {
     std::string_view name;
     figures (*ask)(environment&);
+    cpus on;
 };
 
 inline constexpr std::array all_questions{
-    question{"pair", pair},
-    question{"many_keys", many_keys},
-    question{"server_time", server_time},
-    question{"hand_over", hand_over},
-    question{"contended_processes", contended_processes},
-    question{"one_key", one_key},
-    question{"parked", parked},
-    question{"killed_holder", killed_holder},
-    question{"leases", leases},
-    question{"compile_time", compile_time},
+    question{"pair", pair, cpus::one},
+    question{"system_calls", system_calls, cpus::one},
+    question{"many_keys", many_keys, cpus::all},
+    question{"server_time", server_time, cpus::one},
+    question{"hand_over", hand_over, cpus::one},
+    question{"contended_processes", contended_processes, cpus::all},
+    question{"one_key", one_key, cpus::all},
+    question{"parked", parked, cpus::all},
+    question{"killed_holder", killed_holder, cpus::one},
+    question{"leases", leases, cpus::all},
+    question{"compile_time", compile_time, cpus::all},
 };
 
 }  // namespace holdfast::bench

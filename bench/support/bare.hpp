@@ -1,18 +1,12 @@
 #ifndef HOLDFAST_BENCH_SUPPORT_BARE_HPP
 #define HOLDFAST_BENCH_SUPPORT_BARE_HPP
 
-#include "core/key_names.hpp"
-#include "ops/redis_port.hpp"
-
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/redis/connection.hpp>
 #include <boost/redis/request.hpp>
 #include <boost/redis/response.hpp>
 
-#include <chrono>
-#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -55,60 +49,6 @@ private:
     boost::redis::connection* connection_;
     boost::redis::request request_;
     boost::redis::generic_flat_response response_;
-};
-
-/// Acquires, renews and releases one key with the library's scripts and without its care.
-class bare_lock {
-public:
-    bare_lock(
-        bare_connection& on,
-        std::string_view name,
-        std::chrono::milliseconds lease = std::chrono::seconds{30}
-    );
-
-    /// The token; 0 if somebody else has the lock.
-    [[nodiscard]] asio::awaitable<std::uint64_t> acquire();
-    [[nodiscard]] asio::awaitable<void> renew();
-    [[nodiscard]] asio::awaitable<void> release();
-
-private:
-    std::string const& next_nonce();
-
-    bare_caller caller_;
-    detail::key_names keys_;
-    std::string lease_;
-    std::string holder_;
-    std::string nonce_;
-};
-
-/// Wakes one waiter at each message of a channel, over a connection of its own.
-class bare_notices {
-public:
-    bare_notices(asio::any_io_executor executor, std::string const& unix_socket);
-    bare_notices(bare_notices const&) = delete;
-    bare_notices& operator=(bare_notices const&) = delete;
-    ~bare_notices();
-
-    /// Subscribes to the channel of a lock.
-    [[nodiscard]] asio::awaitable<void> subscribe(std::string_view name);
-
-    void forget() noexcept { state_->news = false; }
-    /// Returns at once if a message came since `forget`.
-    [[nodiscard]] asio::awaitable<void> wait();
-
-private:
-    // A message may be on its way to the handler when the owner goes.
-    struct state {
-        state(asio::any_io_executor const& executor, std::string const& unix_socket);
-
-        bare_connection connection;
-        asio::steady_timer arrived;
-        bool news = false;
-        bool stopped = false;
-    };
-    static void receive(std::shared_ptr<state> s);
-
-    std::shared_ptr<state> state_;
 };
 
 }  // namespace holdfast::bench

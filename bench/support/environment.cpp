@@ -1,6 +1,6 @@
 #include "support/environment.hpp"
 
-#include "redis/scripts.hpp"
+#include "protocol/scripts.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -15,7 +15,8 @@ environment::environment(bool quick)
       quick_{quick},
       terminal_{::isatty(STDERR_FILENO) == 1} {
     namespace scripts = detail::scripts;
-    for (auto const* script : {&scripts::acquire, &scripts::renew, &scripts::release}) {
+    for (auto const* script :
+         {&scripts::lock_acquire, &scripts::lock_renew, &scripts::lock_release}) {
         probe_.cmd("SCRIPT", "LOAD", std::string{script->text});
     }
 }
@@ -37,9 +38,14 @@ std::int64_t environment::script_microseconds() {
     return std::stoll(text.substr(text.find(field) + field.size()));
 }
 
-test::child_process environment::start_child(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), std::filesystem::read_symlink("/proc/self/exe").string());
-    return test::child_process{std::move(arguments)};
+test::child_process environment::start_child(
+    std::vector<std::string> const& arguments,
+    std::vector<std::string> under
+) const {
+    auto& words = under;
+    words.push_back(std::filesystem::read_symlink("/proc/self/exe").string());
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    return test::child_process{std::move(words)};
 }
 
 void environment::begin(std::string_view question, std::size_t number, std::size_t of) {

@@ -4,6 +4,8 @@
 #include "support/child_process.hpp"
 #include "support/redis_server.hpp"
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <map>
 #include <string>
@@ -36,8 +38,14 @@ public:
     /// The server's time in scripts, in microseconds.
     [[nodiscard]] std::int64_t script_microseconds();
 
-    /// This program once more, as a child that does one job (see `jobs.hpp`).
-    [[nodiscard]] test::child_process start_child(std::vector<std::string> arguments) const;
+    [[nodiscard]] pid_t server_pid() const { return server_.pid(); }
+
+    /// This program once more, as a child that does one job (see `jobs.hpp`), and may be run
+    /// `under` another program with its options.
+    [[nodiscard]] test::child_process start_child(
+        std::vector<std::string> const& arguments,
+        std::vector<std::string> under = {}
+    ) const;
 
     void begin(std::string_view question, std::size_t number, std::size_t of);
     void progress(int round) const;

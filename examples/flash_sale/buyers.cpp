@@ -11,14 +11,7 @@
 
 namespace flash_sale {
 
-namespace {
-
 using namespace std::chrono_literals;
-
-// Longer than any lease, so that only a dead server leaves a request unanswered.
-constexpr auto patience = 20s;
-
-}  // namespace
 
 asio::awaitable<void> pause_for(std::chrono::milliseconds time) {
     asio::steady_timer timer{co_await asio::this_coro::executor, time};
@@ -38,7 +31,7 @@ asio::awaitable<void> buyer(std::shared_ptr<sale_floor> floor, std::size_t numbe
         if (!connection) {
             connection.emplace(executor, floor->ports[server]);
         }
-        auto const reply = co_await connection->send(http::verb::post, "/buy", patience);
+        auto const reply = co_await connection->send(http::verb::post, "/buy", answer_limit);
         if (!reply) {
             ++floor->unanswered;
             if (++failures == 3 * floor->ports.size()) {
@@ -62,7 +55,7 @@ asio::awaitable<void> buyer(std::shared_ptr<sale_floor> floor, std::size_t numbe
 }
 
 asio::awaitable<std::optional<lock_stats>> ask_stats(http_connection& server) {
-    auto const reply = co_await server.send(http::verb::get, "/stats", patience);
+    auto const reply = co_await server.send(http::verb::get, "/stats", answer_limit);
     if (!reply || reply->status != http::status::ok) {
         co_return std::nullopt;
     }

@@ -20,18 +20,16 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
-constexpr auto patience = 20s;
-
 asio::awaitable<void> ask_to_hold(std::shared_ptr<sale_floor> floor, std::uint16_t port) {
     http_connection victim{co_await asio::this_coro::executor, port};
-    auto const reply = co_await victim.send(http::verb::post, "/buy?hold=1", 2 * patience);
+    auto const reply = co_await victim.send(http::verb::post, "/buy?hold=1", 2 * answer_limit);
     if (!reply) {
         ++floor->unanswered;
     }
 }
 
 asio::awaitable<lock_stats> wait_for_grant(http_connection& victim, std::uint64_t renewals) {
-    auto const deadline = steady_clock::now() + patience;
+    auto const deadline = steady_clock::now() + answer_limit;
     while (steady_clock::now() < deadline) {
         auto const stats = co_await ask_stats(victim);
         if (stats && stats->holding != 0 && stats->renewals >= renewals) {
@@ -100,7 +98,7 @@ asio::awaitable<void> kill_a_holder(
         if (now.sold > at_death.sold) {
             break;
         }
-        if (steady_clock::now() > death + patience) {
+        if (steady_clock::now() > death + answer_limit) {
             throw std::runtime_error{"the sale did not go on after a server had been killed"};
         }
         co_await pause_for(5ms);

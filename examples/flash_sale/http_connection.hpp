@@ -20,6 +20,9 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace http = beast::http;
 
+/// Longer than any lease, so that only a dead server leaves a request unanswered.
+inline constexpr std::chrono::seconds answer_limit{20};
+
 struct http_reply {
     http::status status = http::status::unknown;
     std::string body;

@@ -27,6 +27,9 @@ constexpr auto refused_key = "sale:refused";
 
 constexpr std::int64_t too_old = -1;
 
+// The fencing recipe of README.md: the token is claimed before the stock is read, and the sale is
+// recorded only if nobody has claimed it since.
+
 // KEYS: stock, greatest token. ARGV: token. The stock, or -1 for a token that is too old.
 constexpr auto read_script = R"(
 local token = tonumber(ARGV[1])
@@ -43,12 +46,9 @@ return tonumber(redis.call('GET', KEYS[1]))
 // token that is too old.
 constexpr auto sale_script = R"(
 local token = tonumber(ARGV[1])
-if token > 0 then
-    if token < tonumber(redis.call('GET', KEYS[2]) or '0') then
-        redis.call('INCR', KEYS[4])
-        return 0
-    end
-    redis.call('SET', KEYS[2], ARGV[1])
+if token > 0 and token ~= tonumber(redis.call('GET', KEYS[2])) then
+    redis.call('INCR', KEYS[4])
+    return 0
 end
 redis.call('SET', KEYS[1], ARGV[2])
 redis.call('RPUSH', KEYS[3], ARGV[3])

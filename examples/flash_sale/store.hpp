@@ -30,10 +30,9 @@ struct sale_state {
 /// The stock of the sale: a plain counter in Redis, read by one command and written back by
 /// another.
 ///
-/// With a fencing token, the store remembers the greatest one that it has seen and refuses whoever
-/// comes with a smaller one. The token counts for reads as well: once a new holder has read the
-/// stock, no older one can change it any more. A token of 0 stands for "no lock": then nothing is
-/// checked.
+/// With a fencing token, reading claims the stock: the store remembers the greatest token that it
+/// has seen, and refuses to read or write with a smaller one. Once a new holder has read the stock,
+/// no older one can change it any more. A token of 0 stands for "no lock": then nothing is checked.
 class store {
 public:
     store(asio::any_io_executor executor, std::string_view url);
@@ -44,11 +43,11 @@ public:
     /// Puts `items` on the shelf and forgets all earlier sales.
     asio::awaitable<void> open(std::int64_t items);
 
-    /// What is left; nothing if the token is too old.
+    /// Claims the stock and reads it. Nothing if the token is too old.
     asio::awaitable<std::optional<std::int64_t>> read_stock(holdfast::fencing_token token);
 
-    /// Writes back what is left and records the sale in the same step. False if the token is too
-    /// old.
+    /// Writes back what is left and records the sale in the same step. False if the stock was
+    /// claimed by a newer token, or never by this one.
     asio::awaitable<bool> record_sale(
         std::int64_t left,
         std::string_view purchase,

@@ -1,72 +1,57 @@
 #ifndef HOLDFAST_CLIENT_HPP
 #define HOLDFAST_CLIENT_HPP
 
-#include <holdfast/asio_abi.hpp>
 #include <holdfast/config.hpp>
+#include <holdfast/detail/asio_abi.hpp>
+#include <holdfast/detail/client_operations.hpp>
+#include <holdfast/detail/fmt.hpp>
+#include <holdfast/detail/initiation.hpp>
+#include <holdfast/detail/token_for.hpp>
 #include <holdfast/error.hpp>
 #include <holdfast/export.hpp>
 #include <holdfast/fwd.hpp>
 #include <holdfast/lock.hpp>
+#include <holdfast/lock_name.hpp>
 #include <holdfast/stats.hpp>
 
-#include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/execution_context.hpp>
 
-#include <fmt/core.h>
-
+#include <chrono>
 #include <concepts>
+#include <iterator>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 
 namespace holdfast {
 
-namespace detail {
-
-HOLDFAST_EXPORT void start_ready(std::shared_ptr<client_state> client, plain_handler handler);
-HOLDFAST_EXPORT void start_shutdown(std::shared_ptr<client_state> client, plain_handler handler);
-
-template <auto Start>
-struct client_initiation {
-    std::shared_ptr<client_state> client;
-
-    using executor_type = asio::any_io_executor;
-    [[nodiscard]] executor_type get_executor() const noexcept { return executor_of(*client); }
-
-    template <class Handler>
-    void operator()(Handler&& handler) && {
-        Start(std::move(client), std::forward<Handler>(handler));
-    }
-};
-
-}  // namespace detail
-
-/// The connections to one Redis or Valkey server, and all that its locks share.
+/// The connections to one Redis or Valkey server, and everything that its locks share.
 ///
-/// It connects by itself when it is constructed, and again whenever a connection breaks. Like an
-/// open socket it keeps `io_context::run()` busy until it is destroyed or `shutdown()` has
-/// completed: make it inside the main coroutine.
+/// A client connects when it is constructed, and again whenever a connection breaks. Like an open
+/// socket, it keeps `io_context::run()` busy until it is destroyed or `shutdown()` has completed:
+/// create it inside the main coroutine.
 ///
-/// Leases should be gone before their client. Those that are not become `lost`
-/// (`loss_reason::client_stopped`), and their locks are freed.
+/// Leases should be destroyed before their client. A lease that outlives its client becomes `lost`
+/// (`loss_reason::client_stopped`), and its lock is released.
 ///
 /// @par Thread safety   Distinct objects: safe. Shared objects: safe, except moving, assignment and
 /// destruction.
 class HOLDFAST_EXPORT client {
 public:
     /// @{
-    /// Takes settings or a URL (see `parse_url()`), and an executor or what has one: an
-    /// `io_context`, a `thread_pool`, …
+    /// Takes an executor, or an execution context such as `io_context` or `thread_pool`; and
+    /// settings or a URL (see `parse_url()`).
     ///
-    /// The client works on a strand of that executor. A handler without an executor of its own is
-    /// called on it.
+    /// The client works on a strand of that executor. A handler that has no executor of its own is
+    /// called on that executor.
     ///
     /// @throws std::invalid_argument naming the member of `settings` or the part of `url` that is
-    /// wrong; nothing has been sent then.
-    /// @throws std::system_error if the system has no random bits to give.
+    /// wrong, or a file for TLS that cannot be read. Nothing has been sent then.
+    /// @throws std::system_error if the system provides no random bits.
     client(asio::any_io_executor executor, config settings)
         : client{std::move(executor), std::move(settings), detail::asio_abi_here{}} {}
 
@@ -80,86 +65,120 @@ public:
     /// @}
 
     /// @{
-    /// Can be moved, not copied. One that was moved from can only be destroyed or assigned to. One
-    /// that is assigned to is shut down first, as by its destructor.
+    /// A client can be moved, not copied. A client that was moved from can only be destroyed or
+    /// assigned to. Assignment first shuts the old client down in the background, as the destructor
+    /// does.
     client(client&&) noexcept = default;
     client& operator=(client&& other) noexcept;
     client(client const&) = delete;
     client& operator=(client const&) = delete;
     /// @}
 
-    /// As `shutdown()`, in the background: waits for nothing.
+    /// Shuts the client down in the background, see `shutdown()`. Does not wait.
     ~client();
 
-    /// A lock by its name: 1 to 512 bytes, the key prefix included; any bytes will do. Braces are
-    /// not special. Sends nothing.
+    /// A lock by its name: 1 to 512 bytes of any value, including the key prefix. Sends nothing.
+    /// See `lock_name` for names with braces.
     ///
-    /// @par Errors   None: the operations of the lock report a wrong name.
-    [[nodiscard]] holdfast::lock lock(std::string_view name) const;
+    /// @par Errors   None. The operations of the lock report a wrong name.
+    [[nodiscard]] holdfast::lock lock(lock_name name) const;
 
-    /// A lock whose name is made with fmt: `client.lock("stock:{}:{}", warehouse, sku)`.
+    /// A lock whose name is formatted with fmt: `client.lock("stock:{}:{}", warehouse, sku)`.
     ///
-    /// @throws fmt::format_error for what cannot be checked at compile time, such as a negative
-    /// width that is an argument.
+    /// @throws fmt::format_error for errors that cannot be detected at compile time, such as a
+    /// negative width that is an argument.
     template <class Arg, class... Args>
     [[nodiscard]] holdfast::lock lock(
         fmt::format_string<Arg, Args...> format,
         Arg&& arg,
         Args&&... args
     ) const {
-        return lock(std::string_view{
-            fmt::format(format, std::forward<Arg>(arg), std::forward<Args>(args)...)
-        });
+        std::string name;
+        fmt::format_to(
+            std::back_inserter(name),
+            format,
+            std::forward<Arg>(arg),
+            std::forward<Args>(args)...
+        );
+        return lock(name);
     }
 
-    /// Waits until both connections are up and have been checked. Not needed before other
-    /// operations. A server that cannot be reached is waited for.
+    /// Waits until both connections are up and have been checked. Other operations do not need it.
+    /// If the server cannot be reached, the wait goes on.
     ///
     /// @par Completion     `void(error_code)`
-    /// @par Cancellation   All types complete at once; it only watches.
-    /// @par Lifetimes      The client may be moved meanwhile; its destruction ends the wait.
+    /// @par Cancellation   All types complete at once. The client is not affected.
+    /// @par Lifetimes      The client may be moved meanwhile. Its destruction ends the wait.
     /// @par Errors
     /// `errc::auth_failed`, `errc::no_permission`, `errc::tls_failed`, `errc::unsupported_server`;
     /// `errc::client_stopped`; `operation_aborted`.
-    template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
+    template <detail::token_for<void(error_code)> Token = asio::deferred_t>
     [[nodiscard]] auto ready(Token&& token = Token()) const {
-        return asio::async_initiate<Token, void(error_code)>(
-            detail::client_initiation<&detail::start_ready>{state_},
-            token
-        );
+        return initiate<Token, &detail::start_ready>(token);
     }
 
-    /// Ends everything: waiting operations complete with `errc::client_stopped`, leases become lost
-    /// and are released, and the connections are closed. Takes `config::shutdown_timeout` at most.
-    /// May be called again; later calls wait for the first.
+    /// Stops the client: waiting operations complete with `errc::client_stopped`, leases become
+    /// lost and are released, and the connections are closed. This takes `config::shutdown_timeout`
+    /// at most. Later calls wait for the first one.
     ///
     /// @par Completion     `void(error_code)`
-    /// Success: nothing of ours is left on the server but token counters.
-    /// @par Cancellation   All types complete at once; the shutdown goes on.
+    /// Success: this client has left nothing on the server except token counters.
+    /// @par Cancellation   All types complete at once. The shutdown goes on.
     /// @par Lifetimes      The client may be moved or destroyed meanwhile.
-    /// @par Errors         `errc::release_unknown`: some release was not answered;
+    /// @par Errors         `errc::release_unknown`: a release was not answered;
     /// `operation_aborted`.
-    template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
+    template <detail::token_for<void(error_code)> Token = asio::deferred_t>
     [[nodiscard]] auto shutdown(Token&& token = Token()) {
+        return initiate<Token, &detail::start_shutdown>(token);
+    }
+
+    /// Lets the holders finish, then shuts down. Acquisitions that wait, and new ones, end with
+    /// `errc::client_stopped` at once. Leases are renewed until they are released, or until `limit`
+    /// is over.
+    ///
+    /// @par Completion     `void(error_code)`
+    /// As `shutdown()`. Leases that were not released within `limit` are lost.
+    /// @par Cancellation   All types complete at once. The draining and the shutdown go on.
+    /// @par Lifetimes, errors    As `shutdown()`.
+    template <detail::token_for<void(error_code)> Token = asio::deferred_t>
+    [[nodiscard]] auto drain(std::chrono::nanoseconds limit, Token&& token = Token()) {
         return asio::async_initiate<Token, void(error_code)>(
-            detail::client_initiation<&detail::start_shutdown>{state_},
+            detail::initiation<
+                &detail::start_drain,
+                std::shared_ptr<detail::client_state>,
+                std::chrono::nanoseconds>{get_executor(), {state_, limit}},
             token
         );
     }
 
-    /// A snapshot of the counters, which are read one after the other.
+    /// The current values of the counters. They are read one after the other, not at one instant.
     ///
     /// @par Errors   None.
     [[nodiscard]] holdfast::stats stats() const;
 
+    /// The type that `get_executor()` returns.
+    using executor_type = asio::any_io_executor;
+
     /// The executor given to the constructor.
-    [[nodiscard]] asio::any_io_executor get_executor() const noexcept;
+    [[nodiscard]] executor_type get_executor() const noexcept;
 
 private:
     friend struct client_access;
     client(asio::any_io_executor executor, config settings, detail::asio_abi_here);
     explicit client(std::shared_ptr<detail::client_state> state) noexcept
         : state_{std::move(state)} {}
+
+    // `Token` is given, not deduced: a reference where the caller passed an lvalue.
+    template <class Token, auto Start>
+    auto initiate(Token& token) const {
+        return asio::async_initiate<Token, void(error_code)>(
+            detail::initiation<Start, std::shared_ptr<detail::client_state>>{
+                get_executor(),
+                {state_}
+            },
+            token
+        );
+    }
 
     std::shared_ptr<detail::client_state> state_;
 };

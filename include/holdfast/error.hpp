@@ -7,12 +7,13 @@
 #include <boost/system/error_category.hpp>
 #include <boost/system/error_code.hpp>
 
+#include <string_view>
 #include <type_traits>
 
 namespace holdfast {
 
-/// What an operation may report, besides `asio::error::operation_aborted` for one that was
-/// cancelled.
+/// The errors of the operations. An operation that was cancelled reports
+/// `asio::error::operation_aborted` instead.
 enum class errc {
     /// The name is empty or longer than 512 bytes (the key prefix included).
     invalid_name = 1,
@@ -20,12 +21,11 @@ enum class errc {
     invalid_lease,
     /// Another per-call option is out of range: `renew_at`, `max_hold`, or a negative time to wait.
     invalid_options,
-    /// `config::max_waiters` operations of this client already wait for this lock.
+    /// `config::max_waiters` operations of this client are already waiting for this lock.
     too_many_waiters,
-    /// The lease was lost before it was released; `lease::loss()` says why.
+    /// The lease was lost before it was released. `lease::loss()` says why.
     lease_lost,
-    /// Nobody answered whether the release took place; the lock is free when the lease ends, at the
-    /// latest.
+    /// The release was sent but not answered. The lock is free at the latest when the lease ends.
     release_unknown,
     /// The lease is empty: never granted, moved from, or already released.
     not_held,
@@ -33,7 +33,7 @@ enum class errc {
     not_replicated,
     /// Fewer than a majority of the nodes granted the lock. Reserved: nothing reports it yet.
     quorum_not_reached,
-    /// The key holds something that is not a lock. It is never waited for and never deleted.
+    /// The key holds something that is not a lock. The library neither waits for it nor deletes it.
     corrupt_state,
     /// The server refused the user name or the password.
     auth_failed,
@@ -43,13 +43,20 @@ enum class errc {
     tls_failed,
     /// The server cannot serve locks: no RESP3, no scripts, or a cluster node.
     unsupported_server,
-    /// The server refuses writes at the moment (loading, out of memory, read-only, busy, …).
+    /// The server refuses the request at the moment: it is loading its data, out of memory,
+    /// read-only, busy, …
     server_refused,
     /// The client was shut down or destroyed.
     client_stopped,
     /// No server could be reached in time.
     unreachable,
 };
+
+/// The name of the enumerator, such as `lease_lost`; `unknown` for any other value.
+/// `error_code::message()` gives a sentence.
+///
+/// @par Thread safety   Safe.
+[[nodiscard]] HOLDFAST_EXPORT std::string_view to_string(errc value) noexcept;
 
 /// The category of `errc`, named `holdfast`.
 ///
@@ -63,9 +70,9 @@ enum class errc {
     return {static_cast<int>(value), error_category()};
 }
 
-/// Whether the same call may well succeed later without anything else being changed: the server was
-/// unreachable or refused for the moment, or there were too many waiters. False for success, for
-/// cancellation, and for causes that somebody has to mend.
+/// Whether the same call may succeed later although nobody changes anything: the server was
+/// unreachable or refused the request for the moment, or there were too many waiters. False for
+/// success, for cancellation, and for causes that somebody has to fix.
 ///
 /// @par Thread safety   Safe.
 [[nodiscard]] HOLDFAST_EXPORT bool is_retryable(error_code ec) noexcept;

@@ -5,9 +5,10 @@
 
 namespace boost::asio {}
 
-/// Distributed locks for Boost.Asio programs, on Redis and Valkey. It begins with `client`.
+/// Distributed locks for Boost.Asio programs, on Redis and Valkey. Start with `client`.
 ///
-/// In here `asio` stands for `boost::asio`, and `error_code` for `boost::system::error_code`.
+/// In this namespace `asio` stands for `boost::asio`, and `error_code` for
+/// `boost::system::error_code`.
 namespace holdfast {
 
 namespace asio = boost::asio;
@@ -21,9 +22,9 @@ struct config;
 
 namespace detail {
 class client_state;
-class grant;
+class tenure;
 struct lease_share;
-struct key_names;
+struct target;
 }  // namespace detail
 
 }  // namespace holdfast

@@ -7,16 +7,16 @@
 
 namespace holdfast {
 
-/// The clock that leases are judged by. It is monotonic, unaffected by changes of the wall clock,
-/// and goes on while the machine is suspended (`CLOCK_BOOTTIME` on Linux), so that a lease does not
-/// look alive after a resume.
+/// The clock that decides whether a lease is valid. It is monotonic and independent of changes of
+/// the wall clock. It also counts while the machine is suspended (`CLOCK_BOOTTIME` on Linux), so
+/// that a lease that ended meanwhile is not valid after a resume.
 ///
-/// Its time points mean nothing to another process.
+/// Its time points have no meaning in another process.
 ///
 /// @par Thread safety   Safe.
 struct lease_clock {
     /// @{
-    /// What a clock of `std::chrono` has; it counts nanoseconds.
+    /// The members of a `std::chrono` clock. It counts nanoseconds.
     using duration = std::chrono::nanoseconds;
     using rep = duration::rep;
     using period = duration::period;
@@ -24,7 +24,7 @@ struct lease_clock {
     static constexpr bool is_steady = true;
     /// @}
 
-    /// The present instant.
+    /// The current time.
     [[nodiscard]] HOLDFAST_EXPORT static time_point now() noexcept;
 };
 

@@ -6,22 +6,21 @@
 
 namespace holdfast {
 
-/// How much a message matters, and to whom.
+/// How important a log message is.
 enum class log_level {
-    /// Something that an operator should look into: a foreign value under a lock's key, a refused
-    /// password.
+    /// Something that an operator should look into, such as a foreign value under a lock's key or a
+    /// refused password.
     error,
-    /// A lease was lost, a connection broke, the server evicts keys.
+    /// A lease was lost, a connection broke, or the server evicts keys.
     warning,
-    /// Connections that come and go.
+    /// Connections are made and end.
     info,
-    /// Single steps, for the search for a fault.
+    /// Single steps, for finding a fault.
     debug,
 };
 
-/// Receives what the client has to say. It is called on the client's strand, one call at a time,
-/// must not block and must not throw. The text never contains a password; names of locks are
-/// escaped.
+/// Receives log messages. It is called on the client's strand, one call at a time. It must not
+/// block and must not throw. A message never contains a password; names of locks are escaped.
 using log_sink = std::function<void(log_level, std::string_view message)>;
 
 }  // namespace holdfast

@@ -1,34 +1,58 @@
 #ifndef HOLDFAST_OPTIONS_HPP
 #define HOLDFAST_OPTIONS_HPP
 
+#include <holdfast/owner.hpp>
+
 #include <chrono>
+#include <optional>
 #include <type_traits>
 
 namespace holdfast {
 
-/// Settings of one acquisition. Anything out of range ends the operation with
-/// `errc::invalid_lease` or `errc::invalid_options` before a request is sent.
+/// Settings of one acquisition. If a value is out of range, the operation ends with
+/// `errc::invalid_lease` or `errc::invalid_options` and sends nothing.
 struct acquire_options {
-    /// How long the server keeps the lock without a renewal; rounded down to milliseconds. 1 s … 24
-    /// h; zero means `config::lease`.
+    /// How long the server keeps the lock without a renewal, rounded down to milliseconds: 1 s …
+    /// 24 h. Zero means `config::lease`.
     std::chrono::nanoseconds lease{0};
 
-    /// Whether the lease is renewed until it is released. Without renewal it ends by itself: a
-    /// fixed lease.
+    /// Whether the lease is renewed until it is released. Without renewal it ends by itself after
+    /// the lease duration.
     bool renew = true;
 
-    /// The part of the lease after which it is renewed: above 0, at most 0.5, and before an
-    /// unrenewed lease would be lost (see `config::notice`).
+    /// The part of the lease duration after which the lease is renewed: above 0, at most 0.5, and
+    /// before the lease would be reported as lost (see `config::loss_margin`).
     double renew_at = 1.0 / 3.0;
 
-    /// The longest time that the lock may be held, counted from the grant; renewal ends so that the
-    /// lease is lost (`loss_reason::max_hold`) by then. Zero means no limit; otherwise at least the
-    /// lease duration.
+    /// The longest time that the lock may be held, counted from the grant. The lease is lost
+    /// (`loss_reason::max_hold`) when that time is over. Zero means no limit; any other value must
+    /// be at least the lease duration.
     std::chrono::nanoseconds max_hold{0};
+
+    /// The task that acquires the lock; it may hold the lock already. Without an owner a lock is
+    /// not re-entrant.
+    ///
+    /// If a lease that this owner acquired from this client for this name is valid, the operation
+    /// completes with a further lease on the same grant, without asking the server. Otherwise it
+    /// asks the server; if another acquisition of the same owner is granted meanwhile, this one
+    /// joins it.
+    ///
+    /// The leases of one grant share its token, deadline, state and loss. The options of the first
+    /// lease govern the grant until its end; the options of the others only have to be valid. The
+    /// grant is renewed on the executor of the oldest lease that was not released, and the holder
+    /// of each lease is told of a loss on its own executor. Each lease is released by itself, in
+    /// any order. Only the last release sends a request and frees the lock.
+    ///
+    /// A lost grant cannot be joined: the owner then waits, like anybody else, until the old leases
+    /// are released or the key has expired, and gets a new grant with a new token.
+    ///
+    /// A context must not be destroyed with leases in it while another thread releases a lease of
+    /// the same owner.
+    std::optional<holdfast::owner> owner = std::nullopt;
 };
 
-// GCC 12 destroys a temporary aggregate twice that is an operand of co_await, unless there is
-// nothing to destroy.
+// GCC 12 destroys a temporary aggregate in a co_await expression twice. That is harmless if there
+// is nothing to destroy.
 static_assert(std::is_trivially_destructible_v<acquire_options>);
 
 }  // namespace holdfast

@@ -11,19 +11,19 @@ namespace holdfast {
 
 /// Names the task on whose behalf a lock is acquired, so that the task may acquire it again.
 ///
-/// A lock is not re-entrant by itself: neither a thread nor a coroutine is an identity that could
-/// be trusted. A task that wants to re-enter makes an owner and passes it along to whatever it
-/// calls; copies are the same owner. See `lock::acquire()` with an owner.
+/// A lock is not re-entrant by itself, because a task may move between threads and consist of many
+/// coroutines. A task that wants to re-enter makes an owner and passes it to the functions it
+/// calls. Copies are the same owner. See `acquire_options::owner`.
 ///
-/// An owner means something within one client only. It is not a secret, and it is not what the
-/// server stores.
+/// An owner has a meaning within one client only. It is not a secret, and the server does not see
+/// it.
 ///
 /// @par Thread safety   A value: distinct objects safe, shared objects safe unless assigned to.
 class HOLDFAST_EXPORT owner {
 public:
-    /// An owner that is like no other: 128 random bits from the system.
+    /// Makes an owner that is different from all others: 128 random bits from the system.
     ///
-    /// @throws std::system_error if the system has no random bits to give.
+    /// @throws std::system_error if the system provides no random bits.
     [[nodiscard]] static owner make();
 
     /// Whether both are the same owner.
@@ -33,13 +33,13 @@ public:
     [[nodiscard]] std::array<std::uint64_t, 2> const& words() const noexcept { return words_; }
 
 private:
-    // Not an aggregate and without a default constructor: `acquire({})` means options.
+    // Not an aggregate and without a default constructor: an owner is made by `make()` only.
     explicit owner(std::array<std::uint64_t, 2> const& words) noexcept : words_{words} {}
 
     std::array<std::uint64_t, 2> words_;
 };
 
-// An operand of co_await, see acquire_options.
+// A part of acquire_options, which must be trivially destructible.
 static_assert(std::is_trivially_destructible_v<owner>);
 
 }  // namespace holdfast

@@ -6,7 +6,8 @@
 
 namespace holdfast {
 
-/// Leases that were lost, by reason: each member counts those of the `loss_reason` of that name.
+/// The number of leases that were lost, by reason. Each member counts the `loss_reason` of that
+/// name.
 struct loss_counts {
     /// @{
     /// Leases lost for this reason.
@@ -19,7 +20,9 @@ struct loss_counts {
     /// @}
 };
 
-/// What a client has done so far. Counters only grow; `…_now` are levels.
+/// What a client has done so far.
+///
+/// Counters only grow. Members that end in `_now` are levels.
 struct stats {
     /// Acquire requests sent, repeated ones included.
     std::uint64_t attempts = 0;
@@ -33,30 +36,34 @@ struct stats {
     std::uint64_t re_entries = 0;
     /// Acquisitions that were granted after having waited.
     std::uint64_t hand_overs = 0;
-    /// The longest time from the start of an acquisition to its grant.
+    /// The longest time between the start of an acquisition and its grant.
     std::chrono::nanoseconds longest_wait{0};
+    /// The times from the start of an acquisition to its grant, added up.
+    std::chrono::nanoseconds total_wait{0};
+    /// The times from a grant to its release, added up; those that are held do not count yet.
+    std::chrono::nanoseconds total_hold{0};
     /// Renewals that the server confirmed.
     std::uint64_t renewals = 0;
     /// Renewals that failed or were not answered in time.
     std::uint64_t failed_renewals = 0;
     /// Releases that the server confirmed.
     std::uint64_t releases = 0;
-    /// Attempts that were withdrawn because their caller had gone.
+    /// Attempts that were withdrawn because the operation had ended before the answer came.
     std::uint64_t withdrawals = 0;
-    /// Leases that were lost; those of one grant count as one.
+    /// Leases that were lost. The leases of one grant count as one.
     loss_counts losses;
-    /// Connections that were made again after they had been up.
+    /// Connections that were made again after they had broken.
     std::uint64_t reconnects = 0;
-    /// Messages received on channels of locks.
-    std::uint64_t notices = 0;
-    /// Releases whose message the server's access rules did not let out.
-    std::uint64_t refused_notices = 0;
-    /// Commands sent: scripts, subscriptions, and those that set up a connection. Health checks of
-    /// idle connections do not count.
+    /// Messages received on the channels of locks.
+    std::uint64_t notifications = 0;
+    /// Releases that the server's access rules did not allow to announce.
+    std::uint64_t refused_notifications = 0;
+    /// Commands sent: scripts, subscriptions, and the commands that set up a connection. Health
+    /// checks of idle connections do not count.
     std::uint64_t commands = 0;
-    /// Acquisitions that wait.
+    /// Acquisitions that are waiting.
     std::uint64_t waiters_now = 0;
-    /// Grants that were not given back yet: held, in doubt, or lost and not released.
+    /// Grants that were not released yet: held, in doubt, or lost.
     std::uint64_t leases_now = 0;
     /// Channels subscribed to.
     std::uint64_t subscriptions_now = 0;

@@ -3,9 +3,8 @@
 
 #include <holdfast/error.hpp>
 #include <holdfast/lease.hpp>
-#include <holdfast/lock.hpp>
+#include <holdfast/lockable.hpp>
 #include <holdfast/options.hpp>
-#include <holdfast/owner.hpp>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -15,7 +14,6 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/error.hpp>
-#include <boost/asio/experimental/parallel_group.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/this_coro.hpp>
@@ -24,7 +22,9 @@
 
 #include <concepts>
 #include <exception>
+#include <memory>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -43,16 +43,6 @@ struct awaited_by<asio::awaitable<T, Executor>> {
 template <class Body>
 using body_result = typename awaited_by<std::invoke_result_t<Body&, lease&>>::type;
 
-// A loss cancels the body. The end of the body cancels nothing: its release ends the watch.
-struct cancel_if_lost {
-    asio::cancellation_type operator()(std::exception_ptr const&) const noexcept {
-        return asio::cancellation_type::none;
-    }
-    asio::cancellation_type operator()(error_code ec, loss_reason) const noexcept {
-        return ec ? asio::cancellation_type::none : asio::cancellation_type::all;
-    }
-};
-
 inline bool is_cancellation(std::exception_ptr const& failure) noexcept {
     try {
         std::rethrow_exception(failure);
@@ -65,28 +55,27 @@ inline bool is_cancellation(std::exception_ptr const& failure) noexcept {
 
 // A body that was cancelled because of the loss reports the loss; its own exception, if it is
 // another, goes first.
-inline void report_with_lease(bool lost, error_code released, std::exception_ptr const& failure) {
-    if (failure && !(lost && is_cancellation(failure))) {
+inline void report_with_lease(loss_reason lost, std::exception_ptr const& failure) {
+    bool const is_lost = lost != loss_reason::none;
+    if (failure && !(is_lost && is_cancellation(failure))) {
         std::rethrow_exception(failure);
     }
-    if (lost || released == errc::lease_lost) {
-        throw boost::system::system_error(make_error_code(errc::lease_lost));
+    if (is_lost) {
+        throw boost::system::system_error(
+            make_error_code(errc::lease_lost),
+            std::string{to_string(lost)}
+        );
     }
 }
+
+struct no_value {};
 
 /// What came of a body and of the release after it.
 template <class Result>
 struct outcome {
-    std::optional<Result> value;
+    std::optional<std::conditional_t<std::is_void_v<Result>, no_value, Result>> value;
     std::exception_ptr failure;
-    bool lost = false;
-    error_code released;
-};
-template <>
-struct outcome<void> {
-    std::exception_ptr failure;
-    bool lost = false;
-    error_code released;
+    loss_reason lost = loss_reason::none;
 };
 
 // Catches what the body throws, also one that throws instead of returning an awaitable.
@@ -102,70 +91,56 @@ asio::awaitable<void, Executor> run_body(Body& body, lease& held, outcome<Result
     } catch (...) {
         out.failure = std::current_exception();
     }
-    out.lost = held.state() == lease_state::lost;
 }
 
-// A coroutine of its own, spawned: it switches its cancellation off to release, which must not show
-// in the caller.
-template <class Executor, class Body, class Result, class Release>
-asio::awaitable<void, Executor> run_body_and_release(
-    Body& body,
-    lease& held,
-    Release& release,
-    outcome<Result>& out
-) {
-    try {
-        co_await run_body<Executor>(body, held, out);
-    } catch (...) {
-        // It did not begin: cancelled before that, or out of memory.
-        out.failure = std::current_exception();
-    }
-    co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-    co_await std::move(release)(
-        asio::redirect_error(asio::use_awaitable_t<Executor>{}, out.released)
-    );
-}
-
-// The body against the loss of the lease. What the caller cancels is for the body, which may let
-// less through than its caller: the watch has no slot, and goes on until the body has released.
-template <class Executor, class Body, class Result>
+// A spawned coroutine of its own: it switches its cancellation off to release, which must not show
+// in the caller. Everything here runs on one strand.
+template <class Executor, class Lock, class Body, class Result>
 asio::awaitable<void, Executor> run_with_lease(
-    holdfast::lock on,
-    std::optional<owner> who,
+    Lock on,
     Body& body,
     acquire_options options,
     outcome<Result>& out
 ) {
     constexpr asio::use_awaitable_t<Executor> awaited;
     co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
-    auto executor = co_await asio::this_coro::executor;
-    auto acquire =
-        who ? on.acquire(*who, options, asio::deferred) : on.acquire(options, asio::deferred);
+    auto const executor = co_await asio::this_coro::executor;
+    auto acquire = on.acquire(options, asio::deferred);
     lease held = co_await std::move(acquire)(awaited);
-    co_await asio::this_coro::throw_if_cancelled(false);
 
-    auto release = held.release(asio::deferred);
-    auto const state = co_await asio::this_coro::cancellation_state;
-    if (state.cancelled() != asio::cancellation_type::none) {
-        out.failure =
-            std::make_exception_ptr(boost::system::system_error(asio::error::operation_aborted));
-        co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-        co_await std::move(release)(asio::redirect_error(awaited, out.released));
-        co_return;
-    }
-    auto both = asio::experimental::make_parallel_group(
-        asio::co_spawn(
+    co_await asio::this_coro::throw_if_cancelled(false);
+    auto callers = co_await asio::this_coro::cancellation_state;
+    try {
+        if (callers.cancelled() != asio::cancellation_type::none) {
+            throw boost::system::system_error(asio::error::operation_aborted);
+        }
+        // Cancels the body: a loss does, and the caller. Shared with the watch, which ends after
+        // the release.
+        auto const stop = std::make_shared<asio::cancellation_signal>();
+        held.wait_lost(asio::bind_executor(executor, [stop](error_code ec, loss_reason) {
+            if (!ec) {
+                stop->emit(asio::cancellation_type::all);
+            }
+        }));
+        if (callers.slot().is_connected()) {
+            callers.slot().assign([stop](asio::cancellation_type type) { stop->emit(type); });
+        }
+        auto run = asio::co_spawn(
             executor,
-            run_body_and_release<Executor>(body, held, release, out),
-            asio::deferred
-        ),
-        held.wait_lost(asio::bind_cancellation_slot(
-            asio::cancellation_slot{},
-            asio::bind_executor(executor, asio::deferred)
-        ))
-    );
-    auto race = std::move(both).async_wait(cancel_if_lost{}, asio::deferred);
-    co_await std::move(race)(awaited);
+            run_body<Executor>(body, held, out),
+            asio::bind_cancellation_slot(stop->slot(), asio::deferred)
+        );
+        co_await std::move(run)(awaited);
+        stop->slot().clear();
+    } catch (...) {
+        out.failure = std::current_exception();
+    }
+    co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+    // Its error is not needed: the lease knows whether it was lost.
+    error_code ignored;
+    auto release = held.release(asio::deferred);
+    co_await std::move(release)(asio::redirect_error(awaited, ignored));
+    out.lost = held.loss();
 }
 
 // A strand of the executor, where its type can hold one.
@@ -178,56 +153,39 @@ Executor one_at_a_time(Executor const& executor) {
     }
 }
 
-template <class Executor, class Body>
-asio::awaitable<body_result<Body>, Executor> spawn_with_lease(
-    holdfast::lock on,
-    std::optional<owner> who,
-    Body& body,
-    acquire_options options
-) {
+// `Body` is a reference to an lvalue, or the type of a copy.
+template <class Body, class Lock>
+auto spawn_with_lease(Lock on, Body body, acquire_options options)
+    -> std::invoke_result_t<Body&, lease&> {
+    using executor_type = typename std::invoke_result_t<Body&, lease&>::executor_type;
     outcome<body_result<Body>> out;
-    // The body and its watch complete on threads of their own if the executor has several.
+    // With several threads, the body and the watch would otherwise run at the same time.
     auto const callers = co_await asio::this_coro::executor;
     auto const executor = one_at_a_time(callers);
     auto run = asio::co_spawn(
         executor,
-        run_with_lease<Executor>(std::move(on), who, body, options, out),
+        run_with_lease<executor_type>(std::move(on), body, options, out),
         asio::deferred
     );
-    co_await std::move(run)(asio::use_awaitable_t<Executor>{});
-    report_with_lease(out.lost, out.released, out.failure);
+    co_await std::move(run)(asio::use_awaitable_t<executor_type>{});
+    report_with_lease(out.lost, out.failure);
     if constexpr (!std::is_void_v<body_result<Body>>) {
         co_return std::move(*out.value);
     }
 }
 
 template <class Body>
-auto start_with_lease(
-    lock const& on,
-    std::optional<owner> const& who,
-    Body&& body,
-    acquire_options options
-) {
-#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
-    static_assert(
-        std::is_lvalue_reference_v<Body> || std::is_trivially_destructible_v<Body>,
-        "name it: GCC 12 destroys the captures of a temporary function object twice when it is "
-        "part of a co_await expression; write `auto body = ...; co_await with_lease(lock, body);`"
-    );
-#endif
-    using executor_type =
-        typename std::invoke_result_t<std::remove_reference_t<Body>&, lease&>::executor_type;
-    return spawn_with_lease<executor_type>(on, who, body, options);
-}
+using kept_body = std::conditional_t<std::is_lvalue_reference_v<Body>, Body, std::decay_t<Body>>;
 
 }  // namespace detail
 
 /// Acquires the lock, runs `body(lease&)`, and releases on every path: return, exception,
 /// cancellation.
 ///
-/// `body` is a function object that returns an `awaitable`. If the lease is lost while it runs, it
-/// is cancelled; what it awaits then ends with `operation_aborted`, and it should return soon:
-/// `lease::remaining()` tells how soon.
+/// `on` is a `lock` or anything else that is `lock_like`. `body` is a function object that returns
+/// an `awaitable`. If the lease is lost while the body runs, the body is cancelled: what it awaits
+/// then ends with `operation_aborted`, and it should return soon; `lease::remaining()` tells how
+/// soon.
 ///
 /// @par Completion
 /// What the body returned. The body runs on a strand of the executor of the coroutine that awaits
@@ -235,39 +193,29 @@ auto start_with_lease(
 /// @par Cancellation
 /// The types that the awaiting coroutine lets through, `terminal` if it did not change that, reach
 /// whichever step is running. Acquiring: as `lock::acquire()`. Body: as any coroutine that was
-/// spawned, `terminal` unless it lets more through; one that goes on after `terminal` is not
-/// cancelled once more by a loss. The release is not cancelled.
+/// spawned, `terminal` unless it lets more through; a loss cancels it also after that. The release
+/// is not cancelled.
 /// @par Lifetimes
-/// `on` is copied. `body` must live until the result is there; with GCC 12 it must be a named
-/// object, or have a trivial destructor.
+/// `on` is copied. `body` is copied or moved if it is an rvalue. An lvalue must live until the
+/// result is there. With GCC 12 an rvalue must have a trivial destructor: other bodies need a name.
 /// @par Thread safety
-/// Safe: each call is a coroutine of its own. Calls that run at a time need bodies of their own, or
-/// a body that allows it.
+/// Safe: each call is a coroutine of its own. Calls that run at the same time need bodies of their
+/// own, or a body that allows it.
 /// @throws boost::system::system_error what `lock::acquire()` reports; `errc::lease_lost` if the
 /// lease was lost before it was released (the body may have finished all the same). What the body
 /// throws is passed on. `errc::release_unknown` is not an error here: the work was done in time.
-template <class Body>
-    requires std::is_invocable_v<std::remove_reference_t<Body>&, lease&>
-[[nodiscard]] auto with_lease(lock const& on, Body&& body, acquire_options options = {})
-    -> std::invoke_result_t<std::remove_reference_t<Body>&, lease&> {
-    return detail::start_with_lease(on, {}, std::forward<Body>(body), options);
-}
-
-/// The same on behalf of `who`: if `who` holds the lock already, `body` runs with a further lease
-/// on the same grant, and the lock is freed with the last of them. See `lock::acquire()` with an
-/// owner.
-///
-/// @par Completion, cancellation, lifetimes, thread safety, errors
-/// As `with_lease()` without an owner.
-template <class Body>
-    requires std::is_invocable_v<std::remove_reference_t<Body>&, lease&>
-[[nodiscard]] auto with_lease(
-    lock const& on,
-    owner const& who,
-    Body&& body,
-    acquire_options options = {}
-) -> std::invoke_result_t<std::remove_reference_t<Body>&, lease&> {
-    return detail::start_with_lease(on, who, std::forward<Body>(body), options);
+template <lock_like Lock, class Body>
+    requires std::is_invocable_v<detail::kept_body<Body>&, lease&>
+[[nodiscard]] auto with_lease(Lock const& on, Body&& body, acquire_options options = {})
+    -> std::invoke_result_t<detail::kept_body<Body>&, lease&> {
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
+    static_assert(
+        std::is_lvalue_reference_v<Body> || std::is_trivially_destructible_v<Body>,
+        "name it: GCC 12 destroys the captures of a temporary function object twice when it is "
+        "part of a co_await expression; write `auto body = ...; co_await with_lease(lock, body);`"
+    );
+#endif
+    return detail::spawn_with_lease<detail::kept_body<Body>>(on, std::forward<Body>(body), options);
 }
 
 }  // namespace holdfast

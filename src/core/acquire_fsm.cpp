@@ -1,56 +1,63 @@
 #include "core/acquire_fsm.hpp"
 
-#include <boost/asio/error.hpp>
-
 namespace holdfast::detail {
 
-acquire_fsm::verdict acquire_fsm::finish(error_code error) noexcept {
+acquire_fsm::verdict acquire_fsm::finish(verdict_kind how, error_code error) noexcept {
     done_ = true;
-    return {verdict_kind::finish, error, in_flight_ || unsure_};
+    return {how, error, in_flight_ || unsure_};
 }
 
-acquire_fsm::verdict acquire_fsm::on_answer(attempt_answer answer, error_code cause) noexcept {
+void acquire_fsm::on_attempt_sent(time_point usable_until) noexcept {
+    in_flight_ = true;
+    usable_until_ = usable_until;
+}
+
+attempt_answer acquire_fsm::judge(attempt_answer answer, time_point now) const noexcept {
+    bool const late = answer == attempt_answer::granted && now >= usable_until_;
+    return late ? attempt_answer::unknown : answer;
+}
+
+acquire_fsm::verdict acquire_fsm::on_answer(
+    attempt_answer answer,
+    error_code cause,
+    bool overtaken
+) noexcept {
+    bool const may_hold = answer == attempt_answer::granted || answer == attempt_answer::unknown;
     if (done_) {
-        return {};
+        // It was withdrawn when it ended.
+        return {verdict_kind::go_on, {}, overtaken && may_hold};
     }
     in_flight_ = false;
     if (answer == attempt_answer::granted) {
         done_ = true;
         return {verdict_kind::deliver, {}, false};
     }
-    // An attempt that nobody answered says nothing about the lock: the last definite answer stands.
-    if (answer != attempt_answer::unknown && answer != attempt_answer::not_sent) {
-        busy_ = answer == attempt_answer::busy;
-    }
     unsure_ = unsure_ || answer == attempt_answer::unknown;
     cause_ = cause;
     if (cancelled_) {
-        return finish(asio::error::operation_aborted);
+        return finish(verdict_kind::abort, {});
     }
     if (answer == attempt_answer::failed) {
-        return finish(cause);
+        return finish(verdict_kind::finish, cause);
     }
     if (patience_ != patience::one_attempt || answer == attempt_answer::not_sent) {
         return {};
     }
     if (answer == attempt_answer::busy) {
-        return finish({});
+        return finish(verdict_kind::finish, {});
     }
-    return finish(cause ? cause : make_error_code(errc::unreachable));
+    return finish(verdict_kind::finish, cause ? cause : make_error_code(errc::unreachable));
 }
 
-acquire_fsm::verdict acquire_fsm::on_cancel(asio::cancellation_type type) noexcept {
-    using asio::cancellation_type;
-    if (done_ || type == cancellation_type::none) {
+acquire_fsm::verdict acquire_fsm::on_cancel(cancel_request how) noexcept {
+    if (done_) {
         return {};
     }
-    bool const at_once = (type & (cancellation_type::terminal | cancellation_type::partial)) !=
-                         cancellation_type::none;
-    if (in_flight_ && !at_once) {
+    if (in_flight_ && how == cancel_request::after_the_reply) {
         cancelled_ = true;
         return {};
     }
-    return finish(asio::error::operation_aborted);
+    return finish(verdict_kind::abort, {});
 }
 
 acquire_fsm::verdict acquire_fsm::on_time_up(bool busy, error_code cause) noexcept {
@@ -58,15 +65,15 @@ acquire_fsm::verdict acquire_fsm::on_time_up(bool busy, error_code cause) noexce
         return {};
     }
     if (cancelled_) {
-        return finish(asio::error::operation_aborted);
+        return finish(verdict_kind::abort, {});
     }
-    if (busy || busy_) {
-        return finish({});
+    if (busy) {
+        return finish(verdict_kind::finish, {});
     }
     if (cause_) {
-        return finish(cause_);
+        return finish(verdict_kind::finish, cause_);
     }
-    return finish(cause ? cause : make_error_code(errc::unreachable));
+    return finish(verdict_kind::finish, cause ? cause : make_error_code(errc::unreachable));
 }
 
 acquire_fsm::verdict acquire_fsm::on_joined() noexcept {
@@ -77,11 +84,12 @@ acquire_fsm::verdict acquire_fsm::on_joined() noexcept {
     return {verdict_kind::deliver, {}, in_flight_ || unsure_};
 }
 
-acquire_fsm::verdict acquire_fsm::on_ended(error_code cause) noexcept {
-    if (done_) {
+acquire_fsm::verdict acquire_fsm::on_ended(error_code cause, bool granted) noexcept {
+    if (done_ && !granted) {
         return {};
     }
-    return finish(cause);
+    unsure_ = unsure_ || granted;
+    return finish(verdict_kind::finish, cause);
 }
 
 }  // namespace holdfast::detail

@@ -1,48 +1,65 @@
 #ifndef HOLDFAST_CORE_ACQUIRE_FSM_HPP
 #define HOLDFAST_CORE_ACQUIRE_FSM_HPP
 
-#include "core/server_reply.hpp"
+#include "core/lease_terms.hpp"
 
+#include <holdfast/detail/patience.hpp>
 #include <holdfast/error.hpp>
-#include <holdfast/lock.hpp>
 
-#include <boost/asio/cancellation_type.hpp>
+#include <cstdint>
 
 namespace holdfast::detail {
 
 /// What an attempt came to.
-enum class attempt_answer { granted, busy, refused, failed, not_sent, unknown };
+enum class attempt_answer : std::uint8_t { granted, busy, refused, failed, not_sent, unknown };
 
-/// One acquisition: whether it goes on, and how it ends. When it tries is the room's business
-/// (`room_fsm`).
+/// What a cancellation signal asks for.
+enum class cancel_request : std::uint8_t {
+    /// The operation ends now; an attempt in flight is withdrawn.
+    at_once,
+    /// An attempt in flight is waited for: what it grants is delivered.
+    after_the_reply,
+};
+
+/// One acquisition: whether it goes on, and how it ends. When it tries is decided by the wait queue
+/// (`wait_queue_fsm`).
 class acquire_fsm {
 public:
-    enum class verdict_kind {
+    enum class verdict_kind : std::uint8_t {
         go_on,
         /// Complete with the lease that was granted, or joined.
         deliver,
         /// Complete with `error`, and with an empty lease.
         finish,
+        /// Complete as cancelled.
+        abort,
     };
     struct verdict {
         verdict_kind kind = verdict_kind::go_on;
         error_code error;
-        /// The server may have granted, or may yet grant, an attempt that nobody wants any more.
+        /// The server may have granted, or may yet grant, an attempt that has no caller any more.
         bool withdraw = false;
     };
 
     explicit acquire_fsm(patience how_long) noexcept : patience_{how_long} {}
 
-    void on_attempt_sent() noexcept { in_flight_ = true; }
-    verdict on_answer(attempt_answer answer, error_code cause) noexcept;
-    verdict on_cancel(asio::cancellation_type type) noexcept;
-    /// The limit is reached. `busy`: another waiter of this key was told last that the lock is
-    /// held.
+    /// `usable_until` is the instant at which a lease that this attempt is granted is lost, if it
+    /// is not renewed.
+    void on_attempt_sent(time_point usable_until) noexcept;
+    /// A grant that arrives too late counts as unknown: the next attempt has the same holder id.
+    [[nodiscard]] attempt_answer judge(attempt_answer answer, time_point now) const noexcept;
+    /// `overtaken`: a later request, the withdrawal among them, may have been executed before this
+    /// attempt.
+    verdict on_answer(attempt_answer answer, error_code cause, bool overtaken = false) noexcept;
+    verdict on_cancel(cancel_request how) noexcept;
+    /// The limit is reached. `busy`: since the operation began, the server was asked and said that
+    /// another holder has the lock.
     verdict on_time_up(bool busy, error_code cause) noexcept;
     /// Its owner has the lock already.
     verdict on_joined() noexcept;
-    /// The client was stopped, or has a cause that will not pass.
-    verdict on_ended(error_code cause) noexcept;
+    /// The client was stopped, or has a cause that will not pass. Or there is no memory for the
+    /// lease of a grant (`granted`).
+    verdict on_ended(error_code cause, bool granted = false) noexcept;
 
     [[nodiscard]] bool in_flight() const noexcept { return in_flight_; }
     [[nodiscard]] bool done() const noexcept { return done_; }
@@ -50,16 +67,16 @@ public:
     friend bool operator==(acquire_fsm const&, acquire_fsm const&) = default;
 
 private:
-    verdict finish(error_code error) noexcept;
+    verdict finish(verdict_kind how, error_code error) noexcept;
 
+    time_point usable_until_{};
+    error_code cause_;
     patience patience_;
     bool in_flight_ = false;
-    // An attempt of this holder id ended without an answer; it may be executed yet.
+    // An attempt of this holder id ended without an answer; the server may still execute it.
     bool unsure_ = false;
     bool cancelled_ = false;
     bool done_ = false;
-    bool busy_ = false;
-    error_code cause_;
 };
 
 }  // namespace holdfast::detail

@@ -13,23 +13,32 @@ lease_fsm::lease_fsm(lease_terms const& terms, time_point sent_at, time_point gr
       } {}
 
 time_point lease_fsm::stop_time() const noexcept {
-    return std::min(deadline_ - terms_.notice, hold_until_);
+    return std::min(deadline_ - terms_.loss_margin, hold_until_);
 }
 
-void lease_fsm::lose(loss_reason reason) noexcept {
+void lease_fsm::lose(loss_reason reason, time_point now) noexcept {
     state_ = lease_state::lost;
     loss_ = reason;
+    switch (reason) {
+        case loss_reason::taken:
+        case loss_reason::deleted:
+        case loss_reason::client_stopped:
+            // The server has given the lock up, or is about to.
+            deadline_ = std::min(deadline_, now);
+            break;
+        default: break;
+    }
 }
 
 lease_state lease_fsm::look(time_point now) noexcept {
     bool const alive = state_ == lease_state::held || state_ == lease_state::in_doubt;
     if (alive && now >= stop_time()) {
-        if (hold_until_ <= deadline_ - terms_.notice) {
-            lose(loss_reason::max_hold);
+        if (hold_until_ <= deadline_ - terms_.loss_margin) {
+            lose(loss_reason::max_hold, now);
         } else if (tried_ || (terms_.renew && state_ == lease_state::in_doubt)) {
-            lose(loss_reason::unreachable);
+            lose(loss_reason::unreachable, now);
         } else {
-            lose(loss_reason::expired);
+            lose(loss_reason::expired, now);
         }
     }
     return state_;
@@ -40,7 +49,8 @@ lease_fsm::step lease_fsm::next(time_point now) noexcept {
     if (state != lease_state::held && state != lease_state::in_doubt) {
         return {step_kind::finish};
     }
-    if (!terms_.renew) {
+    // Without a connection the next one is the reason to renew.
+    if (!terms_.renew || !connected_) {
         return {step_kind::sleep, stop_time()};
     }
     if (now >= renew_at_) {
@@ -82,7 +92,7 @@ void lease_fsm::on_not_ours(loss_reason reason, time_point now) noexcept {
     in_flight_ = false;
     auto const state = look(now);
     if (state == lease_state::held || state == lease_state::in_doubt) {
-        lose(reason);
+        lose(reason, now);
     }
 }
 
@@ -96,12 +106,14 @@ void lease_fsm::on_renewal_failed(nanos retry_after, time_point now) noexcept {
 }
 
 void lease_fsm::on_disconnected(time_point now) noexcept {
+    connected_ = false;
     if (look(now) == lease_state::held) {
         state_ = lease_state::in_doubt;
     }
 }
 
 void lease_fsm::on_connected(nanos delay, time_point now) noexcept {
+    connected_ = true;
     if (look(now) == lease_state::in_doubt) {
         renew_at_ = std::min(renew_at_, now + delay);
         // Nothing would end the doubt of a lease that is not renewed; the connection was its only
@@ -122,6 +134,13 @@ bool lease_fsm::on_release(time_point now) noexcept {
     }
     state_ = lease_state::empty;
     return true;
+}
+
+void lease_fsm::on_found_lost(loss_reason reason, time_point now) noexcept {
+    if (loss_ == loss_reason::none) {
+        loss_ = reason;
+        deadline_ = std::min(deadline_, now);
+    }
 }
 
 }  // namespace holdfast::detail

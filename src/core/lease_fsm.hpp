@@ -3,7 +3,7 @@
 
 #include "core/lease_terms.hpp"
 
-#include <holdfast/lease.hpp>
+#include <holdfast/lease_state.hpp>
 
 namespace holdfast::detail {
 
@@ -37,7 +37,7 @@ public:
     lease_state look(time_point now) noexcept;
     /// What the keep-alive should do next.
     step next(time_point now) noexcept;
-    /// What somebody should do who only wants to know of the loss: sleep, or finish.
+    /// What a watcher of the loss should do: sleep, or finish.
     step watch(time_point now) noexcept;
 
     void on_renewal_sent(time_point now) noexcept;
@@ -48,22 +48,27 @@ public:
     void on_not_ours(loss_reason reason, time_point now) noexcept;
     /// The renewal failed, or nobody answered. `retry_after` is how long to let it be.
     void on_renewal_failed(nanos retry_after, time_point now) noexcept;
-    /// The command connection is gone: an answer on its way will not come.
+    /// The command connection is gone: an answer on its way will not come, and nothing is renewed
+    /// before the next connection.
     void on_disconnected(time_point now) noexcept;
     /// It is back; `delay` spreads the renewals of many leases.
     void on_connected(nanos delay, time_point now) noexcept;
     void on_client_stopped(time_point now) noexcept;
     /// The release starts. False if there is nothing to release.
     bool on_release(time_point now) noexcept;
+    /// The release found that the lease had been lost before.
+    void on_found_lost(loss_reason reason, time_point now) noexcept;
 
+    /// Also after the release.
     [[nodiscard]] loss_reason loss() const noexcept { return loss_; }
+    /// It has passed when the lock is known to be another holder's, or free.
     [[nodiscard]] time_point deadline() const noexcept { return deadline_; }
     [[nodiscard]] lease_terms const& terms() const noexcept { return terms_; }
 
     friend bool operator==(lease_fsm const&, lease_fsm const&) = default;
 
 private:
-    void lose(loss_reason reason) noexcept;
+    void lose(loss_reason reason, time_point now) noexcept;
     [[nodiscard]] time_point stop_time() const noexcept;
 
     lease_terms terms_;
@@ -75,6 +80,7 @@ private:
     bool in_flight_ = false;
     // A renewal has been tried since the last one that was confirmed.
     bool tried_ = false;
+    bool connected_ = true;
 };
 
 }  // namespace holdfast::detail

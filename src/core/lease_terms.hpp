@@ -26,13 +26,19 @@ struct lease_terms {
     /// Taken off at this end for clocks that run at different speeds.
     nanos drift{0};
     /// Between the `lost` signal and the deadline.
-    nanos notice{0};
+    nanos loss_margin{0};
     /// From the sending of a request that was confirmed to the next renewal.
     nanos renew_after{0};
     nanos request_timeout{0};
     /// From the grant; zero: no limit.
     nanos max_hold{0};
     bool renew = true;
+
+    /// When a lease that was granted or renewed by a request sent at `sent_at` is lost, unless it
+    /// is renewed before.
+    [[nodiscard]] time_point lost_at(time_point sent_at) const noexcept {
+        return sent_at + lease - drift - loss_margin;
+    }
 
     friend bool operator==(lease_terms const&, lease_terms const&) = default;
 };
@@ -44,9 +50,6 @@ struct lease_terms {
 
 /// A time as the user sees it: `from + d`, or the end of time where that does not fit.
 [[nodiscard]] time_point saturating_add(time_point from, nanos d) noexcept;
-
-/// @throws std::invalid_argument naming the member that is wrong.
-void check_config(config const& settings);
 
 /// The times of an acquisition, or why its options are refused: `invalid_lease` where a lost
 /// connection could not be made up for within the lease, see below.

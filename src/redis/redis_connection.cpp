@@ -1,6 +1,6 @@
 #include "redis/redis_connection.hpp"
 
-#include "redis/endpoint.hpp"
+#include "redis/tls.hpp"
 
 #include <boost/redis/logger.hpp>
 
@@ -10,11 +10,12 @@ namespace holdfast::detail {
 
 std::shared_ptr<redis_connection> make_redis_connection(
     boost::asio::any_io_executor strand,
-    config const& settings
+    config const& settings,
+    tls_trust& trust
 ) {
     return std::make_shared<redis_connection>(
         std::move(strand),
-        make_tls_context(settings),
+        make_tls_context(settings, trust),
         boost::redis::logger{boost::redis::logger::level::disabled}
     );
 }

@@ -26,11 +26,14 @@ using redis_connection = boost::redis::connection;
 
 namespace holdfast::detail {
 
+class tls_trust;
+
 /// For one epoch; not connected yet.
 /// @throws boost::system::system_error if TLS cannot be set up.
 [[nodiscard]] std::shared_ptr<redis_connection> make_redis_connection(
     boost::asio::any_io_executor strand,
-    config const& settings
+    config const& settings,
+    tls_trust& trust
 );
 
 }  // namespace holdfast::detail

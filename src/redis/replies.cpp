@@ -1,6 +1,6 @@
 #include "redis/replies.hpp"
 
-#include "core/key_names.hpp"
+#include "protocol/target.hpp"
 
 #include <boost/asio/error.hpp>
 #include <boost/redis/resp3/type.hpp>
@@ -27,6 +27,8 @@ constexpr std::array known_codes{
     known_code{"NOSCRIPT", effect::no_script, errc::server_refused},
     known_code{"BUSY", effect::transient, errc::server_refused},
     known_code{"LOADING", effect::transient, errc::server_refused},
+    // Protected mode.
+    known_code{"DENIED", effect::transient, errc::server_refused},
     known_code{"MASTERDOWN", effect::transient, errc::server_refused},
     known_code{"CLUSTERDOWN", effect::transient, errc::server_refused},
     known_code{"TRYAGAIN", effect::transient, errc::server_refused},

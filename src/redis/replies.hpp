@@ -1,7 +1,7 @@
 #ifndef HOLDFAST_REDIS_REPLIES_HPP
 #define HOLDFAST_REDIS_REPLIES_HPP
 
-#include "core/server_reply.hpp"
+#include "protocol/reply.hpp"
 
 #include <boost/redis/adapter/any_adapter.hpp>
 

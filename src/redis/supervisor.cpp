@@ -1,7 +1,7 @@
 #include "redis/supervisor.hpp"
 
-#include "ops/counters.hpp"
 #include "redis/endpoint.hpp"
+#include "runtime/counters.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -26,33 +26,37 @@ constexpr auto awaited = asio::as_tuple(asio::deferred);
 
 }  // namespace
 
-supervisor::supervisor(
-    asio::any_io_executor strand,
-    std::shared_ptr<config const> settings,
-    std::shared_ptr<counters> count,
-    bool for_commands
-)
-    : strand_{std::move(strand)},
-      settings_{std::move(settings)},
-      count_{std::move(count)},
-      for_commands_{for_commands},
-      pause_{strand_},
-      backoff_{settings_->reconnect_min, settings_->reconnect_max},
+supervisor::supervisor(server_context of, connection_id::purpose what, events to)
+    : of_{std::move(of)},
+      id_{.what = what, .server = of_.number, .epoch = 0},
+      to_{std::move(to)},
+      pause_{of_.strand},
+      backoff_{of_.settings->reconnect_min, of_.settings->reconnect_max},
       jitter_{static_cast<std::minstd_rand::result_type>(random_from_system())},
-      nonce_{random_from_system()} {}
+      // So few digits that a nonce needs no memory of its own in a string.
+      nonce_{random_from_system() % 10'000'000'000'000} {}
+
+std::string_view supervisor::name() const noexcept {
+    return id_.what == connection_id::purpose::commands ? "command" : "subscription";
+}
 
 void supervisor::log(log_level level, std::string_view message) const {
-    if (settings_->log) {
-        settings_->log(level, message);
+    if (of_.settings->log) {
+        of_.settings->log(level, message);
     }
 }
 
-std::string supervisor::next_nonce() {
-    return std::to_string(nonce_++);
+// What the connection has to say about itself; not the same again and again.
+void supervisor::say(log_level level, std::string_view what) {
+    auto const line =
+        fmt::format("{} connection to {} {}", name(), describe_endpoint(*of_.settings), what);
+    if (level == log_level::info || said_.worth_a_line(line, lease_clock::now())) {
+        log(level, line);
+    }
 }
 
 void supervisor::start() {
-    asio::co_spawn(strand_, supervise(shared_from_this()), asio::detached);
+    asio::co_spawn(of_.strand, supervise(shared_from_this()), asio::detached);
 }
 
 void supervisor::stop() {
@@ -66,23 +70,34 @@ void supervisor::stop() {
 void supervisor::drop_epoch(std::string_view why) {
     if (connection_ && !stopped_) {
         connection_->cancel(boost::redis::operation::run);
-        log(log_level::warning,
-            fmt::format("{} connection dropped: {}", for_commands_ ? "command" : "notice", why));
+        log(log_level::warning, fmt::format("{} connection dropped: {}", name(), why));
     }
 }
 
 asio::awaitable<void> supervisor::supervise(std::shared_ptr<supervisor> self) {
-    auto turn = asio::post(self->strand_, asio::deferred);  // nothing happens inside `start`
-    co_await std::move(turn);
+    bool first = true;
     while (!self->stopped_) {
         try {
-            auto const endpoint = make_endpoint(*self->settings_);
+            if (std::exchange(first, false)) {
+                // Nothing happens inside `start`.
+                auto turn = asio::post(self->of_.strand, asio::deferred);
+                co_await std::move(turn);
+            } else {
+                auto const part = std::generate_canonical<double, 32>(self->jitter_);
+                self->pause_.expires_after(self->backoff_.next(part));
+                auto pause = self->pause_.async_wait(awaited);
+                co_await std::move(pause);
+            }
+            if (self->stopped_) {
+                break;
+            }
+            auto const endpoint = make_endpoint(*self->of_.settings);
             self->connect();
             if (self->connection_) {
                 // Kept here too: the connection must outlive the run whatever happens to the
                 // member.
                 auto const connection = self->connection_;
-                self->start_probe();
+                self->start_handshake();
                 auto run = connection->async_run(endpoint, awaited);
                 auto [ec] = co_await std::move(run);
                 self->on_epoch_ended(ec);
@@ -91,28 +106,21 @@ asio::awaitable<void> supervisor::supervise(std::shared_ptr<supervisor> self) {
             // Out of memory, or a log sink that throws: the next epoch may have more luck.
             self->close_epoch();
         }
-        if (self->stopped_) {
-            break;
-        }
-        auto const part = std::generate_canonical<double, 32>(self->jitter_);
-        self->pause_.expires_after(self->backoff_.next(part));
-        auto pause = self->pause_.async_wait(awaited);
-        co_await std::move(pause);
     }
 }
 
 void supervisor::connect() {
+    ++id_.epoch;
     try {
-        connection_ = make_redis_connection(strand_, *settings_);
+        connection_ = make_redis_connection(of_.strand, *of_.settings, *of_.trust);
     } catch (boost::system::system_error const& e) {
-        log(log_level::error, fmt::format("TLS cannot be set up: {}", e.what()));
+        say(log_level::error, fmt::format("cannot be made: TLS cannot be set up: {}", e.what()));
         fail(errc::tls_failed, true);
     }
 }
 
-void supervisor::start_probe() {
-    probe_failed_ = false;
-    auto const connection = connection_;
+// What answers no request.
+void supervisor::listen() {
     boost::redis::any_adapter unsolicited{[this](
                                               reply_collector::event what,
                                               boost::redis::resp3::node_view const& node,
@@ -127,11 +135,19 @@ void supervisor::start_probe() {
             failed = failure_while_parsing();
         }
     }};
-    connection->set_receive_response(unsolicited);
-    asio::co_spawn(strand_, drain(shared_from_this(), connection), asio::detached);
+    connection_->set_receive_response(unsolicited);
+    asio::co_spawn(of_.strand, drain(shared_from_this(), connection_), asio::detached);
+}
 
-    auto asked = std::make_shared<probe>(*settings_, for_commands_, next_nonce());
-    count_->commands.add(asked->commands());
+void supervisor::start_handshake() {
+    listen();
+    auto const asked = std::make_shared<handshake>(
+        *of_.settings,
+        id_.what == connection_id::purpose::commands,
+        std::to_string(next_nonce())
+    );
+    handshake_ = asked;
+    count().commands.add(asked->commands());
     boost::redis::any_adapter answers{[asked](
                                           reply_collector::event what,
                                           boost::redis::resp3::node_view const& node,
@@ -143,11 +159,12 @@ void supervisor::start_probe() {
             failed = failure_while_parsing();
         }
     }};
+    auto const connection = connection_;
     connection->async_exec(
         asked->request(),
         std::move(answers),
         [self = shared_from_this(), connection, asked](error_code ec, std::size_t) {
-            self->on_probed(connection, ec, *asked);
+            self->on_handshake(connection, ec);
         }
     );
 }
@@ -158,46 +175,65 @@ asio::awaitable<void> supervisor::drain(
     std::shared_ptr<supervisor> self,
     std::shared_ptr<redis_connection> connection
 ) {
-    for (;;) {
-        auto receive = connection->async_receive2(awaited);
-        auto [ec] = co_await std::move(receive);
-        if (ec || self->stopped_ || self->connection_ != connection) {
-            co_return;
+    // Out of memory: it is tried again, because what is not collected stops the connection.
+    constexpr int most_failures = 4;
+    for (int failures = 0; failures < most_failures;) {
+        try {
+            auto receive = connection->async_receive2(awaited);
+            auto [ec] = co_await std::move(receive);
+            if (ec || self->stopped_ || self->connection_ != connection) {
+                co_return;
+            }
+            failures = 0;
+        } catch (std::exception const&) {
+            ++failures;
         }
     }
+    connection->cancel(boost::redis::operation::run);
 }
 
-void supervisor::on_probed(
-    std::shared_ptr<redis_connection> const& connection,
-    error_code ec,
-    probe const& asked
-) {
+void supervisor::on_handshake(std::shared_ptr<redis_connection> const& connection, error_code ec) {
+    // A connection that ended is judged where its end is dealt with.
     if (ec || stopped_ || connection != connection_) {
         return;
     }
-    auto const verdict = asked.judge();
-    for (auto const& [level, text] : verdict.remarks) {
-        log(level, text);
-    }
-    if (verdict.error) {
-        probe_failed_ = true;
+    try {
+        auto verdict = judge_handshake();
+        if (!verdict.error) {
+            on_connected(std::move(verdict.run_id));
+            return;
+        }
         fail(verdict.error, verdict.permanent);
-        connection_->cancel(boost::redis::operation::run);
-        return;
+    } catch (std::exception const&) {
+        // Out of memory: some may not have been told. The next connection is told to all.
     }
+    connection->cancel(boost::redis::operation::run);
+}
+
+// What came of the handshake, as far as it got.
+handshake::verdict supervisor::judge_handshake() {
+    auto const asked = std::exchange(handshake_, {});
+    auto verdict = asked->judge();
+    for (auto const& [level, text] : verdict.remarks) {
+        say(level, text);
+    }
+    return verdict;
+}
+
+void supervisor::on_connected(std::string run_id) {
     if (was_up_) {
-        count_->reconnects.add();
+        count().reconnects.add();
     }
     up_ = was_up_ = true;
-    failure_ = {};
+    obstacle_ = {};
+    run_id_ = std::move(run_id);
     up_since_ = lease_clock::now();
-    log(log_level::info,
-        fmt::format(
-            "{} connection to {} is up",
-            for_commands_ ? "command" : "notice",
-            describe_endpoint(*settings_)
-        ));
+    said_.reset();
+    say(log_level::info, "is up");
     on_up();
+    if (to_.up) {
+        to_.up(id_);
+    }
 }
 
 bool supervisor::close_epoch() {
@@ -209,8 +245,15 @@ bool supervisor::close_epoch() {
     }
     if (was_up && !stopped_) {
         // One that lasted is as good as proven.
-        if (lease_clock::now() - up_since_ >= settings_->reconnect_max) {
+        if (lease_clock::now() - up_since_ >= of_.settings->reconnect_max) {
             on_proven();
+        }
+        try {
+            if (to_.down) {
+                to_.down(id_);
+            }
+        } catch (std::exception const&) {
+            // Out of memory: who was not told learns of it from its next request.
         }
         on_down();
     }
@@ -222,23 +265,29 @@ void supervisor::on_epoch_ended(error_code ec) {
     if (stopped_) {
         return;
     }
-    log(was_up ? log_level::warning : log_level::info,
-        fmt::format(
-            "{} connection to {} ended: {}",
-            for_commands_ ? "command" : "notice",
-            describe_endpoint(*settings_),
-            ec ? ec.message() : "closed"
-        ));
-    if (!was_up && !probe_failed_) {
-        bool const tls = ec.category() == asio::error::get_ssl_category();
-        fail(tls ? errc::tls_failed : errc::unreachable, tls);
+    auto const why = ec ? ec.message() : "closed";
+    if (was_up) {
+        say(log_level::warning, fmt::format("ended: {}", why));
+        fail(errc::unreachable, false);
+        return;
     }
+    if (!handshake_) {
+        return;  // the server has said why
+    }
+    auto const verdict = judge_handshake();
+    if (verdict.error && verdict.error != errc::unreachable) {
+        fail(verdict.error, verdict.permanent);
+        return;
+    }
+    bool const tls = ec.category() == asio::error::get_ssl_category();
+    say(log_level::warning, fmt::format("cannot be made: {}", why));
+    fail(tls ? errc::tls_failed : errc::unreachable, tls);
 }
 
 void supervisor::fail(error_code cause, bool permanent) {
-    failure_ = permanent ? cause : error_code{};
-    if (permanent) {
-        on_failure(cause);
+    obstacle_ = {cause, permanent};
+    if (permanent && to_.failure) {
+        to_.failure(id_, cause);
     }
 }
 

@@ -2,9 +2,11 @@
 #define HOLDFAST_REDIS_SUPERVISOR_HPP
 
 #include "core/backoff.hpp"
-#include "ops/runtime.hpp"
-#include "redis/probe.hpp"
+#include "core/repetition.hpp"
+#include "protocol/backend.hpp"
+#include "redis/handshake.hpp"
 #include "redis/redis_connection.hpp"
+#include "runtime/runtime.hpp"
 
 #include <holdfast/config.hpp>
 
@@ -12,13 +14,24 @@
 #include <boost/asio/awaitable.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <random>
+#include <string>
 #include <string_view>
 
 namespace holdfast::detail {
 
 struct counters;
+
+/// What the connections of a server have in common.
+struct server_context {
+    asio::any_io_executor strand;
+    std::shared_ptr<config const> settings;
+    std::shared_ptr<counters> count;
+    std::shared_ptr<tls_trust> trust;
+    std::uint32_t number = 0;
+};
 
 /// One connection to the server, made again whenever it breaks. Each epoch has a
 /// `redis_connection` of its own: nothing that was queued in one can be sent in the next.
@@ -27,31 +40,34 @@ struct counters;
 /// Boost.Redis hands out raw pointers to it.
 class supervisor : public std::enable_shared_from_this<supervisor> {
 public:
-    supervisor(
-        asio::any_io_executor strand,
-        std::shared_ptr<config const> settings,
-        std::shared_ptr<counters> count,
-        bool for_commands
-    );
+    struct events {
+        /// The handshake was passed.
+        std::function<void(connection_id)> up;
+        std::function<void(connection_id)> down;
+        /// The server refuses the connection for a cause that does not pass by itself.
+        std::function<void(connection_id, error_code)> failure;
+    };
+
+    supervisor(server_context of, connection_id::purpose what, events to);
     virtual ~supervisor() = default;
 
     void start();
     /// Ends the epoch and makes no other.
-    void stop();
+    virtual void stop();
     /// Ends the epoch: its connection is not to be trusted any more.
     void drop_epoch(std::string_view why);
 
     [[nodiscard]] bool up() const noexcept { return up_; }
     [[nodiscard]] bool stopped() const noexcept { return stopped_; }
-    /// A cause that does not pass by itself, while there is no connection for it.
-    [[nodiscard]] error_code failure() const noexcept { return failure_; }
+    /// What the last attempt to connect came to, while there is no connection.
+    [[nodiscard]] backend::obstacle why_down() const noexcept { return obstacle_; }
+    /// Of the server that it is connected to; empty if it is not known.
+    [[nodiscard]] std::string const& run_id() const noexcept { return run_id_; }
 
 protected:
-    /// The probe was passed.
+    /// Before and after `events::up`, and only after it `on_down`.
     virtual void on_up() = 0;
-    /// The epoch is over; only after `on_up`.
     virtual void on_down() = 0;
-    virtual void on_failure(error_code cause) = 0;
     /// Something came that answers no request.
     virtual void on_unsolicited(raw_reply& message) = 0;
 
@@ -61,10 +77,10 @@ protected:
     [[nodiscard]] std::shared_ptr<redis_connection> share_connection() const noexcept {
         return connection_;
     }
-    [[nodiscard]] asio::any_io_executor const& strand() const noexcept { return strand_; }
-    [[nodiscard]] std::string next_nonce();
-    [[nodiscard]] config const& settings() const noexcept { return *settings_; }
-    [[nodiscard]] counters& count() noexcept { return *count_; }
+    [[nodiscard]] asio::any_io_executor const& strand() const noexcept { return of_.strand; }
+    [[nodiscard]] std::uint64_t next_nonce() noexcept { return nonce_++; }
+    [[nodiscard]] config const& settings() const noexcept { return *of_.settings; }
+    [[nodiscard]] counters& count() noexcept { return *of_.count; }
 
 private:
     static asio::awaitable<void> supervise(std::shared_ptr<supervisor> self);
@@ -73,32 +89,35 @@ private:
         std::shared_ptr<redis_connection> connection
     );
     void connect();
-    void start_probe();
-    void on_probed(
-        std::shared_ptr<redis_connection> const& connection,
-        error_code ec,
-        probe const& asked
-    );
+    void start_handshake();
+    void listen();
+    void on_handshake(std::shared_ptr<redis_connection> const& connection, error_code ec);
+    [[nodiscard]] handshake::verdict judge_handshake();
+    void on_connected(std::string run_id);
     /// Forgets the connection; true if it was up.
     bool close_epoch();
     void on_epoch_ended(error_code ec);
     void fail(error_code cause, bool permanent);
+    void say(log_level level, std::string_view what);
+    [[nodiscard]] std::string_view name() const noexcept;
 
-    asio::any_io_executor strand_;
-    std::shared_ptr<config const> settings_;
-    std::shared_ptr<counters> count_;
-    bool for_commands_;
+    server_context of_;
+    connection_id id_;
+    events to_;
     std::shared_ptr<redis_connection> connection_;
+    // Until it was judged.
+    std::shared_ptr<handshake> handshake_;
     timer pause_;
     backoff backoff_;
+    repetition said_;
     std::minstd_rand jitter_;
     std::uint64_t nonce_;
     reply_collector unsolicited_;
-    error_code failure_;
+    backend::obstacle obstacle_;
+    std::string run_id_;
     lease_clock::time_point up_since_{};
     bool up_ = false;
     bool was_up_ = false;
-    bool probe_failed_ = false;
     bool stopped_ = false;
 };
 

@@ -1,18 +1,11 @@
 // Execution contexts that stop and go on, or are destroyed with everything pending.
 
-#include "support/fake_client.hpp"
-#include "support/redis_probe.hpp"
-#include "support/redis_server.hpp"
-#include "support/run.hpp"
+#include "support/gated_server.hpp"
 #include "support/run_contexts.hpp"
-
-#include <holdfast.hpp>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/use_awaitable.hpp>
-#include <boost/test/unit_test.hpp>
 
 #include <chrono>
 #include <memory>
@@ -22,26 +15,11 @@
 #include <utility>
 #include <vector>
 
-using namespace std::chrono_literals;
-namespace asio = boost::asio;
-using holdfast::error_code;
-using holdfast::loss_reason;
-using holdfast::test::fake_server;
-using holdfast::test::patient_config;
-using holdfast::test::redis_server;
-using holdfast::test::run_for;
-using holdfast::test::run_until;
-using holdfast::test::sleep_for;
+using namespace holdfast::test;
 
-namespace {
+namespace {}  // namespace
 
-constexpr auto awaited = asio::use_awaitable;
-
-}  // namespace
-
-// 88
-
-BOOST_AUTO_TEST_CASE(fault_88_the_context_is_stopped_and_run_again) {
+BOOST_AUTO_TEST_CASE(the_context_is_stopped_and_run_again) {
     redis_server server;
     asio::io_context context;
     auto settings = holdfast::parse_url(server.url());
@@ -65,7 +43,7 @@ BOOST_AUTO_TEST_CASE(fault_88_the_context_is_stopped_and_run_again) {
     BOOST_TEST(told.has_value());
     BOOST_TEST(!lease.valid());
 
-    // The client goes on as if nothing had been.
+    // The client goes on as before.
     holdfast::lease next;
     client->lock("a").acquire([&](error_code, holdfast::lease granted) {
         next = std::move(granted);
@@ -83,10 +61,10 @@ BOOST_AUTO_TEST_CASE(fault_88_the_context_is_stopped_and_run_again) {
     BOOST_TEST(server.probe().lock_keys().empty());
 }
 
-BOOST_AUTO_TEST_CASE(fault_88_a_short_stop_costs_nothing) {
-    auto const server = fake_server::make();
+BOOST_AUTO_TEST_CASE(a_short_stop_costs_nothing) {
+    gated_server server;
     asio::io_context context;
-    auto client = std::make_optional(server->make_client(context.get_executor(), patient_config()));
+    auto client = std::make_optional(server.make_client(context.get_executor(), patient_config()));
     holdfast::lease lease;
     client->lock("a").acquire([&](error_code, holdfast::lease granted) {
         lease = std::move(granted);
@@ -105,10 +83,8 @@ BOOST_AUTO_TEST_CASE(fault_88_a_short_stop_costs_nothing) {
     client.reset();
     context.run_for(10s);
     BOOST_TEST(context.stopped());
-    BOOST_TEST(server->lock_keys().empty());
+    BOOST_TEST(server.lock_keys().empty());
 }
-
-// 89
 
 namespace {
 
@@ -138,14 +114,14 @@ void look_at(survivors const& s) {
     (void)s.lease.valid();
     (void)s.lease.remaining();
     BOOST_TEST(s.lease.token().value > 0U);
-    BOOST_TEST((s.lease.deadline() > holdfast::lease_clock::time_point::min()));
+    BOOST_TEST((s.lease.deadline() > lease_clock::time_point::min()));
     (void)s.client->stats();
     BOOST_TEST(s.lock->name() == "a");
 }
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(fault_89_the_context_is_destroyed_while_held) {
+BOOST_AUTO_TEST_CASE(the_context_is_destroyed_while_held) {
     // After so many turns with everything pending, on a real server.
     redis_server server;
     for (int turns = 0; turns < 80; turns += 2) {
@@ -186,13 +162,13 @@ BOOST_AUTO_TEST_CASE(fault_89_the_context_is_destroyed_while_held) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(fault_89_the_context_is_destroyed_with_requests_in_flight) {
+BOOST_AUTO_TEST_CASE(the_context_is_destroyed_with_requests_in_flight) {
     for (int const state : {0, 1, 2, 3}) {
-        auto const server = fake_server::make();
+        gated_server server;
         survivors s;
         {
             asio::io_context context;
-            s.client.emplace(server->make_client(context.get_executor(), patient_config()));
+            s.client.emplace(server.make_client(context.get_executor(), patient_config()));
             s.lock.emplace(s.client->lock("a"));
             s.lock->acquire([&](error_code, holdfast::lease granted) {
                 s.lease = std::move(granted);
@@ -200,10 +176,10 @@ BOOST_AUTO_TEST_CASE(fault_89_the_context_is_destroyed_with_requests_in_flight) 
             });
             context.run();
             context.restart();
-            server->hold_requests(state == 1);
-            server->hold_replies(state == 2);
-            server->hold_confirmations(true);
-            server->set_up(state != 3);
+            server.hold_requests(state == 1);
+            server.hold_replies(state == 2);
+            server.hold_confirmations(true);
+            server.set_up(state != 3);
             start_everything(s);
             s.more.push_back(std::move(s.lease));
             s.more.front().release([](error_code) {});
@@ -215,16 +191,16 @@ BOOST_AUTO_TEST_CASE(fault_89_the_context_is_destroyed_with_requests_in_flight) 
     }
 }
 
-BOOST_AUTO_TEST_CASE(fault_89_coroutines_that_own_everything_are_destroyed_with_the_context) {
+BOOST_AUTO_TEST_CASE(coroutines_that_own_everything_are_destroyed_with_the_context) {
     redis_server server;
     for (int turns = 0; turns < 60; turns += 2) {
         asio::io_context context;
-        auto const main = [&]() -> asio::awaitable<void> {
+        auto const main = [&]() -> task {
             holdfast::client client{context, server.url()};
             auto const lock = client.lock("a");
-            auto lease = co_await lock.acquire(awaited);
-            auto body = [&](holdfast::lease& held) -> asio::awaitable<void> {
-                co_await held.renew(awaited);
+            auto lease = co_await lock.acquire();
+            auto body = [&](holdfast::lease& held) -> task {
+                co_await held.renew();
                 co_await sleep_for(1h);
             };
             auto const other = client.lock("b");
@@ -238,31 +214,23 @@ BOOST_AUTO_TEST_CASE(fault_89_coroutines_that_own_everything_are_destroyed_with_
     }
 }
 
-BOOST_AUTO_TEST_CASE(fault_89_the_holders_context_is_destroyed_before_that_of_the_client) {
+BOOST_AUTO_TEST_CASE(the_holders_context_is_destroyed_before_that_of_the_client) {
     redis_server server;
     for (bool const young : {true, false}) {
         asio::io_context clients;
         holdfast::client client{clients, server.url()};
-        {
-            asio::io_context holders;
-            bool held = false;
-            auto const hold = [&]() -> asio::awaitable<void> {
-                auto lease = co_await client.lock("a").acquire(awaited);
-                held = true;
-                co_await sleep_for(1h);
-            };
-            asio::co_spawn(holders, hold, asio::detached);
-            BOOST_TEST(run_until({&clients, &holders}, 5s, [&] { return held; }));
-            if (!young) {
-                run_for({&clients, &holders}, 60ms);
-            }
-        }
+        auto const hold = [&](bool& held) -> task {
+            auto lease = co_await client.lock("a").acquire();
+            held = true;
+            co_await sleep_for(1h);
+        };
+        BOOST_TEST(run_and_destroy(clients, hold, young));
         BOOST_TEST(run_until({&clients}, 5s, [&] { return server.probe().lock_keys().empty(); }));
         BOOST_TEST(client.stats().leases_now == 0U);
     }
 }
 
-BOOST_AUTO_TEST_CASE(fault_89_the_end_of_one_client_is_the_end_of_another) {
+BOOST_AUTO_TEST_CASE(the_end_of_one_client_is_the_end_of_another) {
     redis_server server;
     for (int i = 0; i < 20; ++i) {
         asio::io_context context;

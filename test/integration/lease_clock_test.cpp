@@ -3,7 +3,7 @@
 
 #include <holdfast/lease_clock.hpp>
 
-#include <boost/test/unit_test.hpp>
+#include "support/one_server.hpp"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -15,7 +15,7 @@
 #include <cstdlib>
 #include <string_view>
 
-using namespace std::chrono_literals;
+using namespace holdfast::test;
 
 namespace {
 
@@ -28,7 +28,7 @@ std::chrono::nanoseconds monotonic() {
 }
 
 result compare_clocks() {
-    auto const ahead = holdfast::lease_clock::now().time_since_epoch() - monotonic();
+    auto const ahead = lease_clock::now().time_since_epoch() - monotonic();
     return ahead > 1h ? counts_suspends : stands_still;
 }
 

@@ -1,29 +1,17 @@
 // A request or its answer is lost: the server may have done it, or not.
 
-#include "support/background.hpp"
-#include "support/redis_probe.hpp"
-#include "support/redis_server.hpp"
-#include "support/run.hpp"
+#include "support/one_server.hpp"
 #include "support/tcp_proxy.hpp"
 
-#include <holdfast.hpp>
-
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/cancel_after.hpp>
-#include <boost/asio/use_awaitable.hpp>
-#include <boost/test/unit_test.hpp>
 
+#include <functional>
 #include <iterator>
 #include <sstream>
 #include <string>
 #include <vector>
 
 using namespace holdfast::test;
-using namespace std::chrono_literals;
-namespace asio = boost::asio;
-using holdfast::errc;
-using holdfast::error_code;
-using holdfast::lease_clock;
 
 namespace {
 
@@ -43,12 +31,8 @@ holdfast::config quiet(std::string const& url) {
     return settings;
 }
 
-// One holder, once, with an end; and one release sets it free.
-asio::awaitable<void> check_granted_once(
-    holdfast::lease& held,
-    redis_probe& probe,
-    std::string const& name
-) {
+// One holder, who has acquired once, an expiry, and one release that frees the lock.
+task check_granted_once(holdfast::lease& held, redis_probe& probe, std::string const& name) {
     BOOST_TEST(held.valid());
     auto const fields = probe.hgetall(name);
     BOOST_TEST(fields.size() == 1U);
@@ -75,18 +59,49 @@ std::vector<std::string> words_sent(tcp_proxy const& proxy, std::string const& t
 }
 
 // A cancelled attempt that the server carried out must be gone long before its lease has ended.
-asio::awaitable<void> check_gone(redis_probe& probe) {
+task check_gone(redis_probe& probe) {
     BOOST_TEST(co_await co_eventually(1500ms, [&] { return !probe.exists("a"); }));
     co_await sleep_for(200ms);
     BOOST_TEST(!probe.exists("a"));
 }
 
+// The attempt that meets the fault is repeated.
+task check_repeated(
+    holdfast::client& client,
+    tcp_proxy& proxy,
+    redis_probe& probe,
+    command_fault fault
+) {
+    proxy.when_client_sends(acquire_of_a, fault);
+    auto held = co_await client.lock("a").acquire();
+    BOOST_TEST(proxy.pending_faults() == 0U);
+    BOOST_TEST(client.stats().attempts >= 3U);
+    co_await check_granted_once(held, probe, "a");
+}
+
+// Runs `body` with a client that knows the scripts, once for each fault.
+using faulty_body = std::function<task(holdfast::client&, tcp_proxy&, redis_probe&, command_fault)>;
+void for_each_fault(std::vector<command_fault> const& faults, faulty_body const& body) {
+    with_proxy([&](redis_server& server, tcp_proxy& proxy, asio::any_io_executor executor) -> task {
+        auto probe = server.probe();
+        for (auto const fault : faults) {
+            holdfast::client client{executor, quiet(proxy.url())};
+            co_await warm_up(client);
+            co_await body(client, proxy, probe, fault);
+        }
+    });
+}
+
+std::vector<command_fault> const lost_replies{
+    command_fault::lose_reply_and_cut,
+    command_fault::lose_reply,
+    command_fault::drop_replies,
+};
+
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(fault_5_a_reset_in_the_middle_of_the_acquire_reply) {
-    redis_server server;
-    tcp_proxy proxy{server.unix_socket()};
-    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+BOOST_AUTO_TEST_CASE(the_reply_to_an_acquire_is_cut_at_any_byte) {
+    with_proxy([](redis_server& server, tcp_proxy& proxy, asio::any_io_executor executor) -> task {
         holdfast::client client{executor, quiet(proxy.url())};
         auto probe = server.probe();
         co_await warm_up(client);
@@ -109,16 +124,13 @@ BOOST_AUTO_TEST_CASE(fault_5_a_reset_in_the_middle_of_the_acquire_reply) {
     });
 }
 
-BOOST_AUTO_TEST_CASE(fault_5_a_reset_in_the_middle_of_the_reply_to_a_single_attempt) {
-    redis_server server;
-    tcp_proxy proxy{server.unix_socket()};
-    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+BOOST_AUTO_TEST_CASE(the_reply_to_a_single_attempt_is_cut) {
+    with_proxy([](redis_server& server, tcp_proxy& proxy, asio::any_io_executor executor) -> task {
         holdfast::client client{executor, quiet(proxy.url())};
         auto probe = server.probe();
         co_await warm_up(client);
         proxy.after_bytes(direction::to_client, 10, stream_fault::reset, command_connections());
-        auto [ec, held] =
-            co_await client.lock("a").try_acquire(asio::as_tuple(asio::use_awaitable));
+        auto [ec, held] = co_await client.lock("a").try_acquire(as_result);
         BOOST_TEST((ec == errc::unreachable));
         BOOST_TEST(holdfast::is_retryable(ec));
         BOOST_TEST(!held);
@@ -126,40 +138,24 @@ BOOST_AUTO_TEST_CASE(fault_5_a_reset_in_the_middle_of_the_reply_to_a_single_atte
     });
 }
 
-BOOST_AUTO_TEST_CASE(fault_6_the_reply_to_an_acquire_is_lost) {
-    redis_server server;
-    tcp_proxy proxy{server.unix_socket()};
-    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
-        auto probe = server.probe();
-        for (auto const fault :
-             {command_fault::lose_reply_and_cut,
-              command_fault::lose_reply,
-              command_fault::drop_replies}) {
-            holdfast::client client{executor, quiet(proxy.url())};
-            co_await warm_up(client);
-            proxy.when_client_sends(acquire_of_a, fault);
-            auto held = co_await client.lock("a").acquire();
-            BOOST_TEST(proxy.pending_faults() == 0U);
-            BOOST_TEST(client.stats().attempts >= 3U);
-            co_await check_granted_once(held, probe, "a");
-        }
-    });
+BOOST_AUTO_TEST_CASE(the_reply_to_an_acquire_is_lost) {
+    for_each_fault(
+        lost_replies,
+        [](holdfast::client& client, tcp_proxy& proxy, redis_probe& probe, command_fault fault
+        ) -> task { co_await check_repeated(client, proxy, probe, fault); }
+    );
 }
 
-BOOST_AUTO_TEST_CASE(fault_6_the_reply_is_lost_and_the_caller_gives_up) {
-    redis_server server;
-    tcp_proxy proxy{server.unix_socket()};
-    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
-        auto probe = server.probe();
-        // In order: withdrawn on the same connection, and on the next one.
-        for (auto const fault : {command_fault::lose_reply, command_fault::drop_replies}) {
-            holdfast::client client{executor, quiet(proxy.url())};
-            co_await warm_up(client);
+BOOST_AUTO_TEST_CASE(the_reply_is_lost_and_the_caller_gives_up) {
+    for_each_fault(
+        {command_fault::lose_reply, command_fault::drop_replies},
+        [](holdfast::client& client, tcp_proxy& proxy, redis_probe& probe, command_fault fault
+        ) -> task {
+            // In order: withdrawn on the same connection, and on the next one.
             proxy.when_client_sends(acquire_of_a, fault);
             auto const start = lease_clock::now();
-            auto [ec, held] = co_await client.lock("a").acquire(
-                asio::cancel_after(100ms, asio::as_tuple(asio::use_awaitable))
-            );
+            auto [ec, held] =
+                co_await client.lock("a").acquire(asio::cancel_after(100ms, as_result));
             BOOST_TEST(((lease_clock::now() - start) < 450ms));  // before the request's time-out
             BOOST_TEST((ec == asio::error::operation_aborted));
             BOOST_TEST(!held);
@@ -168,21 +164,17 @@ BOOST_AUTO_TEST_CASE(fault_6_the_reply_is_lost_and_the_caller_gives_up) {
             BOOST_TEST(client.stats().waiters_now == 0U);
             BOOST_TEST(client.stats().leases_now == 0U);
         }
-    });
+    );
 }
 
-BOOST_AUTO_TEST_CASE(fault_6_the_reply_is_lost_the_connection_closed_and_the_caller_gives_up) {
-    redis_server server;
-    tcp_proxy proxy{server.unix_socket()};
-    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+BOOST_AUTO_TEST_CASE(the_reply_is_lost_the_connection_closed_and_the_caller_gives_up) {
+    with_proxy([](redis_server& server, tcp_proxy& proxy, asio::any_io_executor executor) -> task {
         auto probe = server.probe();
         holdfast::client client{executor, quiet(proxy.url())};
         co_await warm_up(client);
         proxy.when_client_sends(acquire_of_a, command_fault::lose_reply_and_cut);
         proxy.refuse_new(true);
-        auto [ec, held] = co_await client.lock("a").acquire(
-            asio::cancel_after(200ms, asio::as_tuple(asio::use_awaitable))
-        );
+        auto [ec, held] = co_await client.lock("a").acquire(asio::cancel_after(200ms, as_result));
         BOOST_TEST((ec == asio::error::operation_aborted));
         BOOST_TEST(!held);
         BOOST_TEST(probe.exists("a"));
@@ -191,17 +183,11 @@ BOOST_AUTO_TEST_CASE(fault_6_the_reply_is_lost_the_connection_closed_and_the_cal
     });
 }
 
-BOOST_AUTO_TEST_CASE(fault_6_the_reply_to_a_release_is_lost) {
-    redis_server server;
-    tcp_proxy proxy{server.unix_socket()};
-    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
-        auto probe = server.probe();
-        for (auto const fault :
-             {command_fault::lose_reply_and_cut,
-              command_fault::lose_reply,
-              command_fault::drop_replies}) {
-            holdfast::client client{executor, quiet(proxy.url())};
-            co_await warm_up(client);
+BOOST_AUTO_TEST_CASE(the_reply_to_a_release_is_lost) {
+    for_each_fault(
+        lost_replies,
+        [](holdfast::client& client, tcp_proxy& proxy, redis_probe& probe, command_fault fault
+        ) -> task {
             auto held = co_await client.lock("a").acquire();
             proxy.when_client_sends(release_of_a, fault);
             auto const start = lease_clock::now();
@@ -213,36 +199,27 @@ BOOST_AUTO_TEST_CASE(fault_6_the_reply_to_a_release_is_lost) {
             BOOST_TEST(proxy.pending_faults() == 0U);
             BOOST_TEST(!probe.exists("a"));
         }
-    });
+    );
 }
 
-BOOST_AUTO_TEST_CASE(fault_7_the_request_is_lost_before_the_server) {
-    redis_server server;
-    tcp_proxy proxy{server.unix_socket()};
-    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
-        auto probe = server.probe();
-        for (auto const fault : {command_fault::cut_before, command_fault::lose}) {
-            holdfast::client client{executor, quiet(proxy.url())};
-            co_await warm_up(client);
-            proxy.when_client_sends(acquire_of_a, fault);
+BOOST_AUTO_TEST_CASE(the_request_is_lost_before_the_server) {
+    for_each_fault(
+        {command_fault::cut_before, command_fault::lose},
+        [](holdfast::client& client, tcp_proxy& proxy, redis_probe& probe, command_fault fault
+        ) -> task {
+            co_await check_repeated(client, proxy, probe, fault);
             auto held = co_await client.lock("a").acquire();
-            BOOST_TEST(proxy.pending_faults() == 0U);
-            BOOST_TEST(client.stats().attempts >= 3U);
-            co_await check_granted_once(held, probe, "a");
-
-            held = co_await client.lock("a").acquire();
             proxy.when_client_sends(release_of_a, fault);
             auto const ec = co_await release(held);
             BOOST_TEST((!ec || ec == errc::release_unknown));
             BOOST_TEST((!ec || fault == command_fault::lose));
             co_await check_gone(probe);
         }
-    });
+    );
 }
 
-BOOST_AUTO_TEST_CASE(fault_8_the_request_is_carried_out_after_the_client_gave_up) {
-    redis_server server;
-    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+BOOST_AUTO_TEST_CASE(the_request_is_carried_out_after_the_client_gave_up) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
         auto probe = server.probe();
         holdfast::client client{executor, quiet(server.url())};
         holdfast::client other{executor, quiet(server.url())};
@@ -252,9 +229,8 @@ BOOST_AUTO_TEST_CASE(fault_8_the_request_is_carried_out_after_the_client_gave_up
         // was given up.
         for (auto const pause : {300ms, 2500ms}) {
             server.pause();
-            auto [ec, held] = co_await client.lock("a").acquire(
-                asio::cancel_after(100ms, asio::as_tuple(asio::use_awaitable))
-            );
+            auto [ec, held] =
+                co_await client.lock("a").acquire(asio::cancel_after(100ms, as_result));
             BOOST_TEST((ec == asio::error::operation_aborted));
             BOOST_TEST(!held);
             co_await sleep_for(pause);
@@ -268,17 +244,13 @@ BOOST_AUTO_TEST_CASE(fault_8_the_request_is_carried_out_after_the_client_gave_up
     });
 }
 
-BOOST_AUTO_TEST_CASE(fault_8_the_request_is_carried_out_after_its_withdrawal) {
-    redis_server server;
-    tcp_proxy proxy{server.unix_socket()};
-    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+BOOST_AUTO_TEST_CASE(the_request_is_carried_out_after_its_withdrawal) {
+    with_proxy([](redis_server& server, tcp_proxy& proxy, asio::any_io_executor executor) -> task {
         auto probe = server.probe();
         holdfast::client client{executor, quiet(proxy.url())};
         co_await warm_up(client);
         proxy.when_client_sends(acquire_of_a, command_fault::lose);
-        auto [ec, held] = co_await client.lock("a").acquire(
-            asio::cancel_after(100ms, asio::as_tuple(asio::use_awaitable))
-        );
+        auto [ec, held] = co_await client.lock("a").acquire(asio::cancel_after(100ms, as_result));
         BOOST_TEST((ec == asio::error::operation_aborted));
         co_await client.shutdown();
         BOOST_TEST(proxy.commands_with(release_of_a) >= 1U);

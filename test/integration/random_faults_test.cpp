@@ -1,20 +1,12 @@
 // One fault after the other, while many take the same locks: whatever happens, nobody holds twice,
 // and all is well when it is over.
 
-#include "support/background.hpp"
-#include "support/redis_probe.hpp"
-#include "support/redis_server.hpp"
-#include "support/run.hpp"
+#include "support/one_server.hpp"
 #include "support/tcp_proxy.hpp"
 
-#include <holdfast.hpp>
-
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/cancel_after.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/redirect_error.hpp>
-#include <boost/asio/use_awaitable.hpp>
-#include <boost/test/unit_test.hpp>
 
 #include <algorithm>
 #include <array>
@@ -22,10 +14,6 @@
 #include <string>
 
 using namespace holdfast::test;
-using namespace std::chrono_literals;
-namespace asio = boost::asio;
-using holdfast::error_code;
-using holdfast::lease_clock;
 
 namespace {
 

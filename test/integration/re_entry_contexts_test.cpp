@@ -1,21 +1,16 @@
 // The leases of one owner live on executors of their own: one may block, stop or be destroyed
 // without harm to the holders on the others.
 
-#include "support/redis_probe.hpp"
-#include "support/redis_server.hpp"
-#include "support/run.hpp"
+#include "support/one_server.hpp"
 #include "support/run_contexts.hpp"
-
-#include <holdfast.hpp>
+#include "support/running_context.hpp"
 
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/thread_pool.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
-#include <boost/test/unit_test.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -24,48 +19,17 @@
 #include <thread>
 #include <utility>
 
-using namespace std::chrono_literals;
-namespace asio = boost::asio;
-using holdfast::error_code;
+using namespace holdfast::test;
 using holdfast::lease;
-using holdfast::lease_state;
-using holdfast::loss_reason;
 using holdfast::owner;
-using holdfast::test::eventually;
-using holdfast::test::redis_server;
-using holdfast::test::run_for;
-using holdfast::test::run_until;
-using holdfast::test::sleep_for;
 
 namespace {
-
-constexpr auto awaited = asio::use_awaitable;
 
 holdfast::config short_leases(redis_server const& server) {
     auto settings = holdfast::parse_url(server.url());
     settings.lease = 1s;
     return settings;
 }
-
-/// A context that a thread of its own runs until it goes out of scope.
-class running_context {
-public:
-    running_context() : work_{asio::make_work_guard(context_)} {}
-    ~running_context() {
-        work_.reset();
-        thread_.join();
-    }
-    running_context(running_context const&) = delete;
-    running_context& operator=(running_context const&) = delete;
-
-    asio::io_context& get() { return context_; }
-    std::thread::id thread() const { return thread_.get_id(); }
-
-private:
-    asio::io_context context_;
-    asio::executor_work_guard<asio::io_context::executor_type> work_;
-    std::thread thread_{[this] { context_.run(); }};
-};
 
 /// Acquires with a handler that runs on `context`, while somebody runs both contexts.
 void acquire_on(
@@ -75,11 +39,12 @@ void acquire_on(
     lease& granted,
     std::atomic<bool>& done
 ) {
-    client.lock("a").acquire(me, asio::bind_executor(context, [&](error_code ec, lease given) {
-                                 // No check here: Boost.Test is not for two threads.
-                                 granted = std::move(given);
-                                 done = !ec;
-                             }));
+    client.lock("a")
+        .acquire({.owner = me}, asio::bind_executor(context, [&](error_code ec, lease given) {
+                     // No check here: Boost.Test is not for two threads.
+                     granted = std::move(given);
+                     done = !ec;
+                 }));
 }
 
 enum class parting { released, released_before_20_ms, destroyed_with_its_frame };
@@ -99,8 +64,8 @@ BOOST_AUTO_TEST_CASE(the_context_of_the_first_lease_may_go_before_the_others) {
             std::atomic<bool> first_done{false};
             std::atomic<bool> second_done{false};
             lease first;
-            auto const hold = [&]() -> asio::awaitable<void> {
-                auto const mine = co_await client.lock("a").acquire(me, awaited);
+            auto const hold = [&]() -> task {
+                auto const mine = co_await client.lock("a").acquire({.owner = me});
                 first_done = true;
                 co_await sleep_for(1h);
             };
@@ -170,7 +135,7 @@ BOOST_AUTO_TEST_CASE(each_holder_is_told_on_his_own_executor) {
     });
     auto const [reason, thread] = told.get_future().get();
     BOOST_TEST((reason == loss_reason::expired));
-    BOOST_TEST((thread == mine.thread()));
+    BOOST_TEST(mine.runs(thread));
     BOOST_TEST((first.state() == lease_state::lost));
     first = {};
     second = {};
@@ -186,10 +151,10 @@ BOOST_AUTO_TEST_CASE(a_holder_may_block_for_what_his_own_further_lease_does) {
     auto const me = owner::make();
     auto body = [&](lease& held) -> asio::awaitable<int> { co_return held.valid() ? 7 : 0; };
     auto inner = [&]() -> asio::awaitable<int> {
-        co_return co_await holdfast::with_lease(lock, me, body);
+        co_return co_await holdfast::with_lease(lock, body, {.owner = me});
     };
     auto outer = [&]() -> asio::awaitable<int> {
-        auto mine = co_await lock.acquire(me, awaited);
+        auto mine = co_await lock.acquire({.owner = me});
         int got = 0;
         for (int i = 0; i < 20; ++i) {
             auto result = asio::co_spawn(pool, inner, asio::use_future);
@@ -197,7 +162,7 @@ BOOST_AUTO_TEST_CASE(a_holder_may_block_for_what_his_own_further_lease_does) {
                 got += result.get();
             }
         }
-        co_await mine.release(awaited);
+        co_await mine.release();
         co_return got;
     };
     running_context blocked;
@@ -215,12 +180,13 @@ BOOST_AUTO_TEST_CASE(an_owner_waits_until_its_lost_lease_is_released) {
     holdfast::client client{clients.get(), settings};
     auto const lock = client.lock("a");
     auto const me = owner::make();
-    auto old = lock.acquire(me, {.renew_at = 0.5, .max_hold = 6s}, asio::use_future).get();
+    auto old = lock.acquire({.renew_at = 0.5, .max_hold = 6s, .owner = me}, asio::use_future).get();
     old.wait_lost(asio::use_future).get();
     BOOST_TEST((old.loss() == loss_reason::max_hold));
     BOOST_TEST(server.probe().exists("a"));
-    BOOST_TEST(!lock.try_acquire(me, asio::use_future).get());
-    auto waiting = lock.acquire(me, asio::use_future);
+    lease const busy = lock.try_acquire({.owner = me}, asio::use_future).get();
+    BOOST_TEST(!busy);
+    auto waiting = lock.acquire({.owner = me}, asio::use_future);
     BOOST_TEST((waiting.wait_for(100ms) == std::future_status::timeout));
     old = {};
     auto again = waiting.get();

@@ -1,32 +1,17 @@
 // The server forgets the scripts that it was given.
 
-#include "redis/scripts.hpp"
-#include "support/background.hpp"
-#include "support/redis_probe.hpp"
-#include "support/redis_server.hpp"
-#include "support/run.hpp"
-
-#include <holdfast.hpp>
+#include "protocol/scripts.hpp"
+#include "support/one_server.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
-#include <boost/asio/use_awaitable.hpp>
-#include <boost/test/unit_test.hpp>
 
 using namespace holdfast::test;
-using namespace std::chrono_literals;
-namespace asio = boost::asio;
-using holdfast::error_code;
-using holdfast::lease_state;
 
-BOOST_AUTO_TEST_CASE(fault_34_script_flush_costs_one_more_round_trip) {
-    redis_server server;
-    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
-        holdfast::client client{executor, server.url()};
-        auto probe = server.probe();
-        co_await client.ready();
+BOOST_AUTO_TEST_CASE(script_flush_costs_one_more_round_trip) {
+    with_client([](holdfast::client& client, redis_probe& probe) -> task {
         co_await warm_up(client);
         auto const commands = [&] { return client.stats().commands; };
 
@@ -65,16 +50,17 @@ BOOST_AUTO_TEST_CASE(fault_34_script_flush_costs_one_more_round_trip) {
 
 // The server knows the script of the release and not the other: the withdrawal is executed before
 // the attempt, which is sent again.
-BOOST_AUTO_TEST_CASE(fault_34_a_withdrawal_may_overtake_the_attempt) {
-    redis_server server;
-    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+BOOST_AUTO_TEST_CASE(a_withdrawal_may_overtake_the_attempt) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
         holdfast::client client{executor, server.url()};
         auto probe = server.probe();
         co_await client.ready();
         co_await warm_up(client);
         for (int i = 0; i < 20; ++i) {
             probe.script_flush();
-            probe.command({"SCRIPT", "LOAD", std::string{holdfast::detail::scripts::release.text}});
+            probe.command(
+                {"SCRIPT", "LOAD", std::string{holdfast::detail::scripts::lock_release.text}}
+            );
             asio::cancellation_signal signal;
             error_code ec;
             bool done = false;
@@ -99,16 +85,15 @@ BOOST_AUTO_TEST_CASE(fault_34_a_withdrawal_may_overtake_the_attempt) {
     });
 }
 
-BOOST_AUTO_TEST_CASE(fault_34_script_flush_at_any_moment) {
-    redis_server server;
-    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+BOOST_AUTO_TEST_CASE(script_flush_comes_at_any_moment) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
         holdfast::client client{executor, short_leases(server.url(), 1500ms)};
         holdfast::client other{executor, short_leases(server.url(), 1500ms)};
         auto probe = server.probe();
         auto held = co_await client.lock("held").acquire();
         auto const lost = watch(held);
         bool flushing = true;
-        auto const flush = [&]() -> asio::awaitable<void> {
+        auto const flush = [&]() -> task {
             while (flushing) {
                 probe.script_flush();
                 co_await sleep_for(1ms);

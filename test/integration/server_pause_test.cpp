@@ -1,27 +1,11 @@
 // The server stops answering and goes on later. (For longer than a lease: server_stopped_test.cpp.)
 
-#include "support/background.hpp"
-#include "support/redis_probe.hpp"
-#include "support/redis_server.hpp"
-#include "support/run.hpp"
-
-#include <holdfast.hpp>
-
-#include <boost/asio/use_awaitable.hpp>
-#include <boost/test/unit_test.hpp>
+#include "support/one_server.hpp"
 
 using namespace holdfast::test;
-using namespace std::chrono_literals;
-namespace asio = boost::asio;
-using holdfast::errc;
-using holdfast::error_code;
-using holdfast::lease_clock;
-using holdfast::lease_state;
-using holdfast::loss_reason;
 
-BOOST_AUTO_TEST_CASE(fault_28_stopped_for_less_than_a_request_timeout) {
-    redis_server server;
-    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+BOOST_AUTO_TEST_CASE(a_short_stop_of_the_server_costs_no_lease) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
         auto settings = short_leases(server.url(), 6s);  // request time-out: 1 s
         settings.health_check_interval = 2s;
         holdfast::client client{executor, settings};
@@ -50,13 +34,12 @@ BOOST_AUTO_TEST_CASE(fault_28_stopped_for_less_than_a_request_timeout) {
     });
 }
 
-BOOST_AUTO_TEST_CASE(fault_61_writes_are_paused_for_less_than_a_lease) {
-    redis_server server;
-    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+BOOST_AUTO_TEST_CASE(writes_are_paused_for_less_than_a_lease) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
         // A request time-out of 1 s, and a renewal every 2 s: one of them meets the pause for
         // longer than that.
         auto settings = short_leases(server.url(), 6s);
-        settings.notice = 0.1;
+        settings.loss_margin = 0.1;
         holdfast::client client{executor, settings};
         auto held = co_await client.lock("a").acquire();
         auto const lost = watch(held);
@@ -74,9 +57,8 @@ BOOST_AUTO_TEST_CASE(fault_61_writes_are_paused_for_less_than_a_lease) {
     });
 }
 
-BOOST_AUTO_TEST_CASE(fault_61_writes_are_paused_for_longer_than_a_lease) {
-    redis_server server;
-    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+BOOST_AUTO_TEST_CASE(writes_are_paused_for_longer_than_a_lease) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
         holdfast::client client{executor, short_leases(server.url(), 2s)};
         holdfast::client other{executor, short_leases(server.url(), 2s)};
         auto held = co_await client.lock("a").acquire();

@@ -1,23 +1,8 @@
 // The server is killed and started again, with its data and without.
 
-#include "support/background.hpp"
-#include "support/redis_probe.hpp"
-#include "support/redis_server.hpp"
-#include "support/run.hpp"
-
-#include <holdfast.hpp>
-
-#include <boost/asio/use_awaitable.hpp>
-#include <boost/test/unit_test.hpp>
+#include "support/one_server.hpp"
 
 using namespace holdfast::test;
-using namespace std::chrono_literals;
-namespace asio = boost::asio;
-using holdfast::errc;
-using holdfast::error_code;
-using holdfast::lease_clock;
-using holdfast::lease_state;
-using holdfast::loss_reason;
 
 namespace {
 
@@ -29,40 +14,42 @@ holdfast::config settings_for(redis_server const& server) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(fault_26_killed_and_restarted_with_its_data) {
-    redis_server server{{.appendonly = true}};
-    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
-        holdfast::client client{executor, settings_for(server)};
-        holdfast::client other{executor, settings_for(server)};
-        auto held = co_await client.lock("a").acquire();
-        auto const lost = watch(held);
-        auto const waiting = start_acquire(other.lock("a"), {}, &held);
-        co_await sleep_for(200ms);
+BOOST_AUTO_TEST_CASE(leases_survive_a_server_that_is_killed_and_restarted_with_its_data) {
+    with_server(
+        {.appendonly = true},
+        [](redis_server& server, asio::any_io_executor executor) -> task {
+            holdfast::client client{executor, settings_for(server)};
+            holdfast::client other{executor, settings_for(server)};
+            auto held = co_await client.lock("a").acquire();
+            auto const lost = watch(held);
+            auto const waiting = start_acquire(other.lock("a"), {}, &held);
+            co_await sleep_for(200ms);
 
-        server.kill();
-        auto const doubted = [&] { return held.state() == lease_state::in_doubt; };
-        BOOST_TEST(co_await co_eventually(2s, doubted));
-        BOOST_TEST(held.valid());
-        auto const deadline = held.deadline();
-        co_await run_aside([&] { server.restart(true); });
+            server.kill();
+            auto const doubted = [&] { return held.state() == lease_state::in_doubt; };
+            BOOST_TEST(co_await co_eventually(2s, doubted));
+            BOOST_TEST(held.valid());
+            auto const deadline = held.deadline();
+            co_await run_aside([&] { server.restart(true); });
 
-        BOOST_TEST(co_await co_eventually(3s, [&] { return held.state() == lease_state::held; }));
-        BOOST_TEST((held.deadline() > deadline));
-        BOOST_TEST(!lost->told);
-        auto const looked = [&] { return other.stats().refusals >= 2; };
-        BOOST_TEST(co_await co_eventually(3s, looked));
-        BOOST_TEST(!waiting->done);
-        BOOST_TEST(!co_await release(held));
-        BOOST_TEST(co_await co_eventually(2s, [&] { return waiting->done; }));
-        BOOST_TEST(waiting->held.valid());
-        BOOST_TEST(!waiting->rival_was_valid);
-        BOOST_TEST(waiting->held.token().value > held.token().value);
-    });
+            BOOST_TEST(co_await co_eventually(3s, [&] { return held.state() == lease_state::held; })
+            );
+            BOOST_TEST((held.deadline() > deadline));
+            BOOST_TEST(!lost->told);
+            auto const looked = [&] { return other.stats().refusals >= 2; };
+            BOOST_TEST(co_await co_eventually(3s, looked));
+            BOOST_TEST(!waiting->done);
+            BOOST_TEST(!co_await release(held));
+            BOOST_TEST(co_await co_eventually(2s, [&] { return waiting->done; }));
+            BOOST_TEST(waiting->held.valid());
+            BOOST_TEST(!waiting->rival_was_valid);
+            BOOST_TEST(waiting->held.token().value > held.token().value);
+        }
+    );
 }
 
-BOOST_AUTO_TEST_CASE(fault_27_killed_and_restarted_empty) {
-    redis_server server;
-    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+BOOST_AUTO_TEST_CASE(a_server_that_is_killed_and_restarted_empty_has_lost_every_lease) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
         holdfast::client client{executor, settings_for(server)};
         holdfast::client other{executor, settings_for(server)};
         auto taken = co_await client.lock("a").acquire();
@@ -72,6 +59,7 @@ BOOST_AUTO_TEST_CASE(fault_27_killed_and_restarted_empty) {
         auto const waiting = start_acquire(other.lock("a"));
         co_await sleep_for(200ms);
 
+        auto const deadline = taken.deadline();
         co_await run_aside([&] { server.restart(false); });
         // At the first renewal on the new connection; never as late as the next one in turn.
         BOOST_REQUIRE(co_await co_eventually(2s, [&] { return lost_a->told && lost_b->told; }));
@@ -79,7 +67,7 @@ BOOST_AUTO_TEST_CASE(fault_27_killed_and_restarted_empty) {
             lost_a->reason == loss_reason::taken || lost_a->reason == loss_reason::deleted;
         BOOST_TEST(gone);
         BOOST_TEST((lost_b->reason == loss_reason::deleted));
-        BOOST_TEST((lost_a->at < taken.deadline()));
+        BOOST_TEST((lost_a->at < deadline));
         BOOST_TEST(!taken.valid());
 
         BOOST_REQUIRE(co_await co_eventually(3s, [&] { return waiting->done; }));

@@ -1,24 +1,12 @@
 // The server is stopped for longer than the leases that it has given, and goes on.
 
-#include "support/background.hpp"
-#include "support/redis_probe.hpp"
-#include "support/redis_server.hpp"
-#include "support/run.hpp"
-
-#include <holdfast.hpp>
+#include "support/one_server.hpp"
 
 #include <boost/asio/redirect_error.hpp>
-#include <boost/asio/use_awaitable.hpp>
-#include <boost/test/unit_test.hpp>
 
 #include <string>
 
 using namespace holdfast::test;
-using namespace std::chrono_literals;
-namespace asio = boost::asio;
-using holdfast::errc;
-using holdfast::error_code;
-using holdfast::loss_reason;
 
 namespace {
 
@@ -26,9 +14,8 @@ constexpr auto lease = 2s;
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(fault_29_stopped_for_two_leases) {
-    redis_server server;
-    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+BOOST_AUTO_TEST_CASE(the_server_stops_for_two_leases_and_goes_on) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
         holdfast::client client{executor, short_leases(server.url(), lease)};
         holdfast::client other{executor, short_leases(server.url(), lease)};
         auto held = co_await client.lock("a").acquire();
@@ -81,9 +68,8 @@ BOOST_AUTO_TEST_CASE(fault_29_stopped_for_two_leases) {
     });
 }
 
-BOOST_AUTO_TEST_CASE(fault_29_the_client_is_gone_when_the_server_goes_on) {
-    redis_server server;
-    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+BOOST_AUTO_TEST_CASE(the_client_is_gone_when_the_server_goes_on) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
         {
             auto settings = short_leases(server.url(), lease);
             settings.shutdown_timeout = 300ms;

@@ -1,36 +1,20 @@
 // What other clients see of a lock: the keys, fields, channels and payloads of Redisson's RLock and
 // RFencedLock.
 
-#include "support/redis_probe.hpp"
-#include "support/redis_server.hpp"
-#include "support/run.hpp"
+#include "support/one_server.hpp"
 
-#include <holdfast.hpp>
-
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
-#include <boost/test/unit_test.hpp>
 
 #include <map>
 #include <regex>
 #include <string>
 #include <vector>
 
-using namespace std::chrono_literals;
-namespace asio = boost::asio;
+using namespace holdfast::test;
 namespace data = boost::unit_test::data;
-using boost::system::error_code;
-using holdfast::errc;
-using holdfast::test::co_eventually;
-using holdfast::test::redis_probe;
-using holdfast::test::redis_server;
-using holdfast::test::run_with_deadline;
 
 namespace {
-
-constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
 
 std::string const java_client = "71b96ce8-2746-4c7e-9a51-0f6de2f5a111";
 std::string const java_thread = java_client + ":1";
@@ -49,11 +33,6 @@ void hold_from_java(
 void unlock_from_java(redis_probe& probe, std::string const& name, std::string const& channel) {
     probe.del(name);
     probe.publish(channel, "0");
-}
-
-std::int64_t microseconds_of(redis_probe& probe) {
-    auto const now = probe.cmd("TIME").as_array();
-    return std::stoll(now[0].as_string()) * 1'000'000 + std::stoll(now[1].as_string());
 }
 
 struct named {
@@ -81,13 +60,8 @@ std::vector<named> const names{
 
 }  // namespace
 
-BOOST_DATA_TEST_CASE(
-    fault_111_keys_and_channel_are_named_as_in_redisson,
-    data::make(names),
-    expected
-) {
-    redis_server server;
-    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+BOOST_DATA_TEST_CASE(keys_and_channel_are_named_as_in_redisson, data::make(names), expected) {
+    with_server([&](redis_server& server, asio::any_io_executor executor) -> task {
         holdfast::client client{executor, server.url()};
         auto probe = server.probe();
         auto listener = server.probe();
@@ -109,10 +83,7 @@ BOOST_DATA_TEST_CASE(
 }
 
 BOOST_AUTO_TEST_CASE(a_held_lock_is_a_hash_with_one_holder_and_an_expiry) {
-    redis_server server;
-    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
-        holdfast::client client{executor, server.url()};
-        auto probe = server.probe();
+    with_client([](holdfast::client& client, redis_probe& probe) -> task {
         auto first = co_await client.lock("L").acquire({.lease = 30s});
         auto const fields = probe.hgetall("L");
         BOOST_REQUIRE(fields.size() == 1U);
@@ -141,7 +112,7 @@ BOOST_AUTO_TEST_CASE(a_held_lock_is_a_hash_with_one_holder_and_an_expiry) {
 }
 
 BOOST_DATA_TEST_CASE(
-    fault_121_a_lock_held_by_redisson_is_waited_for,
+    a_lock_held_by_redisson_is_waited_for,
     data::make(
         {"71b96ce8-2746-4c7e-9a51-0f6de2f5a111:1",
          "71b96ce8-2746-4c7e-9a51-0f6de2f5a111:-5",
@@ -150,10 +121,7 @@ BOOST_DATA_TEST_CASE(
     ),
     holder
 ) {
-    redis_server server;
-    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
-        holdfast::client client{executor, server.url()};
-        auto probe = server.probe();
+    with_client([&](holdfast::client& client, redis_probe& probe) -> task {
         hold_from_java(probe, "L", holder, 600'000);
         hold_from_java(probe, "L", holder, 600'000);  // re-entered
         std::map<std::string, std::string> const held{{holder, "2"}};
@@ -183,10 +151,7 @@ BOOST_DATA_TEST_CASE(
 }
 
 BOOST_AUTO_TEST_CASE(messages_are_hints_whatever_they_say) {
-    redis_server server;
-    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
-        holdfast::client client{executor, server.url()};
-        auto probe = server.probe();
+    with_client([](holdfast::client& client, redis_probe& probe) -> task {
         hold_from_java(probe, "L", java_thread, 600'000);
         holdfast::lease lease;
         client.lock("L").acquire([&](error_code, holdfast::lease granted) {
@@ -210,10 +175,7 @@ BOOST_AUTO_TEST_CASE(messages_are_hints_whatever_they_say) {
 
 // A plain Redisson lock of a process that died, or a spin lock: no message comes.
 BOOST_AUTO_TEST_CASE(a_lock_of_redisson_that_expires_is_taken_over_without_a_message) {
-    redis_server server;
-    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
-        holdfast::client client{executor, server.url()};
-        auto probe = server.probe();
+    with_client([](holdfast::client& client, redis_probe& probe) -> task {
         hold_from_java(probe, "L", java_thread, 700);
         auto lease = co_await client.lock("L").try_acquire_for(5s);
         BOOST_TEST(lease.valid());
@@ -223,8 +185,7 @@ BOOST_AUTO_TEST_CASE(a_lock_of_redisson_that_expires_is_taken_over_without_a_mes
 }
 
 BOOST_AUTO_TEST_CASE(release_and_renewal_leave_a_lock_of_redisson_alone) {
-    redis_server server;
-    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
         holdfast::client client{executor, server.url()};
         auto probe = server.probe();
         auto lease = co_await client.lock("L").acquire({.renew = false});
@@ -235,7 +196,7 @@ BOOST_AUTO_TEST_CASE(release_and_renewal_leave_a_lock_of_redisson_alone) {
 
         auto [renewed] = co_await lease.renew(as_result);
         BOOST_TEST((renewed == errc::lease_lost));
-        BOOST_TEST((lease.loss() == holdfast::loss_reason::taken));
+        BOOST_TEST((lease.loss() == loss_reason::taken));
         auto [released] = co_await lease.release(as_result);
         BOOST_TEST((released == errc::lease_lost));
         BOOST_TEST(probe.hgetall("L").contains(java_thread));
@@ -245,10 +206,7 @@ BOOST_AUTO_TEST_CASE(release_and_renewal_leave_a_lock_of_redisson_alone) {
 }
 
 BOOST_AUTO_TEST_CASE(renewal_sets_the_expiry_to_the_whole_lease) {
-    redis_server server;
-    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
-        holdfast::client client{executor, server.url()};
-        auto probe = server.probe();
+    with_client([](holdfast::client& client, redis_probe& probe) -> task {
         auto lease = co_await client.lock("L").acquire({.lease = 30s, .renew = false});
         probe.cmd("PEXPIRE", "L", 5'000);
         co_await lease.renew();
@@ -259,8 +217,7 @@ BOOST_AUTO_TEST_CASE(renewal_sets_the_expiry_to_the_whole_lease) {
 }
 
 BOOST_AUTO_TEST_CASE(an_operator_frees_a_lock_of_redisson_with_its_message) {
-    redis_server server;
-    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
         holdfast::client client{executor, server.url()};
         auto probe = server.probe();
         auto listener = server.probe();
@@ -279,10 +236,7 @@ BOOST_AUTO_TEST_CASE(an_operator_frees_a_lock_of_redisson_with_its_message) {
 // A read lock or a fair lock of Redisson's under the name: another kind of lock, so nothing we may
 // wait for.
 BOOST_AUTO_TEST_CASE(another_kind_of_lock_is_not_touched) {
-    redis_server server;
-    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
-        holdfast::client client{executor, server.url()};
-        auto probe = server.probe();
+    with_client([](holdfast::client& client, redis_probe& probe) -> task {
         probe.cmd("HSET", "read", "mode", "read", java_thread, 1);
         probe.cmd("HSET", "write", java_thread + ":write", 1);
         for (auto const* name : {"read", "write"}) {
@@ -297,103 +251,11 @@ BOOST_AUTO_TEST_CASE(another_kind_of_lock_is_not_touched) {
     });
 }
 
-BOOST_AUTO_TEST_CASE(a_token_counter_that_is_not_there_starts_at_the_servers_time) {
-    redis_server server;
-    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
-        holdfast::client client{executor, server.url()};
-        auto probe = server.probe();
-        auto const before = microseconds_of(probe);
-        auto lease = co_await client.lock("L").acquire();
-        auto const after = microseconds_of(probe);
-        auto const first = lease.token().value;
-        BOOST_TEST(first >= static_cast<std::uint64_t>(before));
-        BOOST_TEST(first <= static_cast<std::uint64_t>(after));
-        BOOST_TEST(probe.get("redisson_lock_token:{L}").value() == std::to_string(first));
-        co_await lease.release();
-
-        lease = co_await client.lock("L").acquire();
-        BOOST_TEST(lease.token().value == first + 1);
-        co_await lease.release();
-
-        // The server lost its data.
-        probe.flushall();
-        lease = co_await client.lock("L").acquire();
-        BOOST_TEST(lease.token().value > first + 1);
-        co_await lease.release();
-    });
-}
-
-BOOST_AUTO_TEST_CASE(a_token_counter_that_redisson_made_goes_on_and_never_expires) {
-    redis_server server;
-    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
-        holdfast::client client{executor, server.url()};
-        auto probe = server.probe();
-        probe.set("redisson_lock_token:{L}", "41");
-        for (std::uint64_t expected = 42; expected < 45; ++expected) {
-            auto lease = co_await client.lock("L").acquire();
-            BOOST_TEST(lease.token().value == expected);
-            co_await lease.release();
-        }
-        BOOST_TEST(probe.get("redisson_lock_token:{L}").value() == "44");
-        BOOST_TEST(probe.pttl("redisson_lock_token:{L}") == -1);
-    });
-}
-
-BOOST_AUTO_TEST_CASE(a_token_counter_of_ours_expires_after_fence_ttl) {
-    redis_server server;
-    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
-        auto settings = holdfast::parse_url(server.url());
-        settings.fence_ttl = 48h;
-        holdfast::client client{executor, settings};
-        auto probe = server.probe();
-        std::string const counter = "redisson_lock_token:{L}";
-        std::int64_t const whole = std::chrono::milliseconds{48h}.count();
-
-        auto lease = co_await client.lock("L").acquire();
-        BOOST_TEST(probe.pttl(counter) <= whole);
-        BOOST_TEST(probe.pttl(counter) > whole - 60'000);
-        co_await lease.release();
-
-        // Long after the last grant, the next one sets the whole time again.
-        probe.cmd("PEXPIRE", counter, whole / 2);
-        lease = co_await client.lock("L").acquire();
-        BOOST_TEST(probe.pttl(counter) > whole - 60'000);
-        auto const last = lease.token();
-        co_await lease.release();
-
-        // It has expired: the next token is greater all the same.
-        probe.cmd("PEXPIRE", counter, 1);
-        BOOST_TEST(co_await co_eventually(1s, [&] { return !probe.exists(counter); }));
-        lease = co_await client.lock("L").acquire();
-        BOOST_TEST(lease.token().value > last.value);
-        co_await lease.release();
-    });
-}
-
-BOOST_AUTO_TEST_CASE(a_token_counter_stays_for_ever_if_the_configuration_says_so) {
-    redis_server server;
-    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
-        auto settings = holdfast::parse_url(server.url());
-        settings.fence_ttl = holdfast::config::never;
-        holdfast::client client{executor, settings};
-        auto probe = server.probe();
-        auto lease = co_await client.lock("L").acquire();
-        auto const first = lease.token().value;
-        BOOST_TEST(probe.pttl("redisson_lock_token:{L}") == -1);
-        co_await lease.release();
-        lease = co_await client.lock("L").acquire();
-        BOOST_TEST(lease.token().value == first + 1);
-        BOOST_TEST(probe.pttl("redisson_lock_token:{L}") == -1);
-        co_await lease.release();
-    });
-}
-
 // "a" and "{a}" are different locks with the same derived names.
-BOOST_AUTO_TEST_CASE(fault_114_locks_that_share_a_channel_both_hear_their_notices) {
-    redis_server server;
-    run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+BOOST_AUTO_TEST_CASE(locks_that_share_a_channel_both_hear_their_notifications) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
         auto settings = holdfast::parse_url(server.url());
-        settings.fallback = 1h;
+        settings.fallback_poll_interval = 1h;
         holdfast::client holder{executor, server.url()};
         holdfast::client client{executor, settings};
         auto plain = co_await holder.lock("a").acquire({.lease = 1h});
@@ -410,15 +272,15 @@ BOOST_AUTO_TEST_CASE(fault_114_locks_that_share_a_channel_both_hear_their_notice
             got_braced = std::move(granted);
         });
         BOOST_TEST(co_await co_eventually(5s, [&] { return client.stats().refusals >= 3; }));
-        co_await holdfast::test::sleep_for(100ms);
+        co_await sleep_for(100ms);
 
         co_await braced.release();
         BOOST_TEST(co_await co_eventually(1s, [&] { return bool(got_braced); }));
         BOOST_TEST(!got_plain);
 
-        // The end of the second waiting room must not take the channel away from the first.
+        // The end of the second wait queue must not take the channel away from the first.
         co_await got_braced.release();
-        co_await holdfast::test::sleep_for(1500ms);
+        co_await sleep_for(1500ms);
         co_await plain.release();
         BOOST_TEST(co_await co_eventually(1s, [&] { return bool(got_plain); }));
         co_await got_plain.release();

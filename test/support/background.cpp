@@ -7,10 +7,24 @@
 
 #include <future>
 #include <stdexcept>
+#include <utility>
 
 namespace holdfast::test {
 
 namespace asio = boost::asio;
+
+std::function<void(error_code, lease)> keep(
+    std::shared_ptr<acquisition> result,
+    lease const* rival
+) {
+    return [result = std::move(result), rival](error_code ec, lease granted) {
+        result->at = lease_clock::now();
+        result->rival_was_valid = !ec && rival && rival->valid();
+        result->error = ec;
+        result->held = std::move(granted);
+        result->done = true;
+    };
+}
 
 std::shared_ptr<acquisition> start_acquire(
     lock const& on,
@@ -18,13 +32,7 @@ std::shared_ptr<acquisition> start_acquire(
     lease const* rival
 ) {
     auto result = std::make_shared<acquisition>();
-    on.acquire(options, [result, rival](error_code ec, lease granted) {
-        result->at = lease_clock::now();
-        result->rival_was_valid = !ec && rival && rival->valid();
-        result->error = ec;
-        result->held = std::move(granted);
-        result->done = true;
-    });
+    on.acquire(options, keep(result, rival));
     return result;
 }
 
@@ -42,7 +50,7 @@ std::shared_ptr<loss> watch(lease& held) {
 config short_leases(std::string const& url, std::chrono::milliseconds lease) {
     auto settings = parse_url(url);
     settings.lease = lease;
-    settings.notice = 1.0 / 3.0;
+    settings.loss_margin = 1.0 / 3.0;
     return settings;
 }
 

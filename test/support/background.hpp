@@ -21,7 +21,13 @@ struct acquisition {
     bool rival_was_valid = false;  // at that moment
 };
 
-/// Starts it. `rival`, if there is one, must outlive the acquisition.
+/// What `acquire`, `try_acquire` and `try_acquire_for` are given to complete with.
+std::function<void(error_code, lease)> keep(
+    std::shared_ptr<acquisition> result,
+    lease const* rival = nullptr
+);
+
+/// Starts one. `rival`, if there is one, must outlive the acquisition.
 std::shared_ptr<acquisition> start_acquire(
     lock const& on,
     acquire_options options = {},
@@ -39,7 +45,8 @@ struct loss {
 std::shared_ptr<loss> watch(lease& held);
 
 /// What `parse_url` makes of the URL, with leases of this length. A third of the lease lies between
-/// the notice of a loss and the deadline, so that a busy machine does not tell the holder too late.
+/// the notification of a loss and the deadline, so that a busy machine does not tell the holder too
+/// late.
 config short_leases(std::string const& url, std::chrono::milliseconds lease);
 
 /// What the operation completes with.

@@ -49,6 +49,7 @@ public:
     boost::system::error_code listen();
     void stop_listening();
     void refuse_new(bool refuse) { refuse_ = refuse; }
+    void lead_to(proxy_connection::protocol::endpoint server) { server_ = std::move(server); }
     void cut(cut_kind kind, connection_selector const& which);
     void forget_closed();
 

@@ -170,8 +170,14 @@ std::map<std::string, std::int64_t> redis_probe::commandstats() {
     return calls;
 }
 
-std::int64_t redis_probe::total_commands() {
-    return std::stoll(info("stats").at("total_commands_processed"));
+std::int64_t redis_probe::lock_commands() {
+    std::int64_t calls = 0;
+    for (auto const& [name, count] : commandstats()) {
+        bool const counts = name.starts_with("eval") || name.starts_with("script") ||
+                            name.find("subscribe") != std::string::npos;
+        calls += counts ? count : 0;
+    }
+    return calls;
 }
 
 }  // namespace holdfast::test

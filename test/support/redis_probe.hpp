@@ -70,7 +70,7 @@ public:
     // Scripts and statistics. The probe's own commands are counted too.
     void script_flush();
     std::map<std::string, std::int64_t> commandstats();  // calls by command, in lower case
-    std::int64_t total_commands();
+    std::int64_t lock_commands();  // scripts and subscriptions: no lock can do without them
     std::map<std::string, std::string> info(std::string const& section);
 
 private:

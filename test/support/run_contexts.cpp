@@ -1,5 +1,8 @@
 #include "run_contexts.hpp"
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
 namespace holdfast::test {
 
 using std::chrono::milliseconds;
@@ -26,6 +29,17 @@ bool run_until(
 
 void run_for(std::initializer_list<boost::asio::io_context*> contexts, milliseconds time) {
     run_until(contexts, time, [] { return false; });
+}
+
+bool run_and_destroy(boost::asio::io_context& beside, holder const& hold, bool at_once) {
+    boost::asio::io_context holders;
+    bool held = false;
+    boost::asio::co_spawn(holders, hold(held), boost::asio::detached);
+    bool const came = run_until({&beside, &holders}, std::chrono::seconds{5}, [&] { return held; });
+    if (!at_once) {
+        run_for({&beside, &holders}, milliseconds{60});
+    }
+    return came;
 }
 
 }  // namespace holdfast::test

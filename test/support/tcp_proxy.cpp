@@ -85,6 +85,12 @@ void tcp_proxy::refuse_new(bool refuse) {
     engine_->call([&] { engine_->refuse_new(refuse); });
 }
 
+void tcp_proxy::lead_to(std::string const& server_unix_socket) {
+    engine_->call([&] {
+        engine_->lead_to(asio::local::stream_protocol::endpoint{server_unix_socket});
+    });
+}
+
 void tcp_proxy::stop_listening() {
     engine_->call([&] { engine_->stop_listening(); });
 }

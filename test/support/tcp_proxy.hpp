@@ -60,6 +60,7 @@ public:
     void refuse_new(bool refuse);  // accepts and closes
     void stop_listening();         // "connection refused"
     void listen_again();           // on the same port; throws if it has been taken
+    void lead_to(std::string const& server_unix_socket);  // as a name that moves to another server
 
     // Faults, each of which happens once, to the first connection that gets there.
 

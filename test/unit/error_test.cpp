@@ -57,6 +57,20 @@ BOOST_AUTO_TEST_CASE(the_category_is_named_after_the_library) {
     BOOST_TEST(holdfast::error_category().message(0) == "unknown error");
 }
 
+// Two shared objects in one program may each have a copy of the library.
+BOOST_AUTO_TEST_CASE(the_category_of_another_copy_of_the_library_is_the_same) {
+    struct copy final : boost::system::error_category {
+        copy() : error_category{0xe638'2f41'b95c'd017} {}
+        char const* name() const noexcept override { return "holdfast"; }
+        std::string message(int) const override { return ""; }
+    };
+    copy const other;
+    BOOST_TEST((holdfast::error_category() == other));
+    BOOST_TEST(
+        (error_code{errc::lease_lost} == error_code{static_cast<int>(errc::lease_lost), other})
+    );
+}
+
 BOOST_AUTO_TEST_CASE(an_error_compares_with_its_value_and_travels_in_an_exception) {
     error_code const ec = errc::unreachable;
     BOOST_TEST((ec == errc::unreachable));

@@ -3,6 +3,7 @@
 
 #include "core/acquire_fsm.hpp"
 #include "core/lease_fsm.hpp"
+#include "core/release_fsm.hpp"
 #include "redis/replies.hpp"
 
 #include <array>
@@ -15,14 +16,11 @@
 namespace holdfast {
 
 inline std::ostream& operator<<(std::ostream& out, lease_state state) {
-    constexpr std::array names{"empty", "held", "in_doubt", "lost"};
-    return out << names.at(static_cast<std::size_t>(state));
+    return out << to_string(state);
 }
 
 inline std::ostream& operator<<(std::ostream& out, loss_reason reason) {
-    constexpr std::array
-        names{"none", "expired", "taken", "deleted", "unreachable", "max_hold", "client_stopped"};
-    return out << names.at(static_cast<std::size_t>(reason));
+    return out << to_string(reason);
 }
 
 inline std::ostream& operator<<(std::ostream& out, errc value) {
@@ -50,7 +48,7 @@ inline bool operator==(acquire_fsm::verdict const& a, acquire_fsm::verdict const
 }
 
 inline std::ostream& operator<<(std::ostream& out, acquire_fsm::verdict const& verdict) {
-    constexpr std::array names{"go_on", "deliver", "finish"};
+    constexpr std::array names{"go_on", "deliver", "finish", "abort"};
     return out << names.at(static_cast<std::size_t>(verdict.kind)) << " ("
                << verdict.error.message() << ")" << (verdict.withdraw ? ", withdraw" : "");
 }
@@ -58,6 +56,19 @@ inline std::ostream& operator<<(std::ostream& out, acquire_fsm::verdict const& v
 inline std::ostream& operator<<(std::ostream& out, attempt_answer answer) {
     constexpr std::array names{"granted", "busy", "refused", "failed", "not_sent", "unknown"};
     return out << names.at(static_cast<std::size_t>(answer));
+}
+
+inline bool operator==(release_fsm::verdict const& a, release_fsm::verdict const& b) {
+    return a.tell == b.tell && a.error == b.error && a.over == b.over &&
+           a.left_behind == b.left_behind && a.lost == b.lost;
+}
+
+inline std::ostream& operator<<(std::ostream& out, release_fsm::verdict const& verdict) {
+    if (verdict.tell) {
+        out << "tell (" << verdict.error.message() << ") ";
+    }
+    return out << (verdict.over ? "over " : "go_on ") << (verdict.left_behind ? "left_behind " : "")
+               << verdict.lost;
 }
 
 inline std::ostream& operator<<(std::ostream& out, server_error::effect what) {

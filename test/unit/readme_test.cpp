@@ -1,5 +1,6 @@
 // The code of the README and of the reference's first page is compiled: it is in
-// test/compile/readme.cpp word for word. The README's examples are those that there are.
+// test/packaging/compile/readme.cpp word for word. The README's examples are those that there are,
+// and its fencing recipe is that of the example.
 
 #include <boost/test/unit_test.hpp>
 
@@ -23,8 +24,8 @@ std::string read(std::string const& path) {
     return text.str();
 }
 
-std::vector<std::string> cpp_blocks(std::string const& text) {
-    std::string const opening = "```cpp\n";
+std::vector<std::string> blocks_of(std::string const& language, std::string const& text) {
+    std::string const opening = "```" + language + "\n";
     std::vector<std::string> blocks;
     for (auto at = text.find(opening); at != std::string::npos; at = text.find(opening, at)) {
         at += opening.size();
@@ -36,16 +37,29 @@ std::vector<std::string> cpp_blocks(std::string const& text) {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(the_code_in_the_readme_is_compiled) {
-    auto const compiled = read("test/compile/readme.cpp");
-    auto const blocks = cpp_blocks(read("README.md"));
+    auto const compiled = read("test/packaging/compile/readme.cpp");
+    auto const blocks = blocks_of("cpp", read("README.md"));
     BOOST_TEST(blocks.size() >= 4U);
-    auto const of_reference = cpp_blocks(read("src/reference/index.md"));
+    auto const of_reference = blocks_of("cpp", read("src/reference/index.md"));
     BOOST_TEST(of_reference.size() >= 1U);
     for (auto const* from : {&blocks, &of_reference}) {
         for (auto const& block : *from) {
             BOOST_TEST((compiled.find(block) != std::string::npos), block);
         }
     }
+}
+
+BOOST_AUTO_TEST_CASE(the_statements_of_the_fencing_recipe_are_those_that_the_example_stands_for) {
+    auto const example = read("examples/stock_table.hpp");
+    auto const blocks = blocks_of("sql", read("README.md"));
+    BOOST_REQUIRE(blocks.size() == 1U);
+    int statements = 0;
+    std::istringstream recipe{blocks.front()};
+    for (std::string line; std::getline(recipe, line, ';') && line != "\n"; ++statements) {
+        auto const statement = "// " + line.substr(line.find_first_not_of('\n')) + "\n";
+        BOOST_TEST((example.find(statement) != std::string::npos), statement);
+    }
+    BOOST_TEST(statements == 3);
 }
 
 // README.md: | example | what it shows | `./dev example NAME` |
@@ -81,18 +95,18 @@ BOOST_AUTO_TEST_CASE(every_example_has_its_row_in_the_readme) {
     BOOST_TEST(there.size() >= 10U);
 }
 
-// test/faults.md: | number | fault | file | test |
+// test/faults.md: | fault | file | test |
 BOOST_AUTO_TEST_CASE(the_tests_in_the_table_of_faults_exist) {
     std::istringstream table{read("test/faults.md")};
     int rows = 0;
     for (std::string line; std::getline(table, line);) {
-        auto const name_at = line.rfind("| fault_");
-        if (name_at == std::string::npos) {
+        auto const file_at = line.find("| integration/");
+        if (file_at == std::string::npos) {
             continue;
         }
-        auto const name = line.substr(name_at + 2, line.size() - 2 - (name_at + 2));
-        auto const file_at = line.rfind("| ", name_at - 1) + 2;
-        auto const file = line.substr(file_at, name_at - 1 - file_at);
+        auto const name_at = line.rfind("| ") + 2;
+        auto const file = line.substr(file_at + 2, line.find(' ', file_at + 2) - file_at - 2);
+        auto const name = line.substr(name_at, line.rfind(" |") - name_at);
         auto const program = read("test/" + file);
         auto const at = program.find(name);
         bool const ends = at != std::string::npos &&

@@ -5,6 +5,8 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <openssl/err.h>
+
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -43,6 +45,18 @@ BOOST_AUTO_TEST_CASE(every_part_is_read) {
     BOOST_TEST(settings.password == "s3cret");
     BOOST_TEST(settings.database == 3);
     BOOST_TEST(settings.client_name == "shop");
+}
+
+// OpenSSL reads the URL, and its queue of errors belongs to the program.
+BOOST_AUTO_TEST_CASE(the_error_queue_of_openssl_stays_as_it_was) {
+    ERR_clear_error();
+    ERR_raise(ERR_LIB_USER, 42);
+    auto const before = ERR_peek_last_error();
+    BOOST_TEST(parse_url("redis://h:1").host == "h");
+    BOOST_TEST(ERR_peek_last_error() == before);
+    BOOST_CHECK_THROW((void)parse_url("redis://[h"), std::invalid_argument);
+    BOOST_TEST(ERR_get_error() == before);
+    BOOST_TEST(ERR_get_error() == 0U);
 }
 
 BOOST_AUTO_TEST_CASE(a_password_may_come_without_a_user) {
@@ -105,6 +119,24 @@ BOOST_AUTO_TEST_CASE(a_unix_socket_is_a_path) {
     BOOST_TEST(full.client_name == "x");
 }
 
+BOOST_AUTO_TEST_CASE(a_unix_socket_has_its_database_in_the_query) {
+    auto const settings = parse_url("unix:///run/redis.sock?db=3&client_name=x");
+    BOOST_TEST(settings.unix_socket == "/run/redis.sock");
+    BOOST_TEST(settings.database == 3);
+    BOOST_TEST(settings.client_name == "x");
+}
+
+BOOST_AUTO_TEST_CASE(the_scheme_may_be_written_in_any_case) {
+    BOOST_TEST(parse_url("REDIS://Cache.example/1").host == "Cache.example");
+    BOOST_TEST(!parse_url("Redis://h").tls.enabled);
+    BOOST_TEST(parse_url("RediSS://h").tls.enabled);
+    BOOST_TEST(parse_url("UNIX:///run/Redis.sock").unix_socket == "/run/Redis.sock");
+}
+
+BOOST_AUTO_TEST_CASE(a_comma_in_a_user_name_or_a_password_is_not_a_second_server) {
+    BOOST_TEST(parse_url("redis://a,b:c,d@h").password == "c,d");
+}
+
 BOOST_AUTO_TEST_CASE(a_bad_url_is_refused_by_the_part_that_is_wrong_and_never_by_its_password) {
     struct {
         std::string_view url, part;
@@ -137,7 +169,16 @@ BOOST_AUTO_TEST_CASE(a_bad_url_is_refused_by_the_part_that_is_wrong_and_never_by
         {"redis://:s3cret%zz@h", "password"},
         {"redis://:s3cret%00@h", "password"},
         {"redis://al%ice:s3cret@h", "user"},
-        {"redis://:s3cret@h?timeout=1", "query"},
+        {"redis://:s3cret@h?timeout=1", "query: unknown parameter \"timeout\""},
+        {"redis://:s3cret@h?client_name=x&retries=s3cret", "query: unknown parameter \"retries\""},
+        {"redis://h:1?s3=cret@host", "query: unknown parameter"},
+        {"redis://h:1?s3cret@host", "query: unknown parameter"},
+        {"redis://h?s3%20=cret", "query: unknown parameter"},
+        {"redis://:s3cret@h?db=1", "query: unknown parameter \"db\""},
+        {"redis://:s3cret@h1,h2", "host: only one server"},
+        {"redis://h1:6379,h2:6379", "host: only one server"},
+        {"unix:///run/redis.sock?db=x", "database"},
+        {"unix:///run/redis.sock?db=-1", "database"},
         {"redis://:s3cret@h?client_name=%", "query"},
         {"redis://:s3cret@h?ca_file=x", "query"},
         {"redis://:s3cret@h?certificate_file=x", "query"},

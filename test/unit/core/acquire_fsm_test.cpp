@@ -1,26 +1,26 @@
-// How an acquisition ends: every answer, every kind of patience, cancellation of each type, the
-// limit, the end of the client; and that no grant is forgotten on the server.
+// How an acquisition ends: every answer, every kind of patience, both requests for cancellation,
+// the limit, the end of the client; and that no grant is forgotten on the server.
 
 #include "core/acquire_fsm.hpp"
 
 #include "unit/printers.hpp"
 
-#include <boost/asio/error.hpp>
 #include <boost/test/unit_test.hpp>
 
-namespace asio = boost::asio;
-using asio::cancellation_type;
+using namespace std::chrono_literals;
 using holdfast::errc;
 using holdfast::error_code;
 using holdfast::detail::acquire_fsm;
 using holdfast::detail::attempt_answer;
+using holdfast::detail::cancel_request;
 using holdfast::detail::patience;
+using holdfast::detail::time_point;
 using verdict = acquire_fsm::verdict;
 using kind = acquire_fsm::verdict_kind;
 
 namespace {
 
-error_code const aborted = asio::error::operation_aborted;
+constexpr time_point usable_until{1'000s};
 error_code const refused = errc::server_refused;
 error_code const unreachable = errc::unreachable;
 
@@ -28,19 +28,17 @@ verdict const go_on{};
 verdict const deliver{kind::deliver, {}, false};
 verdict const deliver_and_withdraw{kind::deliver, {}, true};
 
+verdict const aborted{kind::abort, {}, false};
+verdict const aborted_and_withdrawn{kind::abort, {}, true};
+
 verdict finish(error_code error, bool withdraw = false) {
     return {kind::finish, error, withdraw};
 }
 
 constexpr patience all_patience[] = {patience::unlimited, patience::one_attempt, patience::limited};
-
-// The types whose signal ends an attempt in flight at once.
-constexpr cancellation_type abrupt_types[] = {
-    cancellation_type::terminal,
-    cancellation_type::partial,
-    cancellation_type::terminal | cancellation_type::total,
-    cancellation_type::partial | cancellation_type::total,
-    cancellation_type::all,
+constexpr cancel_request both_requests[] = {
+    cancel_request::at_once,
+    cancel_request::after_the_reply
 };
 
 }  // namespace
@@ -50,7 +48,7 @@ BOOST_AUTO_TEST_SUITE(acquire_fsm_test)
 BOOST_AUTO_TEST_CASE(a_grant_is_delivered_whatever_the_patience) {
     for (auto const how_long : all_patience) {
         acquire_fsm fsm{how_long};
-        fsm.on_attempt_sent();
+        fsm.on_attempt_sent(usable_until);
         BOOST_TEST(fsm.in_flight());
         BOOST_TEST(fsm.on_answer(attempt_answer::granted, {}) == deliver);
         BOOST_TEST(fsm.done());
@@ -73,7 +71,7 @@ BOOST_AUTO_TEST_CASE(one_attempt_ends_with_the_first_answer) {
     for (auto const& row : table) {
         BOOST_TEST_CONTEXT(row.answer) {
             acquire_fsm fsm{patience::one_attempt};
-            fsm.on_attempt_sent();
+            fsm.on_attempt_sent(usable_until);
             BOOST_TEST(fsm.on_answer(row.answer, row.cause) == row.expected);
             BOOST_TEST(fsm.done());
         }
@@ -82,10 +80,10 @@ BOOST_AUTO_TEST_CASE(one_attempt_ends_with_the_first_answer) {
 
 BOOST_AUTO_TEST_CASE(an_attempt_that_was_never_sent_does_not_count_as_the_one) {
     acquire_fsm fsm{patience::one_attempt};
-    fsm.on_attempt_sent();
+    fsm.on_attempt_sent(usable_until);
     BOOST_TEST(fsm.on_answer(attempt_answer::not_sent, {}) == go_on);
     BOOST_TEST(!fsm.in_flight());
-    fsm.on_attempt_sent();
+    fsm.on_attempt_sent(usable_until);
     BOOST_TEST(fsm.on_answer(attempt_answer::busy, {}) == finish({}));
 }
 
@@ -97,10 +95,10 @@ BOOST_AUTO_TEST_CASE(the_patient_go_on_after_all_that_may_pass_and_end_with_what
               attempt_answer::refused,
               attempt_answer::not_sent,
               attempt_answer::unknown}) {
-            fsm.on_attempt_sent();
+            fsm.on_attempt_sent(usable_until);
             BOOST_TEST(fsm.on_answer(answer, refused) == go_on);
         }
-        fsm.on_attempt_sent();
+        fsm.on_attempt_sent(usable_until);
         BOOST_TEST(
             fsm.on_answer(attempt_answer::failed, errc::corrupt_state) ==
             finish(errc::corrupt_state, true)
@@ -108,47 +106,66 @@ BOOST_AUTO_TEST_CASE(the_patient_go_on_after_all_that_may_pass_and_end_with_what
     }
 }
 
-BOOST_AUTO_TEST_CASE(cancelled_while_nothing_is_in_flight_it_ends_at_once_for_every_type) {
-    for (auto const type :
-         {cancellation_type::terminal,
-          cancellation_type::partial,
-          cancellation_type::total,
-          cancellation_type::all}) {
+BOOST_AUTO_TEST_CASE(cancelled_while_nothing_is_in_flight_it_ends_at_once) {
+    for (auto const how : both_requests) {
         for (auto const how_long : all_patience) {
             acquire_fsm fsm{how_long};
-            BOOST_TEST(fsm.on_cancel(type) == finish(aborted));
+            BOOST_TEST(fsm.on_cancel(how) == aborted);
+            BOOST_TEST(fsm.done());
         }
     }
 }
 
 BOOST_AUTO_TEST_CASE(cancelled_between_attempts_it_ends_at_once_and_withdraws_nothing) {
     acquire_fsm fsm{patience::unlimited};
-    fsm.on_attempt_sent();
+    fsm.on_attempt_sent(usable_until);
     fsm.on_answer(attempt_answer::busy, {});
-    BOOST_TEST(fsm.on_cancel(cancellation_type::total) == finish(aborted));
+    BOOST_TEST(fsm.on_cancel(cancel_request::after_the_reply) == aborted);
 }
 
-BOOST_AUTO_TEST_CASE(terminal_and_partial_end_an_attempt_in_flight_and_withdraw_it) {
-    for (auto const type : abrupt_types) {
-        acquire_fsm fsm{patience::unlimited};
-        fsm.on_attempt_sent();
-        BOOST_TEST(fsm.on_cancel(type) == finish(aborted, true));
-        // Its answer, and whatever else comes, is nobody's business any more.
-        BOOST_TEST(fsm.on_answer(attempt_answer::granted, {}) == go_on);
-        BOOST_TEST(fsm.on_cancel(type) == go_on);
-        BOOST_TEST(fsm.on_time_up(true, {}) == go_on);
-        BOOST_TEST(fsm.on_ended(errc::client_stopped) == go_on);
+BOOST_AUTO_TEST_CASE(cancelled_at_once_an_attempt_in_flight_is_withdrawn) {
+    acquire_fsm fsm{patience::unlimited};
+    fsm.on_attempt_sent(usable_until);
+    BOOST_TEST(fsm.on_cancel(cancel_request::at_once) == aborted_and_withdrawn);
+    // Nobody waits for its answer, or for anything else.
+    BOOST_TEST(fsm.on_answer(attempt_answer::granted, {}) == go_on);
+    BOOST_TEST(fsm.on_cancel(cancel_request::at_once) == go_on);
+    BOOST_TEST(fsm.on_time_up(true, {}) == go_on);
+    BOOST_TEST(fsm.on_ended(errc::client_stopped) == go_on);
+}
+
+BOOST_AUTO_TEST_CASE(a_withdrawal_that_may_have_overtaken_its_attempt_is_repeated) {
+    struct {
+        attempt_answer answer;
+        bool overtaken;
+        bool withdraw;
+    } const table[] = {
+        {attempt_answer::granted, true, true},
+        {attempt_answer::unknown, true, true},
+        {attempt_answer::busy, true, false},
+        {attempt_answer::not_sent, true, false},
+        {attempt_answer::granted, false, false},
+        {attempt_answer::unknown, false, false},
+    };
+    for (auto const& row : table) {
+        BOOST_TEST_CONTEXT(row.answer << " " << row.overtaken) {
+            acquire_fsm fsm{patience::unlimited};
+            fsm.on_attempt_sent(usable_until);
+            BOOST_TEST(fsm.on_cancel(cancel_request::at_once) == aborted_and_withdrawn);
+            verdict const expected{kind::go_on, {}, row.withdraw};
+            BOOST_TEST(fsm.on_answer(row.answer, {}, row.overtaken) == expected);
+        }
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_grant_is_delivered_despite_total_cancellation) {
+BOOST_AUTO_TEST_CASE(cancelled_after_the_reply_a_grant_is_delivered) {
     acquire_fsm fsm{patience::unlimited};
-    fsm.on_attempt_sent();
-    BOOST_TEST(fsm.on_cancel(cancellation_type::total) == go_on);
+    fsm.on_attempt_sent(usable_until);
+    BOOST_TEST(fsm.on_cancel(cancel_request::after_the_reply) == go_on);
     BOOST_TEST(fsm.on_answer(attempt_answer::granted, {}) == deliver);
 }
 
-BOOST_AUTO_TEST_CASE(total_cancellation_in_flight_ends_with_any_other_answer) {
+BOOST_AUTO_TEST_CASE(cancelled_after_the_reply_it_ends_with_any_other_answer) {
     struct {
         attempt_answer answer;
         bool withdraw;
@@ -163,9 +180,12 @@ BOOST_AUTO_TEST_CASE(total_cancellation_in_flight_ends_with_any_other_answer) {
         for (auto const how_long : all_patience) {
             BOOST_TEST_CONTEXT(row.answer) {
                 acquire_fsm fsm{how_long};
-                fsm.on_attempt_sent();
-                BOOST_TEST(fsm.on_cancel(cancellation_type::total) == go_on);
-                BOOST_TEST(fsm.on_answer(row.answer, refused) == finish(aborted, row.withdraw));
+                fsm.on_attempt_sent(usable_until);
+                BOOST_TEST(fsm.on_cancel(cancel_request::after_the_reply) == go_on);
+                BOOST_TEST(
+                    fsm.on_answer(row.answer, refused) ==
+                    (row.withdraw ? aborted_and_withdrawn : aborted)
+                );
             }
         }
     }
@@ -173,89 +193,94 @@ BOOST_AUTO_TEST_CASE(total_cancellation_in_flight_ends_with_any_other_answer) {
 
 BOOST_AUTO_TEST_CASE(a_second_and_stronger_cancellation_does_not_wait) {
     acquire_fsm fsm{patience::unlimited};
-    fsm.on_attempt_sent();
-    BOOST_TEST(fsm.on_cancel(cancellation_type::total) == go_on);
-    BOOST_TEST(fsm.on_cancel(cancellation_type::terminal) == finish(aborted, true));
+    fsm.on_attempt_sent(usable_until);
+    BOOST_TEST(fsm.on_cancel(cancel_request::after_the_reply) == go_on);
+    BOOST_TEST(fsm.on_cancel(cancel_request::at_once) == aborted_and_withdrawn);
 }
 
 BOOST_AUTO_TEST_CASE(the_limit_does_not_turn_a_cancellation_into_busy) {
     for (bool const busy : {false, true}) {
         acquire_fsm fsm{patience::limited};
-        fsm.on_attempt_sent();
-        BOOST_TEST(fsm.on_cancel(cancellation_type::total) == go_on);
-        BOOST_TEST(fsm.on_time_up(busy, {}) == finish(aborted, true));
+        fsm.on_attempt_sent(usable_until);
+        BOOST_TEST(fsm.on_cancel(cancel_request::after_the_reply) == go_on);
+        BOOST_TEST(fsm.on_time_up(busy, {}) == aborted_and_withdrawn);
     }
-}
-
-BOOST_AUTO_TEST_CASE(no_type_is_no_cancellation) {
-    acquire_fsm fsm{patience::unlimited};
-    BOOST_TEST(fsm.on_cancel(cancellation_type::none) == go_on);
-    fsm.on_attempt_sent();
-    BOOST_TEST(fsm.on_cancel(cancellation_type::none) == go_on);
-    BOOST_TEST(!fsm.done());
 }
 
 BOOST_AUTO_TEST_CASE(a_decided_grant_is_beyond_cancellation) {
-    for (auto const type : abrupt_types) {
-        acquire_fsm fsm{patience::unlimited};
-        fsm.on_attempt_sent();
-        BOOST_TEST(fsm.on_answer(attempt_answer::granted, {}) == deliver);
-        BOOST_TEST(fsm.on_cancel(type) == go_on);
-        BOOST_TEST(fsm.on_time_up(false, {}) == go_on);
-        BOOST_TEST(fsm.on_ended(errc::client_stopped) == go_on);
+    acquire_fsm fsm{patience::unlimited};
+    fsm.on_attempt_sent(usable_until);
+    BOOST_TEST(fsm.on_answer(attempt_answer::granted, {}) == deliver);
+    BOOST_TEST(fsm.on_cancel(cancel_request::at_once) == go_on);
+    BOOST_TEST(fsm.on_time_up(false, {}) == go_on);
+    BOOST_TEST(fsm.on_ended(errc::client_stopped) == go_on);
+}
+
+BOOST_AUTO_TEST_CASE(a_grant_that_arrives_too_late_counts_as_unknown) {
+    acquire_fsm fsm{patience::unlimited};
+    fsm.on_attempt_sent(usable_until);
+    BOOST_TEST(fsm.judge(attempt_answer::granted, usable_until - 1ns) == attempt_answer::granted);
+    BOOST_TEST(fsm.judge(attempt_answer::granted, usable_until) == attempt_answer::unknown);
+    for (auto const other :
+         {attempt_answer::busy,
+          attempt_answer::refused,
+          attempt_answer::failed,
+          attempt_answer::not_sent}) {
+        BOOST_TEST(fsm.judge(other, usable_until + 1h) == other);
     }
+    // Each attempt has an end of its own.
+    fsm.on_answer(attempt_answer::unknown, unreachable);
+    fsm.on_attempt_sent(usable_until + 10s);
+    BOOST_TEST(fsm.judge(attempt_answer::granted, usable_until) == attempt_answer::granted);
 }
 
 BOOST_AUTO_TEST_CASE(an_unanswered_attempt_is_withdrawn_however_it_ends_later) {
     auto const unsure = [] {
         acquire_fsm fsm{patience::limited};
-        fsm.on_attempt_sent();
+        fsm.on_attempt_sent(usable_until);
         fsm.on_answer(attempt_answer::unknown, unreachable);
-        fsm.on_attempt_sent();
+        fsm.on_attempt_sent(usable_until);
         fsm.on_answer(attempt_answer::busy, {});
         return fsm;
     };
-    BOOST_TEST(unsure().on_cancel(cancellation_type::total) == finish(aborted, true));
-    BOOST_TEST(unsure().on_time_up(false, {}) == finish({}, true));
+    BOOST_TEST(unsure().on_cancel(cancel_request::after_the_reply) == aborted_and_withdrawn);
+    BOOST_TEST(unsure().on_time_up(true, {}) == finish({}, true));
     BOOST_TEST(unsure().on_ended(errc::client_stopped) == finish(errc::client_stopped, true));
 }
 
 BOOST_AUTO_TEST_CASE(a_grant_of_a_repeated_attempt_withdraws_nothing) {
     acquire_fsm fsm{patience::limited};
-    fsm.on_attempt_sent();
+    fsm.on_attempt_sent(usable_until);
     fsm.on_answer(attempt_answer::unknown, unreachable);
-    fsm.on_attempt_sent();
+    fsm.on_attempt_sent(usable_until);
     BOOST_TEST(fsm.on_answer(attempt_answer::granted, {}) == deliver);
 }
 
-BOOST_AUTO_TEST_CASE(the_limit_is_success_without_a_lease_only_if_the_last_definite_answer_was_busy
-) {
+BOOST_AUTO_TEST_CASE(the_limit_is_success_without_a_lease_only_if_the_lock_was_found_busy) {
     struct {
         std::initializer_list<attempt_answer> answers;
-        bool neighbour_was_told_busy;
+        bool busy;
         error_code expected;
         bool withdraw;
     } const table[] = {
         {{}, false, unreachable, false},
         {{}, true, {}, false},
-        {{attempt_answer::busy}, false, {}, false},
         {{attempt_answer::refused}, false, refused, false},
-        {{attempt_answer::busy, attempt_answer::refused}, false, refused, false},
-        {{attempt_answer::refused, attempt_answer::busy}, false, {}, false},
-        // Neither of these two says anything about the lock.
-        {{attempt_answer::busy, attempt_answer::unknown}, false, {}, true},
-        {{attempt_answer::busy, attempt_answer::not_sent}, false, {}, false},
+        {{attempt_answer::not_sent}, false, refused, false},
         {{attempt_answer::unknown}, false, refused, true},
+        // Who was told "busy" since the operation began is for the queue to know.
+        {{attempt_answer::busy}, true, {}, false},
+        {{attempt_answer::busy}, false, unreachable, false},
+        {{attempt_answer::busy, attempt_answer::unknown}, true, {}, true},
+        {{attempt_answer::busy, attempt_answer::refused}, false, refused, false},
     };
     for (auto const& row : table) {
         acquire_fsm fsm{patience::limited};
         for (auto const answer : row.answers) {
-            fsm.on_attempt_sent();
+            fsm.on_attempt_sent(usable_until);
             fsm.on_answer(answer, answer == attempt_answer::busy ? error_code{} : refused);
         }
-        BOOST_TEST(
-            fsm.on_time_up(row.neighbour_was_told_busy, {}) == finish(row.expected, row.withdraw)
-        );
+        BOOST_TEST(fsm.on_time_up(row.busy, {}) == finish(row.expected, row.withdraw));
     }
 }
 
@@ -266,7 +291,7 @@ BOOST_AUTO_TEST_CASE(the_limit_before_any_answer_reports_why_there_is_no_connect
 
 BOOST_AUTO_TEST_CASE(the_limit_withdraws_an_attempt_in_flight) {
     acquire_fsm fsm{patience::limited};
-    fsm.on_attempt_sent();
+    fsm.on_attempt_sent(usable_until);
     BOOST_TEST(fsm.on_time_up(false, {}) == finish(unreachable, true));
     BOOST_TEST(fsm.on_answer(attempt_answer::granted, {}) == go_on);
 }
@@ -275,22 +300,22 @@ BOOST_AUTO_TEST_CASE(whose_owner_has_the_lock_joins_and_withdraws_what_may_still
     acquire_fsm waiting{patience::unlimited};
     BOOST_TEST(waiting.on_joined() == deliver);
     BOOST_TEST(waiting.on_joined() == go_on);
-    BOOST_TEST(waiting.on_cancel(cancellation_type::terminal) == go_on);
+    BOOST_TEST(waiting.on_cancel(cancel_request::at_once) == go_on);
 
     acquire_fsm trying{patience::one_attempt};
-    trying.on_attempt_sent();
+    trying.on_attempt_sent(usable_until);
     BOOST_TEST(trying.on_joined() == deliver_and_withdraw);
     BOOST_TEST(trying.on_answer(attempt_answer::busy, {}) == go_on);
 
     acquire_fsm unsure{patience::unlimited};
-    unsure.on_attempt_sent();
+    unsure.on_attempt_sent(usable_until);
     unsure.on_answer(attempt_answer::unknown, unreachable);
     BOOST_TEST(unsure.on_joined() == deliver_and_withdraw);
 
     // A grant is delivered to a caller who asked to be let go of after the answer.
     acquire_fsm cancelled{patience::unlimited};
-    cancelled.on_attempt_sent();
-    cancelled.on_cancel(cancellation_type::total);
+    cancelled.on_attempt_sent(usable_until);
+    cancelled.on_cancel(cancel_request::after_the_reply);
     BOOST_TEST(cancelled.on_joined() == deliver_and_withdraw);
 }
 
@@ -298,8 +323,20 @@ BOOST_AUTO_TEST_CASE(the_end_of_the_client_ends_it_with_the_cause) {
     acquire_fsm waiting{patience::unlimited};
     BOOST_TEST(waiting.on_ended(errc::client_stopped) == finish(errc::client_stopped));
     acquire_fsm trying{patience::unlimited};
-    trying.on_attempt_sent();
+    trying.on_attempt_sent(usable_until);
     BOOST_TEST(trying.on_ended(errc::no_permission) == finish(errc::no_permission, true));
+}
+
+BOOST_AUTO_TEST_CASE(a_grant_that_there_is_no_memory_for_is_withdrawn) {
+    error_code const no_memory = make_error_code(boost::system::errc::not_enough_memory);
+    acquire_fsm fsm{patience::unlimited};
+    fsm.on_attempt_sent(usable_until);
+    BOOST_TEST(fsm.on_ended(no_memory, true) == finish(no_memory, true));
+    // Also when it fails after the machine has decided to deliver.
+    acquire_fsm decided{patience::unlimited};
+    decided.on_attempt_sent(usable_until);
+    BOOST_TEST(decided.on_answer(attempt_answer::granted, {}) == deliver);
+    BOOST_TEST(decided.on_ended(no_memory, true) == finish(no_memory, true));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -28,7 +28,13 @@ constexpr time_point deadline = sent + 29'700ms;
 constexpr time_point stop = deadline - 3s;
 
 lease_terms terms() {
-    return {.lease = 30s, .drift = 300ms, .notice = 3s, .renew_after = 10s, .request_timeout = 3s};
+    return {
+        .lease = 30s,
+        .drift = 300ms,
+        .loss_margin = 3s,
+        .renew_after = 10s,
+        .request_timeout = 3s
+    };
 }
 
 lease_terms fixed_terms() {
@@ -175,7 +181,7 @@ BOOST_AUTO_TEST_CASE(a_new_connection_renews_only_leases_in_doubt) {
     BOOST_TEST(fsm.next(sent + 1s) == (step{kind::sleep, sent + 10s}));
 }
 
-BOOST_AUTO_TEST_CASE(a_lease_nobody_confirms_is_lost_one_notice_before_its_deadline) {
+BOOST_AUTO_TEST_CASE(a_lease_nobody_confirms_is_lost_one_loss_margin_before_its_deadline) {
     auto fsm = fresh();
     fsm.on_renewal_sent(sent + 10s);
     BOOST_TEST(fsm.look(stop - 1ns) == lease_state::held);
@@ -238,6 +244,8 @@ BOOST_AUTO_TEST_CASE(a_definite_refusal_is_a_loss_in_that_turn) {
         BOOST_TEST(fsm.look(sent + 10'001ms) == lease_state::lost);
         BOOST_TEST(fsm.loss() == reason);
         BOOST_TEST(fsm.next(sent + 10'001ms) == step{kind::finish});
+        // The lock is free, or another holder's: no time is left.
+        BOOST_TEST(fsm.deadline() == sent + 10'001ms);
     }
 }
 
@@ -246,6 +254,44 @@ BOOST_AUTO_TEST_CASE(a_stopped_client_costs_the_lease) {
     fsm.on_client_stopped(sent + 1s);
     BOOST_TEST(fsm.look(sent + 1s) == lease_state::lost);
     BOOST_TEST(fsm.loss() == loss_reason::client_stopped);
+    BOOST_TEST(fsm.deadline() == sent + 1s);
+}
+
+BOOST_AUTO_TEST_CASE(a_loss_never_moves_the_deadline_forward) {
+    auto fsm = fresh();
+    BOOST_TEST(fsm.look(stop) == lease_state::lost);
+    fsm.on_found_lost(loss_reason::taken, deadline + 1s);
+    BOOST_TEST(fsm.loss() == loss_reason::expired);
+    BOOST_TEST(fsm.deadline() == deadline);
+}
+
+BOOST_AUTO_TEST_CASE(a_loss_that_the_release_finds_counts) {
+    auto fsm = fresh();
+    BOOST_TEST(fsm.on_release(sent + 1s));
+    fsm.on_found_lost(loss_reason::deleted, sent + 2s);
+    BOOST_TEST(fsm.look(sent + 2s) == lease_state::empty);
+    BOOST_TEST(fsm.loss() == loss_reason::deleted);
+    BOOST_TEST(fsm.deadline() == sent + 2s);
+    // The first reason stands.
+    fsm.on_found_lost(loss_reason::taken, sent + 1s);
+    BOOST_TEST(fsm.loss() == loss_reason::deleted);
+    BOOST_TEST(fsm.deadline() == sent + 2s);
+}
+
+BOOST_AUTO_TEST_CASE(without_a_connection_nothing_is_renewed) {
+    auto fsm = fresh();
+    fsm.on_disconnected(sent + 1s);
+    BOOST_TEST(fsm.next(sent + 1s) == (step{kind::sleep, stop}));
+    BOOST_TEST(fsm.next(sent + 10s) == (step{kind::sleep, stop}));
+    fsm.on_connected(0ms, sent + 20s);
+    BOOST_TEST(fsm.next(sent + 20s) == step{kind::renew});
+}
+
+BOOST_AUTO_TEST_CASE(a_watcher_sleeps_until_the_end_and_never_renews) {
+    auto fsm = fresh();
+    BOOST_TEST(fsm.watch(sent + 10s) == (step{kind::sleep, stop}));
+    BOOST_TEST(fsm.watch(stop) == step{kind::finish});
+    BOOST_TEST(fsm.loss() == loss_reason::expired);
 }
 
 BOOST_AUTO_TEST_CASE(a_loss_is_final_whatever_comes_later) {
@@ -257,7 +303,7 @@ BOOST_AUTO_TEST_CASE(a_loss_is_final_whatever_comes_later) {
             event.happens(fsm, sent + 12s);
             BOOST_TEST(fsm.look(sent + 12s) == lease_state::lost);
             BOOST_TEST(fsm.loss() == loss_reason::deleted);
-            BOOST_TEST(fsm.deadline() == deadline);
+            BOOST_TEST(fsm.deadline() == sent + 11s);
             BOOST_TEST(fsm.next(sent + 12s) == step{kind::finish});
         }
     }

@@ -1,0 +1,45 @@
+#ifndef HOLDFAST_BENCH_SUPPORT_BARE_LOCK_HPP
+#define HOLDFAST_BENCH_SUPPORT_BARE_LOCK_HPP
+
+#include "core/holder_id.hpp"
+#include "protocol/call.hpp"
+#include "protocol/target.hpp"
+#include "support/bare.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::bench {
+
+/// Acquires, renews and releases one key with the library's scripts and without its care.
+class bare_lock {
+public:
+    bare_lock(
+        bare_connection& on,
+        std::string_view name,
+        std::chrono::milliseconds lease = std::chrono::seconds{30}
+    );
+
+    /// The token; 0 if somebody else has the lock.
+    [[nodiscard]] asio::awaitable<std::uint64_t> acquire();
+    [[nodiscard]] asio::awaitable<void> renew();
+    [[nodiscard]] asio::awaitable<void> release();
+
+private:
+    [[nodiscard]] asio::awaitable<void> send(detail::call const& what);
+
+    bare_caller caller_;
+    detail::target target_;
+    std::chrono::milliseconds lease_;
+    detail::holder_id holder_;
+    std::string key_count_;
+    std::string nonce_;
+    std::vector<std::string_view> words_;
+};
+
+}  // namespace holdfast::bench
+
+#endif

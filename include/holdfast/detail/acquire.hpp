@@ -1,0 +1,63 @@
+#ifndef HOLDFAST_DETAIL_ACQUIRE_HPP
+#define HOLDFAST_DETAIL_ACQUIRE_HPP
+
+#include <holdfast/detail/client_operations.hpp>
+#include <holdfast/detail/patience.hpp>
+#include <holdfast/export.hpp>
+#include <holdfast/fwd.hpp>
+#include <holdfast/lease.hpp>
+#include <holdfast/options.hpp>
+
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/associated_executor.hpp>
+
+#include <chrono>
+#include <concepts>
+#include <memory>
+#include <utility>
+
+namespace holdfast::detail {
+
+using acquire_handler = asio::any_completion_handler<void(error_code, lease)>;
+
+/// What is to be acquired, and how. A lock-like type fills in the first two members; the operation
+/// fills in the others.
+struct acquire_request {
+    std::shared_ptr<client_state> client;
+    std::shared_ptr<target const> key;
+    acquire_options options = {};
+    patience how_long = patience::unlimited;
+    std::chrono::nanoseconds limit{0};
+};
+
+/// `holder` is where the lease will be renewed.
+HOLDFAST_EXPORT void start_acquire(
+    acquire_request request,
+    asio::any_io_executor holder,
+    acquire_handler handler
+);
+
+struct acquire_initiation {
+    acquire_request request;
+
+    using executor_type = asio::any_io_executor;
+    [[nodiscard]] executor_type get_executor() const noexcept {
+        return executor_of(*request.client);
+    }
+
+    template <class Handler>
+    void operator()(Handler&& handler) && {
+        auto const fallback = executor_of(*request.client);
+        auto const associated = asio::get_associated_executor(handler, fallback);
+        if constexpr (std::convertible_to<decltype(associated), asio::any_io_executor>) {
+            start_acquire(std::move(request), associated, std::forward<Handler>(handler));
+        } else {
+            start_acquire(std::move(request), fallback, std::forward<Handler>(handler));
+        }
+    }
+};
+
+}  // namespace holdfast::detail
+
+#endif

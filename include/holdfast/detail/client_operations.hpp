@@ -1,0 +1,29 @@
+#ifndef HOLDFAST_DETAIL_CLIENT_OPERATIONS_HPP
+#define HOLDFAST_DETAIL_CLIENT_OPERATIONS_HPP
+
+#include <holdfast/export.hpp>
+#include <holdfast/fwd.hpp>
+
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/any_io_executor.hpp>
+
+#include <chrono>
+#include <memory>
+
+namespace holdfast::detail {
+
+using plain_handler = asio::any_completion_handler<void(error_code)>;
+
+[[nodiscard]] HOLDFAST_EXPORT asio::any_io_executor executor_of(client_state const& client
+) noexcept;
+HOLDFAST_EXPORT void start_ready(std::shared_ptr<client_state> client, plain_handler handler);
+HOLDFAST_EXPORT void start_shutdown(std::shared_ptr<client_state> client, plain_handler handler);
+HOLDFAST_EXPORT void start_drain(
+    std::shared_ptr<client_state> client,
+    std::chrono::nanoseconds limit,
+    plain_handler handler
+);
+
+}  // namespace holdfast::detail
+
+#endif

@@ -1,0 +1,12 @@
+#ifndef HOLDFAST_DETAIL_FMT_HPP
+#define HOLDFAST_DETAIL_FMT_HPP
+
+// The part of fmt that is cheap to include. Since fmt 11 it has a header of its own; before that it
+// was fmt/core.h, which later lost some of its contents.
+#if __has_include(<fmt/base.h>)
+#include <fmt/base.h>
+#else
+#include <fmt/core.h>
+#endif
+
+#endif

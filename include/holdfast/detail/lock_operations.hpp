@@ -1,0 +1,30 @@
+#ifndef HOLDFAST_DETAIL_LOCK_OPERATIONS_HPP
+#define HOLDFAST_DETAIL_LOCK_OPERATIONS_HPP
+
+#include <holdfast/export.hpp>
+#include <holdfast/fwd.hpp>
+#include <holdfast/lock_info.hpp>
+
+#include <boost/asio/any_completion_handler.hpp>
+
+#include <memory>
+
+namespace holdfast::detail {
+
+using inspect_handler = asio::any_completion_handler<void(error_code, lock_info)>;
+using force_handler = asio::any_completion_handler<void(error_code, bool)>;
+
+HOLDFAST_EXPORT void start_inspect(
+    std::shared_ptr<client_state> client,
+    std::shared_ptr<target const> key,
+    inspect_handler handler
+);
+HOLDFAST_EXPORT void start_force_release(
+    std::shared_ptr<client_state> client,
+    std::shared_ptr<target const> key,
+    force_handler handler
+);
+
+}  // namespace holdfast::detail
+
+#endif

@@ -1,0 +1,167 @@
+#ifndef HOLDFAST_LOCKABLE_HPP
+#define HOLDFAST_LOCKABLE_HPP
+
+#include <holdfast/detail/acquire.hpp>
+#include <holdfast/detail/client_operations.hpp>
+#include <holdfast/detail/patience.hpp>
+#include <holdfast/detail/token_for.hpp>
+#include <holdfast/error.hpp>
+#include <holdfast/fwd.hpp>
+#include <holdfast/lease.hpp>
+#include <holdfast/options.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/deferred.hpp>
+
+#include <chrono>
+#include <concepts>
+#include <utility>
+
+namespace holdfast {
+
+/// The operations that every lock-like type has. They are members of `lock`; a program needs this
+/// base class only to accept any lock-like type, and then the concept `lock_like` is shorter.
+///
+/// @par Thread safety   Like the derived type. Starting an operation only reads the object.
+template <class Derived>
+class lockable {
+public:
+    /// The type that `get_executor()` returns.
+    using executor_type = asio::any_io_executor;
+
+    /// The executor of the client: a handler that has no executor of its own is called there.
+    [[nodiscard]] executor_type get_executor() const noexcept {
+        return detail::executor_of(*prepared().client);
+    }
+
+    /// @{
+    /// Acquires the lock, waiting while another holder has it.
+    ///
+    /// Sends one attempt. If the lock is held, subscribes to the notification of its release and
+    /// sleeps until that comes or the holder's lease runs out, then tries again; the waiters of one
+    /// client are served in order. Connection losses and temporary refusals (see
+    /// `errc::server_refused`) do not end the wait.
+    ///
+    /// If `acquire_options::owner` already holds the lock, the operation completes with a further
+    /// lease on the same grant.
+    ///
+    /// @par Completion     `void(error_code, lease)`
+    /// On success the lease is valid, is being renewed (unless `acquire_options::renew` is false),
+    /// and its token is greater than any granted before for this name. On error the lease is empty.
+    /// The handler is called on its associated executor, never inside this call.
+    /// @par Renewal
+    /// The lease is renewed on a strand of the handler's associated executor, so that a holder that
+    /// is stuck there stops renewing. This needs an executor that converts to
+    /// `asio::any_io_executor`. A handler whose type was erased before it got here, such as an
+    /// `asio::any_completion_handler`, no longer shows its executor: the lease is then renewed on
+    /// the client's executor, even while the holder is stuck. `asio::bind_executor(executor,
+    /// handler)` names the executor again.
+    /// @par Cancellation
+    /// Waiting: all types complete at once and leave nothing behind. Attempt in flight: `terminal`
+    /// and `partial` complete at once and the attempt is withdrawn in the background; `total` alone
+    /// waits for the answer and delivers a lease that was granted. A grant that was decided is
+    /// always delivered. The lock stays usable in every case.
+    /// @par Lifetimes
+    /// The lock may be destroyed while the operation is outstanding. The context of the handler's
+    /// executor must outlive the lease, unless the context destroys the lease itself.
+    /// @par Errors
+    /// `errc::invalid_name`, `invalid_lease`, `invalid_options`; `too_many_waiters`;
+    /// `corrupt_state`; `auth_failed`, `no_permission`, `tls_failed`, `unsupported_server`;
+    /// `client_stopped`; `operation_aborted`.
+    template <detail::token_for<void(error_code, lease)> Token = asio::deferred_t>
+    [[nodiscard]] auto acquire(Token&& token = Token()) const {
+        return acquire(acquire_options{}, std::forward<Token>(token));
+    }
+
+    template <detail::token_for<void(error_code, lease)> Token = asio::deferred_t>
+    [[nodiscard]] auto acquire(acquire_options options, Token&& token = Token()) const {
+        return initiate<Token>(options, detail::patience::unlimited, {}, token);
+    }
+    /// @}
+
+    /// @{
+    /// Sends one attempt.
+    ///
+    /// @par Completion     `void(error_code, lease)`
+    /// Success with an empty lease: another holder has the lock. "Could not ask" is an error.
+    /// @par Cancellation, lifetimes    As `acquire()`.
+    /// @par Errors
+    /// As `acquire()`, and `errc::unreachable` or `errc::server_refused` if no answer came within a
+    /// request time-out.
+    template <detail::token_for<void(error_code, lease)> Token = asio::deferred_t>
+    [[nodiscard]] auto try_acquire(Token&& token = Token()) const {
+        return try_acquire(acquire_options{}, std::forward<Token>(token));
+    }
+
+    template <detail::token_for<void(error_code, lease)> Token = asio::deferred_t>
+    [[nodiscard]] auto try_acquire(acquire_options options, Token&& token = Token()) const {
+        return initiate<Token>(options, detail::patience::one_attempt, {}, token);
+    }
+    /// @}
+
+    /// @{
+    /// Acquires the lock, waiting no longer than `limit`; zero means one attempt.
+    ///
+    /// @par Completion     `void(error_code, lease)`
+    /// Success with an empty lease: the time is up, and the last answer was that another holder has
+    /// the lock.
+    /// @par Cancellation, lifetimes    As `acquire()`.
+    /// @par Errors
+    /// As `acquire()`; `errc::invalid_options` for a negative limit; if the time is up and the
+    /// server never said "busy", the cause: `errc::unreachable` or `errc::server_refused`.
+    template <detail::token_for<void(error_code, lease)> Token = asio::deferred_t>
+    [[nodiscard]] auto try_acquire_for(std::chrono::nanoseconds limit, Token&& token = Token())
+        const {
+        return try_acquire_for(limit, acquire_options{}, std::forward<Token>(token));
+    }
+
+    template <detail::token_for<void(error_code, lease)> Token = asio::deferred_t>
+    [[nodiscard]] auto try_acquire_for(
+        std::chrono::nanoseconds limit,
+        acquire_options options,
+        Token&& token = Token()
+    ) const {
+        return initiate<Token>(options, detail::patience::limited, limit, token);
+    }
+    /// @}
+
+private:
+    friend Derived;
+    lockable() = default;
+
+    // What is acquired: `request()` of the derived type fills in the client and the key.
+    detail::acquire_request prepared() const {
+        return static_cast<Derived const&>(*this).request();
+    }
+
+    // `Token` is given, not deduced: a reference where the caller passed an lvalue.
+    template <class Token>
+    auto initiate(
+        acquire_options options,
+        detail::patience how_long,
+        std::chrono::nanoseconds limit,
+        Token& token
+    ) const {
+        auto asked = prepared();
+        asked.options = options;
+        asked.how_long = how_long;
+        asked.limit = limit;
+        return asio::async_initiate<Token, void(error_code, lease)>(
+            detail::acquire_initiation{std::move(asked)},
+            token
+        );
+    }
+};
+
+/// What `with_lease()` accepts: a copyable handle with `acquire(options, token)`.
+template <class T>
+concept lock_like = std::copy_constructible<T> && requires(T const& on, acquire_options options) {
+    requires std::same_as<
+        asio::completion_signature_of_t<decltype(on.acquire(options, asio::deferred))>,
+        void(error_code, lease)>;
+};
+
+}  // namespace holdfast
+
+#endif

@@ -1,0 +1,272 @@
+#include "acquire/acquire_op.hpp"
+
+#include "acquire/acquisitions.hpp"
+#include "acquire/wait_queue.hpp"
+#include "lease/tenure.hpp"
+#include "runtime/client_context.hpp"
+
+#include <boost/asio/error.hpp>
+
+#include <exception>
+#include <utility>
+
+namespace holdfast::detail {
+
+namespace {
+
+constexpr nanos brief_limit = millis{500};
+
+patience effective_patience(acquire_op::request const& what) {
+    bool const no_time = what.how_long == patience::limited && what.limit == nanos{0};
+    return no_time ? patience::one_attempt : what.how_long;
+}
+
+attempt_answer kind_of(exec_result const& result, attempt_reply const& reply) {
+    switch (result.status) {
+        case exec_status::replied:
+            switch (reply.what) {
+                case attempt_reply::kind::granted: return attempt_answer::granted;
+                case attempt_reply::kind::busy: return attempt_answer::busy;
+                case attempt_reply::kind::corrupt: return attempt_answer::failed;
+            }
+            break;
+        case exec_status::refused: return attempt_answer::refused;
+        case exec_status::failed: return attempt_answer::failed;
+        case exec_status::not_sent: return attempt_answer::not_sent;
+        case exec_status::unknown: break;
+    }
+    return attempt_answer::unknown;
+}
+
+cancel_request request_of(asio::cancellation_type type) {
+    auto const now = asio::cancellation_type::terminal | asio::cancellation_type::partial;
+    return (type & now) != asio::cancellation_type::none ? cancel_request::at_once
+                                                         : cancel_request::after_the_reply;
+}
+
+// The queue looks further when its waiter's turn has ended, whichever way that was.
+class look_further {
+public:
+    explicit look_further(wait_queue* queue)
+        : queue_{queue ? queue->shared_from_this() : nullptr} {}
+    look_further(look_further const&) = delete;
+    look_further& operator=(look_further const&) = delete;
+    ~look_further() {
+        if (queue_) {
+            queue_->update();
+        }
+    }
+
+private:
+    std::shared_ptr<wait_queue> queue_;
+};
+
+}  // namespace
+
+acquire_op::acquire_op(
+    acquisitions& all,
+    std::shared_ptr<client_context> client,
+    request what,
+    asio::any_io_executor holder_executor,
+    pending_handler<error_code, lease> handler
+)
+    : all_{all},
+      client_{std::move(client)},
+      what_{std::move(what)},
+      holder_executor_{std::move(holder_executor)},
+      handler_{std::move(handler)},
+      fsm_{what_.how_long = effective_patience(what_)},
+      started_{lease_clock::now()} {}
+
+bool acquire_op::brief() const noexcept {
+    return what_.how_long == patience::limited && what_.limit < brief_limit;
+}
+
+void acquire_op::accept_cancellation() {
+    handler_.on_cancel([weak = weak_from_this(), client = client_](asio::cancellation_type type) {
+        if (type == asio::cancellation_type::none) {
+            return;
+        }
+        client->on_strand([weak, type] {
+            if (auto const self = weak.lock()) {
+                self->on_cancel(type);
+            }
+        });
+    });
+}
+
+void acquire_op::start() {
+    if (fsm_.done()) {
+        return;
+    }
+    if (all_.closed()) {
+        end(errc::client_stopped);
+        return;
+    }
+    // A lease that is valid can be shared, whatever the connection does.
+    if (auto* const held = all_.held().of_owner(*what_.on, what_.who)) {
+        join(*held);
+        if (fsm_.done()) {
+            return;
+        }
+    }
+    if (auto const cause = client_->failure(); cause && !client_->can_execute()) {
+        end(cause);
+        return;
+    }
+    id_ = client_->make_holder_id();
+    if (what_.how_long == patience::limited) {
+        arm_limit(saturating_add(started_, what_.limit) - lease_clock::now());
+    } else if (what_.how_long == patience::one_attempt && !client_->can_execute()) {
+        arm_limit(what_.terms.request_timeout);
+    }
+    all_.enter(shared_from_this());
+}
+
+void acquire_op::attempt() {
+    sent_at_ = lease_clock::now();
+    fsm_.on_attempt_sent(what_.terms.lost_at(sent_at_));
+    try {
+        all_.exec(*this, [self = shared_from_this()](exec_result result) {
+            self->on_answer(result);
+        });
+    } catch (...) {
+        fsm_.on_answer(attempt_answer::not_sent, {});
+        throw;
+    }
+}
+
+void acquire_op::on_answer(exec_result const& result) {
+    attempt_reply reply;
+    if (result.status == exec_status::replied) {
+        reply = what_.on->speaks->read_acquire(result.reply);
+    }
+    auto const answer = fsm_.judge(kind_of(result, reply), lease_clock::now());
+    auto cause = result.error;
+    if (answer == attempt_answer::failed && result.status == exec_status::replied) {
+        cause = errc::corrupt_state;
+    } else if (answer == attempt_answer::unknown && !cause) {
+        cause = errc::unreachable;
+    }
+    if (fsm_.done()) {
+        if (fsm_.on_answer(answer, cause, result.sent_again).withdraw) {
+            all_.withdraw(*this);
+        }
+        return;
+    }
+    auto const self = shared_from_this();
+    look_further const finally{queue};
+    if (queue) {
+        queue->on_answer(answer, reply);
+    } else if (answer == attempt_answer::busy) {
+        client_->count().refusals.add();
+    }
+    if (answer == attempt_answer::granted) {
+        on_granted(reply.token);
+        return;
+    }
+    carry_out(fsm_.on_answer(answer, cause));
+    if (!fsm_.done() && !waits() && answer == attempt_answer::not_sent) {
+        arm_limit(what_.terms.request_timeout);
+        all_.leave(*self);
+        all_.enter(self);
+    }
+}
+
+void acquire_op::on_granted(fencing_token token) {
+    lease granted;
+    try {
+        granted = all_.add_hold(*this, token, holder_executor_);
+    } catch (std::exception const&) {
+        // Out of memory. The grant is withdrawn; the next waiter has to ask.
+        if (queue) {
+            queue->on_left(true);
+        }
+        carry_out(fsm_.on_ended(asio::error::no_memory, true));
+        return;
+    }
+    if (has_waited) {
+        client_->count().hand_overs.add();
+    }
+    carry_out(fsm_.on_answer(attempt_answer::granted, {}), std::move(granted));
+    let_others_join();
+}
+
+// The same owner may have asked more than once. Those who join need no attempt.
+void acquire_op::let_others_join() {
+    for (auto const& other : all_.waiting_like(*this)) {
+        if (auto* const held = all_.held().of_owner(*what_.on, what_.who)) {
+            other->join(*held, false);
+        }
+    }
+}
+
+void acquire_op::end_with(acquire_fsm::verdict verdict, lease joined, bool last) {
+    auto const self = shared_from_this();
+    auto* const mine = queue;
+    bool const undecided = fsm_.in_flight();
+    look_further const finally{last ? mine : nullptr};
+    carry_out(verdict, std::move(joined));
+    if (mine && fsm_.done() && undecided) {
+        mine->on_left(undecided);
+    }
+}
+
+void acquire_op::on_cancel(asio::cancellation_type type) {
+    end_with(fsm_.on_cancel(request_of(type)));
+}
+
+void acquire_op::on_time_up() {
+    bool const busy = queue && queue->busy_since(started_);
+    end_with(fsm_.on_time_up(busy, client_->why_down().cause));
+}
+
+void acquire_op::end(error_code cause) {
+    auto const self = shared_from_this();
+    carry_out(fsm_.on_ended(cause));
+}
+
+void acquire_op::join(tenure& held, bool last) {
+    auto further = fsm_.done() ? lease{} : held.make_further_lease(holder_executor_);
+    if (further) {
+        client_->count().re_entries.add();
+        end_with(fsm_.on_joined(), std::move(further), last);
+    }
+}
+
+void acquire_op::arm_limit(nanos limit) {
+    if (!limit_) {
+        limit_.emplace(client_->strand());
+    }
+    sleep_until(*limit_, saturating_add(lease_clock::now(), limit));
+    limit_->async_wait([weak = weak_from_this()](error_code ec) {
+        if (auto const self = weak.lock(); self && !ec) {
+            self->on_time_up();
+        }
+    });
+}
+
+void acquire_op::carry_out(acquire_fsm::verdict verdict, lease granted) {
+    using kind = acquire_fsm::verdict_kind;
+    if (verdict.kind == kind::go_on) {
+        return;
+    }
+    limit_.reset();
+    // A reply may come long after; the holder's context may be gone by then.
+    auto const executor = std::exchange(holder_executor_, {});
+    all_.leave(*this);
+    if (verdict.kind == kind::deliver) {
+        auto const waited =
+            static_cast<std::uint64_t>((lease_clock::now() - started_).count());
+        client_->count().longest_wait_ns.raise_to(waited);
+        client_->count().total_wait_ns.add(waited);
+    }
+    if (verdict.withdraw) {
+        all_.withdraw(*this);
+    }
+    auto const error =
+        verdict.kind == kind::abort ? error_code{asio::error::operation_aborted} : verdict.error;
+    handler_.complete(error, std::move(granted));
+}
+
+}  // namespace holdfast::detail

@@ -1,0 +1,99 @@
+#ifndef HOLDFAST_ACQUIRE_ACQUIRE_OP_HPP
+#define HOLDFAST_ACQUIRE_ACQUIRE_OP_HPP
+
+#include "core/acquire_fsm.hpp"
+#include "core/holder_id.hpp"
+#include "core/lease_terms.hpp"
+#include "protocol/primitive.hpp"
+#include "protocol/target.hpp"
+#include "runtime/pending_handler.hpp"
+#include "runtime/runtime.hpp"
+
+#include <holdfast/lock.hpp>
+
+#include <list>
+#include <memory>
+#include <optional>
+
+namespace holdfast::detail {
+
+class acquisitions;
+class client_context;
+class tenure;
+class wait_queue;
+
+/// The driver of one acquisition: performs what the machine says and feeds back what comes of it.
+/// Used on the client's strand.
+class acquire_op : public std::enable_shared_from_this<acquire_op> {
+public:
+    struct request {
+        std::shared_ptr<target const> on;
+        lease_terms terms;
+        patience how_long = patience::unlimited;
+        nanos limit{0};
+        std::optional<owner> who;
+    };
+
+    acquire_op(
+        acquisitions& all,
+        std::shared_ptr<client_context> client,
+        request what,
+        asio::any_io_executor holder_executor,
+        pending_handler<error_code, lease> handler
+    );
+
+    /// In the initiating function: the handler's cancellation slot is filled there.
+    void accept_cancellation();
+    void start();
+    /// It is this one's turn, and worth a try. @throws std::exception if there is no memory for the
+    /// request; then the attempt has failed.
+    void attempt();
+    void end(error_code cause);
+    /// Its owner holds the lock: completes with a further lease. Nothing happens if that is over.
+    /// `last`: the queue looks further then; otherwise the caller sees to it.
+    void join(tenure& held, bool last = true);
+
+    [[nodiscard]] std::shared_ptr<target const> const& on() const noexcept { return what_.on; }
+    [[nodiscard]] std::optional<owner> const& who() const noexcept { return what_.who; }
+    [[nodiscard]] holder_id const& id() const noexcept { return *id_; }
+    [[nodiscard]] lease_terms const& terms() const noexcept { return what_.terms; }
+    [[nodiscard]] time_point started() const noexcept { return started_; }
+    [[nodiscard]] time_point sent_at() const noexcept { return sent_at_; }
+    [[nodiscard]] bool in_flight() const noexcept { return fsm_.in_flight(); }
+    /// Waits in a queue; otherwise it makes one attempt by itself.
+    [[nodiscard]] bool waits() const noexcept { return what_.how_long != patience::one_attempt; }
+    /// Gives up soon: it cannot wait for what others will learn.
+    [[nodiscard]] bool brief() const noexcept;
+
+    // Where it is kept; used by the acquisitions and the wait queue.
+    wait_queue* queue = nullptr;
+    std::list<std::shared_ptr<acquire_op>>::iterator place;
+    bool listed = false;
+    bool has_waited = false;
+
+private:
+    void on_answer(exec_result const& result);
+    void on_granted(fencing_token token);
+    void let_others_join();
+    void on_cancel(asio::cancellation_type type);
+    void on_time_up();
+    void arm_limit(nanos limit);
+    /// Carries out a verdict that did not come with an answer.
+    void end_with(acquire_fsm::verdict verdict, lease joined = {}, bool last = true);
+    void carry_out(acquire_fsm::verdict verdict, lease granted = {});
+
+    acquisitions& all_;
+    std::shared_ptr<client_context> client_;
+    request what_;
+    asio::any_io_executor holder_executor_;
+    pending_handler<error_code, lease> handler_;
+    acquire_fsm fsm_;
+    std::optional<holder_id> id_;
+    time_point started_;
+    time_point sent_at_{};
+    std::optional<timer> limit_;
+};
+
+}  // namespace holdfast::detail
+
+#endif

@@ -1,0 +1,124 @@
+#include "acquire/wait_queues.hpp"
+
+#include "acquire/acquire_op.hpp"
+#include "acquire/acquisitions.hpp"
+#include "acquire/wait_queue.hpp"
+#include "runtime/client_context.hpp"
+
+#include <utility>
+
+namespace holdfast::detail {
+
+namespace {
+
+// An empty queue keeps its subscription this long: the next waiter of a busy lock is a moment away.
+constexpr millis linger{500};
+
+}  // namespace
+
+void wait_queues::enter(std::shared_ptr<acquire_op> op) {
+    auto at = queues_.find(target_key{*op->on()});
+    if (at == queues_.end()) {
+        auto made = std::make_shared<wait_queue>(all_, op->on());
+        target_key const key{*made->on()};
+        at = queues_.emplace(key, std::move(made)).first;
+    }
+    auto const queue = at->second;
+    if (queue->size() >= all_.client().settings().max_waiters) {
+        op->end(errc::too_many_waiters);
+        return;
+    }
+    queue->join(std::move(op));
+}
+
+wait_queue* wait_queues::find(target const& on) const noexcept {
+    auto const at = queues_.find(target_key{on});
+    return at == queues_.end() ? nullptr : at->second.get();
+}
+
+void wait_queues::on_empty(wait_queue& which) {
+    if (!which.subscribed()) {
+        close(which);
+        return;
+    }
+    lingering_.push_back({which.weak_from_this(), which.empty_since()});
+    arm_sweep();
+}
+
+void wait_queues::close(wait_queue& which) noexcept {
+    auto const at = queues_.find(target_key{*which.on()});
+    if (at != queues_.end() && at->second.get() == &which) {
+        // The key is a name in the queue.
+        auto const closed = std::move(at->second);
+        queues_.erase(at);
+    }
+}
+
+void wait_queues::arm_sweep() {
+    if (sweeping_) {
+        return;
+    }
+    if (!sweep_timer_) {
+        sweep_timer_.emplace(all_.client().strand());
+    }
+    sleep_until(*sweep_timer_, lingering_.front().since + linger);
+    sweep_timer_->async_wait([client = all_.client().shared_from_this(), this](error_code ec) {
+        sweeping_ = false;
+        if (!ec) {
+            sweep();
+        }
+    });
+    sweeping_ = true;
+}
+
+void wait_queues::sweep() {
+    auto const old = lease_clock::now() - linger;
+    while (!lingering_.empty() && lingering_.front().since <= old) {
+        auto const queue = lingering_.front().which.lock();
+        bool const still =
+            queue && queue->empty() && queue->empty_since() == lingering_.front().since;
+        lingering_.pop_front();
+        if (still) {
+            close(*queue);
+        }
+    }
+    if (!lingering_.empty()) {
+        arm_sweep();
+    }
+}
+
+std::vector<std::shared_ptr<wait_queue>> wait_queues::all() const {
+    std::vector<std::shared_ptr<wait_queue>> queues;
+    queues.reserve(queues_.size());
+    for (auto const& [key, queue] : queues_) {
+        queues.push_back(queue);
+    }
+    return queues;
+}
+
+void wait_queues::on_connected(nanos spread) {
+    for (auto const& queue : all()) {
+        queue->on_connected(scaled(spread, all_.client().random_part()));
+    }
+}
+
+void wait_queues::on_disconnected() {
+    for (auto const& [key, queue] : queues_) {
+        queue->on_disconnected();
+    }
+}
+
+void wait_queues::end_all(error_code cause) {
+    for (auto const& queue : all()) {
+        queue->end_all(cause);
+    }
+}
+
+void wait_queues::clear() noexcept {
+    sweep_timer_.reset();
+    lingering_.clear();
+    // Handlers in there may own the last reference to anything.
+    auto const queues = std::exchange(queues_, {});
+}
+
+}  // namespace holdfast::detail

@@ -1,0 +1,247 @@
+#include "client/client_state.hpp"
+
+#include "client/context_service.hpp"
+#include "core/check_config.hpp"
+
+#include <boost/asio/error.hpp>
+
+#include <new>
+#include <utility>
+
+namespace holdfast::detail {
+
+namespace {
+
+using purpose = connection_id::purpose;
+
+}  // namespace
+
+client_state::client_state(asio::any_io_executor executor, config settings)
+    : client_context{std::move(executor), std::move(settings)},
+      holds_{*this},
+      acquisitions_{*this, holds_},
+      connecting_{*this} {}
+
+std::shared_ptr<client_state> client_state::make(
+    asio::any_io_executor executor,
+    config settings,
+    backend_factory const& make_backend
+) {
+    check_config(settings);
+    std::shared_ptr<client_state> self{new client_state{std::move(executor), std::move(settings)}};
+    self->start(make_backend);
+    return self;
+}
+
+client_state::~client_state() {
+    if (service_ && !gone()) {
+        service_->remove(*this);
+    }
+}
+
+void client_state::start(backend_factory const& make_backend) {
+    service_ = &asio::use_service<context_service>(executor().context());
+    service_->add(*this);
+    holds_.releases().set_observer({
+        .on_freed =
+            [this](target const& on, bool notified) { acquisitions_.on_freed(on, notified); },
+        .on_idle = [this] { on_releases_idle(); },
+    });
+    backend_ = make_backend(strand(), settings_, count_);
+    on_strand([self = shared_from_this(), this] { start_backend(); });
+}
+
+void client_state::start_backend() {
+    if (stopped_) {
+        return;
+    }
+    try {
+        backend_->start(*this);
+    } catch (std::bad_alloc const&) {
+        on_strand([self = shared_from_this(), this] { start_backend(); });
+    }
+}
+
+void client_state::on_context_gone() noexcept {
+    // Handlers may own the last reference to anything, this client included.
+    auto const self = shared_from_this();
+    service_ = nullptr;
+    self_.reset();
+    connecting_.clear();
+    auto const ready = std::exchange(ready_waiters_, {});
+    auto const shutdown = std::exchange(shutdown_waiters_, {});
+    end_timer_.reset();
+    close();
+    mark_gone();
+    holds_.on_context_gone();
+    acquisitions_.clear();
+    leave_context();
+}
+
+// What the backend says
+
+bool client_state::all_up() const {
+    return backend_ && backend_->up(purpose::commands) && backend_->up(purpose::subscriptions);
+}
+
+void client_state::on_up(connection_id which) {
+    if (all_up()) {
+        tell(&client_state::ready_waiters_, {});
+    }
+    if (which.what == purpose::commands) {
+        holds_.on_connected();
+        connecting_.tell({});
+        acquisitions_.on_connected();
+    }
+}
+
+void client_state::on_down(connection_id which) {
+    if (which.what == purpose::commands) {
+        holds_.on_disconnected();
+        acquisitions_.on_disconnected();
+    }
+}
+
+void client_state::on_failure(connection_id, error_code cause) {
+    tell(&client_state::ready_waiters_, cause);
+    end_all(cause);
+}
+
+void client_state::end_all(error_code cause) {
+    connecting_.tell(cause);
+    acquisitions_.end_all(cause);
+}
+
+// Coming and going
+
+void client_state::wait_in(
+    plain_waiters client_state::* where,
+    plain_handler handler,
+    std::function<void()> then
+) {
+    auto const waiting =
+        std::make_shared<pending_handler<error_code>>(std::move(handler), executor());
+    if (gone()) {
+        return;
+    }
+    abort_on_cancel(waiting, shared_from_this());
+    on_strand([self = shared_from_this(), this, where, waiting, then = std::move(then)] {
+        auto& waiters = this->*where;
+        std::erase_if(waiters, [](auto const& w) { return !*w; });  // those that were cancelled
+        waiters.push_back(waiting);
+        then();
+    });
+}
+
+void client_state::tell(plain_waiters client_state::* where, error_code ec) {
+    auto const waiters = std::exchange(this->*where, {});
+    for_each_in_spite_of_exceptions(waiters, [ec](auto const& w) { w->complete(ec); });
+}
+
+void client_state::ready(plain_handler handler) {
+    wait_in(&client_state::ready_waiters_, std::move(handler), [this] { on_ready_asked(); });
+}
+
+void client_state::on_ready_asked() {
+    if (stopping_) {
+        tell(&client_state::ready_waiters_, errc::client_stopped);
+    } else if (all_up()) {
+        tell(&client_state::ready_waiters_, {});
+    } else if (auto const cause = failure()) {
+        tell(&client_state::ready_waiters_, cause);
+    }
+}
+
+void client_state::shutdown(plain_handler handler) {
+    close();
+    wait_in(&client_state::shutdown_waiters_, std::move(handler), [this] { begin_shutdown(); });
+}
+
+void client_state::drain(nanos timeout, plain_handler handler) {
+    wait_in(&client_state::shutdown_waiters_, std::move(handler), [this, timeout] {
+        begin_drain(timeout);
+    });
+}
+
+void client_state::begin_drain(nanos timeout) {
+    if (stopping_) {
+        begin_shutdown();
+        return;
+    }
+    if (std::exchange(draining_, true)) {
+        return;
+    }
+    acquisitions_.close();
+    acquisitions_.end_all(errc::client_stopped);
+    if (holds_.empty() || timeout <= nanos{0}) {
+        begin_shutdown();
+        return;
+    }
+    end_timer_.emplace(strand());
+    sleep_until(*end_timer_, saturating_add(lease_clock::now(), timeout));
+    end_timer_->async_wait([self = shared_from_this(), this](error_code ec) {
+        if (!ec) {
+            begin_shutdown();
+        }
+    });
+}
+
+void client_state::abandon() noexcept {
+    close();
+    try {
+        on_strand([self = shared_from_this(), this] { begin_shutdown(); });
+    } catch (...) {
+        // Out of memory: the connections stay until the context ends, and they refer to this.
+        self_ = shared_from_this();
+    }
+}
+
+void client_state::begin_shutdown() {
+    if (stopped_) {
+        tell(&client_state::shutdown_waiters_, shutdown_result_);
+        return;
+    }
+    if (std::exchange(stopping_, true)) {
+        return;
+    }
+    close();
+    acquisitions_.close();
+    tell(&client_state::ready_waiters_, errc::client_stopped);
+    end_all(errc::client_stopped);
+    holds_.stop();
+    if (holds_.releases().idle()) {
+        finish_shutdown();
+        return;
+    }
+    end_timer_.emplace(strand());
+    sleep_until(*end_timer_, saturating_add(lease_clock::now(), settings().shutdown_timeout));
+    end_timer_->async_wait([self = shared_from_this(), this](error_code ec) {
+        if (!ec && !stopped_) {
+            finish_shutdown();
+        }
+    });
+}
+
+void client_state::on_releases_idle() {
+    if (stopped_) {
+        return;
+    }
+    if (stopping_) {
+        finish_shutdown();
+    } else if (draining_ && holds_.empty()) {
+        begin_shutdown();
+    }
+}
+
+void client_state::finish_shutdown() {
+    stopped_ = true;
+    holds_.releases().stop();
+    shutdown_result_ =
+        holds_.releases().left_behind() ? make_error_code(errc::release_unknown) : error_code{};
+    end_timer_.reset();
+    acquisitions_.clear();
+    backend_->stop();
+    tell(&client_state::shutdown_waiters_, shutdown_result_);
+}
+
+}  // namespace holdfast::detail

@@ -1,0 +1,95 @@
+#ifndef HOLDFAST_CLIENT_CLIENT_STATE_HPP
+#define HOLDFAST_CLIENT_CLIENT_STATE_HPP
+
+#include "acquire/acquisitions.hpp"
+#include "client/connection_waiters.hpp"
+#include "lease/holds.hpp"
+#include "runtime/client_context.hpp"
+
+#include <holdfast/client.hpp>
+#include <holdfast/config.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace holdfast::detail {
+
+class context_service;
+
+/// Everything that the handles of one client share: its wiring, its beginning and its end. Used on
+/// its strand, except where it says otherwise.
+class client_state final : public client_context, private backend_events {
+public:
+    using backend_factory = std::function<std::unique_ptr<backend>(
+        asio::any_io_executor strand,
+        std::shared_ptr<config const>,
+        std::shared_ptr<counters>
+    )>;
+
+    /// @throws std::invalid_argument for a wrong configuration.
+    static std::shared_ptr<client_state> make(
+        asio::any_io_executor executor,
+        config settings,
+        backend_factory const& make_backend
+    );
+    ~client_state() override;
+
+    // From any thread.
+    [[nodiscard]] stats snapshot() const noexcept { return count().snapshot(); }
+    void ready(plain_handler handler);
+    void shutdown(plain_handler handler);
+    /// Refuses acquisitions from now on, waits for the holders for so long, and shuts down.
+    void drain(nanos timeout, plain_handler handler);
+    /// From the destructor of the handle.
+    void abandon() noexcept;
+
+    [[nodiscard]] acquisitions& acquires() noexcept { return acquisitions_; }
+    [[nodiscard]] connection_waiters& connecting() noexcept { return connecting_; }
+    [[nodiscard]] bool stopping() const noexcept { return stopping_; }
+    void on_context_gone() noexcept;
+
+private:
+    using plain_waiters = std::vector<std::shared_ptr<pending_handler<error_code>>>;
+
+    client_state(asio::any_io_executor executor, config settings);
+
+    void on_up(connection_id which) override;
+    void on_down(connection_id which) override;
+    void on_failure(connection_id which, error_code cause) override;
+
+    void start(backend_factory const& make_backend);
+    void start_backend();
+    [[nodiscard]] bool all_up() const;
+    void wait_in(
+        plain_waiters client_state::* where,
+        plain_handler handler,
+        std::function<void()> then
+    );
+    void on_ready_asked();
+    void tell(plain_waiters client_state::* where, error_code ec);
+    void end_all(error_code cause);
+    void begin_drain(nanos timeout);
+    void begin_shutdown();
+    void on_releases_idle();
+    void finish_shutdown();
+
+    holds holds_;
+    acquisitions acquisitions_;
+    connection_waiters connecting_;
+    plain_waiters ready_waiters_;
+    plain_waiters shutdown_waiters_;
+    std::optional<timer> end_timer_;
+    context_service* service_ = nullptr;
+    // Keeps a client that could not be shut down for lack of memory until its context ends.
+    std::shared_ptr<client_context> self_;
+    bool draining_ = false;
+    bool stopping_ = false;
+    bool stopped_ = false;
+    error_code shutdown_result_;
+};
+
+}  // namespace holdfast::detail
+
+#endif

@@ -1,0 +1,43 @@
+#ifndef HOLDFAST_CLIENT_CONNECTION_WAITERS_HPP
+#define HOLDFAST_CLIENT_CONNECTION_WAITERS_HPP
+
+#include "runtime/client_context.hpp"
+
+#include <holdfast/error.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <list>
+#include <memory>
+
+namespace holdfast::detail {
+
+/// Requests of one answer each that wait for a connection. Used on the client's strand; it is a
+/// part of the client.
+class connection_waiters {
+public:
+    explicit connection_waiters(client_context& client) : client_{client} {}
+
+    /// Calls `f` when requests can be sent; or with the cause, after a request time-out at the
+    /// latest.
+    void add(std::function<void(error_code)> f);
+    void tell(error_code ec);
+    /// A place among the requests that may be under way at a time, for as long as it lives; none if
+    /// there are too many.
+    [[nodiscard]] std::shared_ptr<void> reserve();
+    void clear() noexcept;
+
+private:
+    struct waiter {
+        std::function<void(error_code)> f;
+        timer limit;
+    };
+
+    client_context& client_;
+    std::list<std::shared_ptr<waiter>> waiting_;
+    std::size_t reserved_ = 0;
+};
+
+}  // namespace holdfast::detail
+
+#endif

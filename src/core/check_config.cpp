@@ -1,0 +1,94 @@
+#include "core/check_config.hpp"
+
+#include "core/lease_terms.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+namespace holdfast::detail {
+
+namespace {
+
+[[noreturn]] void refuse(char const* member, char const* why) {
+    throw std::invalid_argument(std::string("holdfast::config::") + member + ": " + why);
+}
+
+// So that no sum of times overflows.
+constexpr millis longest_time = max_lease;
+constexpr millis longest_fence_ttl{std::chrono::hours{24 * 36'525}};
+
+void check_time(millis value, char const* member) {
+    if (value < millis{0} || value > longest_time) {
+        refuse(member, "must be from 0 to 24 h");
+    }
+}
+
+}  // namespace
+
+void check_config(config const& settings) {
+    if (settings.unix_socket.empty() && settings.host.empty()) {
+        refuse("host", "must not be empty");
+    }
+    if (settings.unix_socket.empty() && settings.port == 0) {
+        refuse("port", "must not be 0");
+    }
+    if (!settings.unix_socket.empty() && settings.tls.enabled) {
+        refuse("tls", "cannot be used with a UNIX socket");
+    }
+    if (settings.tls.certificate_file.empty() != settings.tls.private_key_file.empty()) {
+        refuse(
+            settings.tls.private_key_file.empty() ? "tls.private_key_file" : "tls.certificate_file",
+            "is missing: a certificate is of use only with its key"
+        );
+    }
+    if (settings.database < 0) {
+        refuse("database", "must not be negative");
+    }
+    if (settings.password.empty() && !settings.username.empty()) {
+        refuse("password", "is missing for the user name");
+    }
+    auto const unprintable = [](char c) { return c < '!' || c > '~'; };
+    if (std::any_of(settings.client_name.begin(), settings.client_name.end(), unprintable)) {
+        refuse("client_name", "must be printable ASCII without spaces");
+    }
+    if (settings.key_prefix.size() >= max_name_length) {
+        refuse("key_prefix", "must be shorter than 512 bytes");
+    }
+    if (!(settings.drift >= 0.0 && settings.drift <= 0.1)) {
+        refuse("drift", "must be from 0 to 0.1");
+    }
+    if (!(settings.loss_margin >= 0.01 && settings.loss_margin <= 0.5)) {
+        refuse("loss_margin", "must be from 0.01 to 0.5");
+    }
+    check_time(settings.request_timeout, "request_timeout");
+    check_time(settings.connect_timeout, "connect_timeout");
+    check_time(settings.health_check_interval, "health_check_interval");
+    check_time(settings.shutdown_timeout, "shutdown_timeout");
+    check_time(settings.reconnect_max, "reconnect_max");
+    check_time(settings.fallback_poll_interval, "fallback_poll_interval");
+    bool const expires = settings.fence_ttl != config::never;
+    if (expires && (settings.fence_ttl < max_lease || settings.fence_ttl > longest_fence_ttl)) {
+        refuse("fence_ttl", "must be from 24 h to 100 years, or `never`");
+    }
+    if (settings.reconnect_min < millis{1} || settings.reconnect_max < settings.reconnect_min) {
+        refuse("reconnect_min", "must be at least 1 ms and not above reconnect_max");
+    }
+    if (settings.fallback_poll_interval < millis{10}) {
+        refuse("fallback_poll_interval", "must be at least 10 ms");
+    }
+    if (settings.max_waiters == 0) {
+        refuse("max_waiters", "must be at least 1");
+    }
+    lease_terms unused;
+    if (make_terms(settings, acquire_options{}, unused)) {
+        refuse(
+            "lease",
+            "must be from 1 s to 24 h, and long enough for the time-outs: request_timeout + "
+            "connect_timeout + "
+            "reconnect_min must fit between a renewal and the loss margin"
+        );
+    }
+}
+
+}  // namespace holdfast::detail

@@ -1,0 +1,111 @@
+#include "core/wait_queue_fsm.hpp"
+
+#include <algorithm>
+
+namespace holdfast::detail {
+
+namespace {
+
+// How old an answer may be that a newcomer relies on.
+constexpr nanos newcomers_trust = millis{250};
+
+// A key may have an expiry that the lease clock cannot express.
+nanos until_end(millis remaining) noexcept {
+    constexpr auto longest = std::chrono::duration_cast<millis>(nanos::max()) / 2;
+    return std::min(remaining, longest);
+}
+
+}  // namespace
+
+std::optional<time_point> wait_queue_fsm::attempt_at() const noexcept {
+    if (in_flight_ || !connected_) {
+        return std::nullopt;
+    }
+    return news_ ? time_point::min() : look_at_;
+}
+
+// What was set since the attempt was sent is an event that its answer may not know of.
+void wait_queue_fsm::look_again(time_point at) noexcept {
+    look_at_ = std::min(look_at_, at);
+}
+
+void wait_queue_fsm::on_attempt_sent(time_point now) noexcept {
+    in_flight_ = true;
+    news_ = false;
+    look_at_ = time_point::max();
+    sent_at_ = now;
+}
+
+void wait_queue_fsm::on_busy(
+    std::optional<millis> remaining,
+    nanos jitter,
+    time_point now
+) noexcept {
+    in_flight_ = false;
+    refused_ = true;
+    busy_at_ = sent_at_;
+    backoff_.reset();
+    // A key without an expiry is looked at again and again, and so is one without a subscription:
+    // no notification will come.
+    auto wait = remaining ? until_end(*remaining) + jitter : fallback_poll_interval_;
+    if (!subscribed_) {
+        wait = std::min(wait, fallback_poll_interval_);
+    }
+    look_again(saturating_add(now, wait));
+}
+
+void wait_queue_fsm::on_granted(nanos lease, time_point now) noexcept {
+    in_flight_ = false;
+    refused_ = true;
+    busy_at_ = sent_at_;
+    backoff_.reset();
+    look_again(saturating_add(now, subscribed_ ? lease : std::min(lease, fallback_poll_interval_)));
+}
+
+void wait_queue_fsm::on_setback(double part, time_point now) noexcept {
+    in_flight_ = false;
+    look_again(now + backoff_.next(part));
+}
+
+void wait_queue_fsm::on_refused(double part, time_point now) noexcept {
+    busy_at_ = time_point::min();
+    on_setback(part, now);
+}
+
+void wait_queue_fsm::on_undecided() noexcept {
+    in_flight_ = false;
+    news_ = true;
+}
+
+void wait_queue_fsm::on_newcomer(bool brief, time_point now) noexcept {
+    if (brief) {
+        news_ = true;
+    } else {
+        look_again(std::max(now, sent_at_ + newcomers_trust));
+    }
+}
+
+void wait_queue_fsm::on_subscribed(nanos delay, time_point now) noexcept {
+    subscribed_ = true;
+    if (delay > nanos{0}) {
+        look_again(saturating_add(now, delay));
+    } else {
+        news_ = true;
+    }
+}
+
+void wait_queue_fsm::on_unsubscribed(time_point now) noexcept {
+    subscribed_ = false;
+    look_again(saturating_add(now, fallback_poll_interval_));
+}
+
+void wait_queue_fsm::on_connected(nanos delay, time_point now) noexcept {
+    connected_ = true;
+    look_again(saturating_add(now, delay));
+}
+
+void wait_queue_fsm::on_disconnected() noexcept {
+    connected_ = false;
+}
+
+}  // namespace holdfast::detail

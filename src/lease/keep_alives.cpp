@@ -1,0 +1,97 @@
+#include "lease/keep_alives.hpp"
+
+#include <boost/asio/query.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+namespace holdfast::detail {
+
+namespace {
+
+// How many keep-alives of a context are compared: a context may have a strand for each lease.
+constexpr std::size_t most_compared = 8;
+
+}  // namespace
+
+std::shared_ptr<keep_alive> keep_alives::find(
+    asio::any_io_executor const& executor,
+    sleeper& one,
+    time_point at
+) {
+    std::lock_guard const lock{mutex_};
+    auto const found = running_.find(&asio::query(executor, asio::execution::context));
+    if (found == running_.end()) {
+        return {};
+    }
+    auto& all = found->second;
+    auto const last = all.rbegin() + static_cast<std::ptrdiff_t>(std::min(all.size(), most_compared));
+    auto const same = std::find_if(all.rbegin(), last, [&](auto const& each) {
+        return each->is_on(executor) && each->add(one, at);
+    });
+    if (same == last) {
+        return {};
+    }
+    // One that many share stays among those that are compared.
+    std::swap((*same)->place_, all.back()->place_);
+    std::swap(*same, all.back());
+    return all.back();
+}
+
+std::shared_ptr<keep_alive> keep_alives::add(
+    asio::any_io_executor const& executor,
+    sleeper& one,
+    time_point at
+) {
+    if (auto found = find(executor, one, at)) {
+        return found;
+    }
+    auto made = std::make_shared<keep_alive>(executor);
+    static_cast<void>(made->add(one, at));
+    try {
+        made->start([weak = weak_from_this(), which = made.get()] {
+            if (auto const self = weak.lock()) {
+                self->unlist(*which);
+            }
+        });
+        list(made);
+    } catch (...) {
+        made->remove(one);
+        throw;
+    }
+    return made;
+}
+
+void keep_alives::list(std::shared_ptr<keep_alive> const& made) {
+    std::lock_guard const lock{mutex_};
+    if (!made->ended()) {
+        auto& all = running_[&made->context()];
+        made->place_ = all.size();
+        all.push_back(made);
+    }
+}
+
+void keep_alives::unlist(keep_alive const& ended) noexcept {
+    std::shared_ptr<keep_alive> dropped;
+    std::lock_guard const lock{mutex_};
+    auto const found = running_.find(&ended.context());
+    if (found == running_.end()) {
+        return;
+    }
+    auto& all = found->second;
+    auto const place = ended.place_;
+    if (place < all.size() && all[place].get() == &ended) {
+        dropped = std::move(all[place]);
+        all[place] = std::move(all.back());
+        all.pop_back();
+        if (place < all.size()) {
+            all[place]->place_ = place;
+        }
+    }
+    if (all.empty()) {
+        running_.erase(found);
+    }
+}
+
+}  // namespace holdfast::detail

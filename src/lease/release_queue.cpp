@@ -1,0 +1,247 @@
+#include "lease/release_queue.hpp"
+
+#include "lease/tenure.hpp"
+#include "protocol/primitive.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+namespace holdfast::detail {
+
+namespace {
+
+// A server that is away for long must not make the list grow without end. Releases of leases are as
+// many as there were leases; what is dropped of the others is freed by the end of its lease.
+constexpr std::size_t most_withdrawals = 100'000;
+
+release_fsm::answer kind_of(exec_result const& result, loss_reason lost) {
+    using answer = release_fsm::answer;
+    switch (result.status) {
+        case exec_status::replied:
+            return lost == loss_reason::none ? answer::freed : answer::not_ours;
+        case exec_status::failed:
+            return result.error == errc::corrupt_state ? answer::corrupt : answer::failed;
+        case exec_status::refused:
+        case exec_status::not_sent: return answer::refused;
+        case exec_status::unknown: return answer::unknown;
+    }
+    return answer::unknown;
+}
+
+}  // namespace
+
+struct release_queue::entry {
+    entry(release_task what, time_point now) : task{std::move(what)}, fsm{task.terms, now} {}
+
+    release_task task;
+    release_fsm fsm;
+    queue::iterator place{};
+    bool listed = false;
+};
+
+release_queue::release_queue(client_context& client) : client_{client} {}
+release_queue::~release_queue() = default;
+
+void release_queue::add(release_task task) {
+    auto const e = std::make_shared<entry>(std::move(task), lease_clock::now());
+    if (stopped_) {
+        tell(*e, e->fsm.on_stopped());
+        return;
+    }
+    if (e->task.terms.withdrawal) {
+        if (withdrawals_ == most_withdrawals) {
+            drop_a_withdrawal();
+        }
+        ++withdrawals_;
+    }
+    e->place = pending_.emplace(time_point::max(), e);
+    e->listed = true;
+    if (!client_.can_execute()) {
+        e->fsm.on_disconnected();
+    }
+    send(e);
+}
+
+void release_queue::send(entry_ptr const& e) {
+    auto const& task = e->task;
+    e->fsm.on_sent();
+    try {
+        client_.exec(
+            task.on->speaks->release(*task.on, task.id, task.terms.timeout),
+            [this, e, client = client_.shared_from_this()](exec_result result) {
+                on_answer(e, result);
+            }
+        );
+    } catch (std::exception const&) {
+        // Out of memory: it is sent again.
+        on_answer(e, {exec_status::not_sent, {}, {}});
+    }
+}
+
+void release_queue::on_answer(entry_ptr const& e, exec_result const& result) {
+    if (!e->listed) {
+        return;
+    }
+    release_reply reply;
+    if (result.status == exec_status::replied) {
+        reply = e->task.on->speaks->read_release(result.reply);
+        if (reply.lost == loss_reason::none) {
+            client_.count().releases.add();
+            if (observer_.on_freed) {
+                observer_.on_freed(*e->task.on, reply.notified);
+            }
+        }
+    }
+    auto const pause = millis{20} + scaled(millis{200}, client_.random_part());
+    apply(
+        e,
+        e->fsm.on_answer(
+            kind_of(result, reply.lost),
+            result.error,
+            reply.lost,
+            pause,
+            lease_clock::now()
+        )
+    );
+}
+
+void release_queue::apply(entry_ptr const& e, release_fsm::verdict const& verdict) {
+    if (verdict.left_behind) {
+        left_behind_until_ = std::max(left_behind_until_, e->task.terms.until);
+    }
+    if (verdict.over) {
+        pending_.erase(e->place);
+        e->listed = false;
+        withdrawals_ -= e->task.terms.withdrawal ? 1 : 0;
+    } else {
+        requeue(*e);
+    }
+    struct tell_idle {
+        release_queue& queue;
+        bool over;
+        ~tell_idle() {
+            if (over && queue.idle() && queue.observer_.on_idle) {
+                try {
+                    queue.observer_.on_idle();
+                } catch (...) {
+                    // Out of memory at the end of the client: its time limit ends it.
+                }
+            }
+        }
+    } const at_the_end{*this, verdict.over};
+    if (verdict.tell) {
+        tell(*e, verdict);
+    }
+}
+
+void release_queue::tell(entry& e, release_fsm::verdict const& verdict) {
+    auto const of = std::move(e.task.of);
+    auto const caller = std::move(e.task.caller);
+    // The lease says so before the caller learns of it.
+    if (of) {
+        of->on_released(verdict.lost);
+    }
+    if (caller) {
+        caller->complete(verdict.error);
+    }
+}
+
+void release_queue::requeue(entry& e) {
+    auto node = pending_.extract(e.place);
+    node.key() = e.fsm.wake_at();
+    e.place = pending_.insert(std::move(node));
+    arm();
+}
+
+// The oldest one that is not on its way.
+void release_queue::drop_a_withdrawal() {
+    auto const at = std::find_if(pending_.begin(), pending_.end(), [](auto const& each) {
+        return each.second->task.terms.withdrawal;
+    });
+    auto const dropped = at->second;
+    apply(dropped, dropped->fsm.on_stopped());
+}
+
+void release_queue::on_disconnected() {
+    for (auto const& [at, e] : pending_) {
+        e->fsm.on_disconnected();
+    }
+}
+
+void release_queue::on_connected() {
+    auto const now = lease_clock::now();
+    std::vector<entry_ptr> due;
+    for (auto const& [at, e] : pending_) {
+        e->fsm.on_connected(now);
+        if (e->fsm.due(now)) {
+            due.push_back(e);
+        }
+    }
+    for (auto const& e : due) {
+        if (e->listed) {
+            send(e);
+            requeue(*e);
+        }
+    }
+}
+
+void release_queue::stop() noexcept {
+    stopped_ = true;
+    auto const all = std::exchange(pending_, {});
+    for (auto const& [at, e] : all) {
+        e->listed = false;
+        left_behind_until_ = std::max(left_behind_until_, e->task.terms.until);
+    }
+    timer_.reset();
+    armed_for_ = time_point::max();
+    for (auto const& [at, e] : all) {
+        auto const verdict = e->fsm.on_stopped();
+        if (client_.gone() || !verdict.tell) {
+            continue;
+        }
+        try {
+            tell(*e, verdict);
+        } catch (...) {
+            // Out of memory: the others are told.
+        }
+    }
+}
+
+bool release_queue::left_behind() const noexcept {
+    return lease_clock::now() < left_behind_until_;
+}
+
+void release_queue::arm() {
+    if (pending_.empty() || pending_.begin()->first >= armed_for_) {
+        return;
+    }
+    if (!timer_) {
+        timer_.emplace(client_.strand());
+    }
+    armed_for_ = pending_.begin()->first;
+    sleep_until(*timer_, armed_for_);
+    timer_->async_wait([this, client = client_.shared_from_this()](error_code ec) {
+        if (!ec) {
+            on_timer();
+        }
+    });
+}
+
+void release_queue::on_timer() {
+    armed_for_ = time_point::max();
+    auto const now = lease_clock::now();
+    while (!pending_.empty() && pending_.begin()->first <= now) {
+        auto const e = pending_.begin()->second;
+        if (e->fsm.due(now)) {
+            send(e);
+            requeue(*e);
+        } else {
+            apply(e, e->fsm.look(now));
+        }
+    }
+    arm();
+}
+
+}  // namespace holdfast::detail

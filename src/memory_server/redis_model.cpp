@@ -1,0 +1,330 @@
+#include "memory_server/redis_model.hpp"
+
+#include "memory_server/commands.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace holdfast::memory {
+
+namespace {
+
+constexpr std::string_view no_auth_text = "NOAUTH Authentication required.";
+
+value unknown_command(redis_model::words words, bool container) {
+    std::string text;
+    if (container) {
+        auto name = std::string{c_string(words[0])};
+        text = "unknown subcommand '" + std::string{c_string(words[1]).substr(0, 128)} + "'. Try ";
+        for (char& letter : name) {
+            letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+        }
+        text += name + " HELP.";
+    } else {
+        std::string args;
+        for (std::size_t i = 1; i < words.size() && args.size() < 128; ++i) {
+            args += "'" + std::string{c_string(words[i]).substr(0, 128 - args.size())} + "' ";
+        }
+        text = "unknown command '" + std::string{c_string(words[0]).substr(0, 128)} +
+               "', with args beginning with: " + args;
+    }
+    std::ranges::replace(text, '\r', ' ');
+    std::ranges::replace(text, '\n', ' ');
+    return value::error("ERR " + text);
+}
+
+value denied(denial what, command_spec const& command) {
+    constexpr std::string_view start = "NOPERM this user has no permissions to ";
+    std::string text{start};
+    switch (what) {
+        case denial::command: text += "run the '" + std::string{command.name} + "' command"; break;
+        case denial::key: text += "access one of the keys used as arguments"; break;
+        default: text += "access one of the channels used as arguments"; break;
+    }
+    return value::error(text);
+}
+
+// A session that speaks RESP2 and listens to channels cannot be answered.
+std::string channels_only(session const& who, command_spec const& command) {
+    constexpr std::array
+        allowed{"ping", "quit", "reset", "subscribe", "unsubscribe", "ssubscribe", "sunsubscribe"};
+    bool const listens = !who.channels.empty() || !who.shard_channels.empty();
+    if (who.resp != 2 || !listens || std::ranges::find(allowed, command.name) != allowed.end()) {
+        return {};
+    }
+    return "Can't execute '" + std::string{command.name} +
+           "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this "
+           "context";
+}
+
+bool unsubscribes_from_nothing(session const& who, command_spec const& command) {
+    return who.channels.empty() && who.shard_channels.empty() &&
+           (command.name == "unsubscribe" || command.name == "sunsubscribe");
+}
+
+bool needs_log_in(server_state const& server, session const& who) {
+    return server.refuses == refusal::noauth || !who.authenticated;
+}
+
+// What keeps the command from being run, in the order in which the server looks.
+std::optional<value> objection(command_call const& of, command_spec const& command) {
+    auto& server = of.server;
+    if (!arity_fits(command, of.size())) {
+        return wrong_arity(command.name);
+    }
+    if (needs_log_in(server, of.who) && (command.flags & no_auth) == 0) {
+        return value::error(no_auth_text);
+    }
+    if (auto const what = judge_rights(server, of.who, command, of.words); what != denial::nothing) {
+        return denied(what, command);
+    }
+    if (server.strict_unsubscribe && unsubscribes_from_nothing(of.who, command)) {
+        return value::error(
+            "NOSUB '" + std::string{command.name} + "' command executed not in subscribed mode"
+        );
+    }
+    for (auto const name : {command.name, std::string_view{"*"}}) {
+        if (auto const planned = planned_error(server, name)) {
+            return value::error(*planned);
+        }
+    }
+    if (auto const text = channels_only(of.who, command); !text.empty()) {
+        return general_error(text);
+    }
+    auto const flags = flags_of_script_call(of, command);
+    if (auto const text = refusal_text(server, command.name, flags); !text.empty()) {
+        return value::error(text);
+    }
+    return std::nullopt;
+}
+
+value answer(command_call& of) {
+    bool container = false;
+    auto const* const command = find_command(of.words, container);
+    if (command == nullptr) {
+        return unknown_command(of.words, container);
+    }
+    if (auto refused = objection(of, *command)) {
+        return std::move(*refused);
+    }
+    return command->run(of);
+}
+
+}  // namespace
+
+redis_model::redis_model() : state_{std::make_unique<server_state>()} {}
+redis_model::redis_model(redis_model&&) noexcept = default;
+redis_model& redis_model::operator=(redis_model&&) noexcept = default;
+redis_model::~redis_model() = default;
+
+redis_model::session_id redis_model::connect(std::function<void(value)> out) {
+    auto const id = ++state_->last_session;
+    auto& made = state_->sessions[id];
+    made.id = id;
+    made.out = std::move(out);
+    auto const user = state_->users.find(made.user);
+    made.authenticated =
+        user != state_->users.end() && user->second.enabled && !user->second.password;
+    return id;
+}
+
+void redis_model::disconnect(session_id session) {
+    auto const at = state_->sessions.find(session);
+    if (at != state_->sessions.end()) {
+        state_->unsubscribe_all(at->second);
+        state_->sessions.erase(at);
+    }
+}
+
+std::optional<value> redis_model::execute(session_id session, words command) {
+    auto const at = state_->sessions.find(session);
+    if (at == state_->sessions.end() || command.empty()) {
+        return std::nullopt;
+    }
+    auto& who = at->second;
+    ++state_->executed;
+    command_call made{*state_, who, command, who.resp};
+    auto reply = answer(made);
+    state_->sweep();  // a command may have set an end that is past
+    if (made.answered) {
+        return std::nullopt;
+    }
+    // HELLO changes the version for its own reply.
+    return who.resp == 2 ? to_resp2(std::move(reply)) : std::move(reply);
+}
+
+std::optional<value> redis_model::execute(
+    session_id session,
+    std::initializer_list<std::string_view> command
+) {
+    return execute(session, words{command.begin(), command.size()});
+}
+
+void redis_model::set_time(std::int64_t us) {
+    state_->now_us = us;
+    state_->sweep();
+}
+
+std::int64_t redis_model::time() const {
+    return state_->now_us;
+}
+
+bool redis_model::erase(std::string_view key, int database) {
+    return state_->data.at(static_cast<std::size_t>(database)).erase(key);
+}
+
+void redis_model::flush_all() {
+    for (auto& one : state_->data) {
+        one.clear();
+    }
+}
+
+void redis_model::flush_scripts() {
+    state_->scripts.clear();
+}
+
+void redis_model::restart(bool keep_data) {
+    state_->sessions.clear();
+    state_->channels.clear();
+    state_->shard_channels.clear();
+    flush_scripts();
+    if (!keep_data) {
+        flush_all();
+    }
+}
+
+void redis_model::set_refusal(refusal what) {
+    state_->refuses = what;
+}
+
+refusal redis_model::current_refusal() const {
+    return state_->refuses;
+}
+
+void redis_model::set_strict_unsubscribe(bool strict) {
+    state_->strict_unsubscribe = strict;
+}
+
+void redis_model::refuse_next(std::string name, std::size_t count, std::string error) {
+    if (count > 0) {
+        state_->planned.push_back({lower_case(name), count, std::move(error)});
+    }
+}
+
+void redis_model::set_user(std::string name, user_rules rules) {
+    state_->users.insert_or_assign(std::move(name), std::move(rules));
+}
+
+std::vector<redis_model::session_id> redis_model::delete_user(std::string_view name) {
+    std::vector<session_id> theirs;
+    for (auto const& [id, one] : state_->sessions) {
+        if (one.user == name) {
+            theirs.push_back(id);
+        }
+    }
+    if (auto const at = state_->users.find(name); at != state_->users.end()) {
+        state_->users.erase(at);
+    }
+    return theirs;
+}
+
+void redis_model::set_memory_policy(std::uint64_t maxmemory, std::string policy) {
+    state_->maxmemory = maxmemory;
+    state_->maxmemory_policy = std::move(policy);
+}
+
+namespace {
+
+database const& database_of(server_state const& server, int number) {
+    return server.data.at(static_cast<std::size_t>(number));
+}
+
+}  // namespace
+
+std::vector<std::string> redis_model::keys(int database) const {
+    std::vector<std::string> names;
+    for (auto const& [name, content] : database_of(*state_, database).entries()) {
+        names.push_back(name);
+    }
+    std::ranges::sort(names);
+    return names;
+}
+
+std::vector<std::string> redis_model::lock_keys(int database) const {
+    auto names = keys(database);
+    std::erase_if(names, [](auto const& name) { return name.starts_with("redisson_lock_token:"); });
+    return names;
+}
+
+bool redis_model::exists(std::string_view key, int database) const {
+    return database_of(*state_, database).find(key, state_->now_ms()) != nullptr;
+}
+
+std::string redis_model::type(std::string_view key, int database) const {
+    auto const* const found = database_of(*state_, database).find(key, state_->now_ms());
+    return found ? type_name(*found) : "none";
+}
+
+std::int64_t redis_model::pttl(std::string_view key, int database) const {
+    auto const* const found = database_of(*state_, database).find(key, state_->now_ms());
+    if (found == nullptr) {
+        return -2;
+    }
+    return found->end == entry::never ? -1 : found->end - state_->now_ms();
+}
+
+std::optional<std::string> redis_model::get(std::string_view key, int database) const {
+    auto const* const found = database_of(*state_, database).find(key, state_->now_ms());
+    auto const* const text = found ? std::get_if<std::string>(&found->content) : nullptr;
+    return text ? std::optional{*text} : std::nullopt;
+}
+
+std::vector<std::pair<std::string, std::string>> redis_model::hgetall(
+    std::string_view key,
+    int database
+) const {
+    auto const* const found = database_of(*state_, database).find(key, state_->now_ms());
+    auto const* const hash = found ? std::get_if<hash_value>(&found->content) : nullptr;
+    return hash ? hash->fields() : std::vector<hash_value::field>{};
+}
+
+std::size_t redis_model::sessions() const {
+    return state_->sessions.size();
+}
+
+std::string redis_model::session_name(session_id session) const {
+    auto const at = state_->sessions.find(session);
+    return at == state_->sessions.end() ? std::string{} : at->second.name;
+}
+
+std::size_t redis_model::subscribers(std::string_view channel) const {
+    auto const at = state_->channels.find(channel);
+    return at == state_->channels.end() ? 0 : at->second.size();
+}
+
+std::size_t redis_model::subscriptions() const {
+    std::size_t sum = 0;
+    for (auto const& [name, listeners] : state_->channels) {
+        sum += listeners.size();
+    }
+    return sum;
+}
+
+std::vector<std::string> redis_model::channels() const {
+    std::vector<std::string> names;
+    for (auto const& [name, listeners] : state_->channels) {
+        names.push_back(name);
+    }
+    return names;
+}
+
+bool redis_model::knows_script(std::string_view sha1) const {
+    return state_->scripts.contains(sha1);
+}
+
+std::uint64_t redis_model::executed_commands() const {
+    return state_->executed;
+}
+
+}  // namespace holdfast::memory

@@ -1,0 +1,147 @@
+#ifndef HOLDFAST_MEMORY_SERVER_REDIS_MODEL_HPP
+#define HOLDFAST_MEMORY_SERVER_REDIS_MODEL_HPP
+
+#include "memory_server/value.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace holdfast::memory {
+
+struct server_state;
+
+/// Why a server of Redis 7 refuses commands. Each is judged where the server judges it: a script
+/// without a shebang line by its first command that the refusal is about, not before.
+enum class refusal {
+    none,
+    oom,         // commands that may need memory, unless the script has written already
+    read_only,   // it is a replica now: commands that write
+    misconf,     // it cannot save its data: commands that write, and PING
+    noreplicas,  // too few replicas: commands that write
+    loading,     // nearly all
+    busy,        // nearly all: a script runs for ever
+    masterdown,  // nearly all: a replica that has lost its master
+    noauth,      // all but HELLO and AUTH, whoever the session was before
+};
+
+/// What a user may do. Patterns are those of the server (`*`, `?`, `[a-z]`); no list means all.
+struct user_rules {
+    bool enabled = true;
+    std::optional<std::string> password{};    // none: every password is right
+    std::set<std::string> denied_commands{};  // as the server names them: "publish", "script|load"
+    std::optional<std::vector<std::string>> keys{};
+    std::optional<std::vector<std::string>> channels{};
+};
+
+/// A server of Redis 7, with its data in memory and its clock in the hands of the caller. It runs
+/// the scripts it is sent with a Lua interpreter, as the server does.
+///
+/// It holds no global state but the compiled scripts, of which each thread has its own. Not
+/// thread-safe; models in several threads do not touch each other. `out` must not call the model.
+///
+/// It knows the commands that locks need, and none of MULTI, CONFIG and the like; scripts have
+/// Lua's own libraries, and none of cjson, cmsgpack, struct and bit.
+///
+/// What the server keeps in an order that nobody can foretell (large hashes, sets) is kept here in
+/// the order of insertion (hashes) or of the bytes (sets).
+class redis_model {
+public:
+    using session_id = std::uint64_t;
+    using words = std::span<std::string_view const>;
+
+    redis_model();
+    redis_model(redis_model&&) noexcept;
+    redis_model& operator=(redis_model&&) noexcept;
+    ~redis_model();
+
+    // --- connections
+
+    /// A new connection, which speaks RESP2 until it sends HELLO 3. `out` gets what is not the
+    /// reply of a command: messages, and the confirmations of subscriptions.
+    session_id connect(std::function<void(value)> out);
+    /// Ends the connection's subscriptions. An unknown session is ignored.
+    void disconnect(session_id session);
+
+    /// Executes one command, which has at least one word. Nothing is returned for the commands
+    /// that are answered by way of `out`: SUBSCRIBE and the like. A session that is gone (see
+    /// `restart`) gets nothing either, and the command is not executed.
+    std::optional<value> execute(session_id session, words command);
+    std::optional<value> execute(
+        session_id session,
+        std::initializer_list<std::string_view> command
+    );
+
+    /// The server's wall clock in µs since 1970; it may step back. Keys whose time has come are
+    /// gone at once. Starts at 1'000'000'000 s.
+    void set_time(std::int64_t us);
+    std::int64_t time() const;
+
+    // --- what an operator or an accident does; none of these is refused
+
+    /// As if evicted or deleted by hand: gone without a notification. False if it was not there.
+    bool erase(std::string_view key, int database = 0);
+    bool del(std::string_view key, int database = 0) { return erase(key, database); }
+    void flush_all();
+    void flush_scripts();
+    /// A crash and a new start: all sessions are gone (the caller closes their connections), the
+    /// scripts too, and the data unless `keep_data`. Refusals and users stay.
+    void restart(bool keep_data);
+
+    /// In force until another one is set.
+    void set_refusal(refusal what);
+    refusal current_refusal() const;
+    /// The next `count` commands of this name ("evalsha", in any case), called by a session or by
+    /// a script, are not executed and get this error: code first, no hyphen. The name "*" stands
+    /// for any command of a session.
+    void refuse_next(std::string name, std::size_t count, std::string error);
+
+    /// As Valkey has it: UNSUBSCRIBE is refused to a session that listens to nothing. Not so at
+    /// first.
+    void set_strict_unsubscribe(bool strict);
+
+    /// Makes a user or changes one. The user of sessions that have not logged in is "default", who
+    /// exists from the start, needs no password and may do everything.
+    void set_user(std::string name, user_rules rules);
+    /// Returns this user's sessions: the server closes them, and the caller has to do it.
+    std::vector<session_id> delete_user(std::string_view name);
+
+    /// What INFO says of the memory; nothing is ever evicted. 0 and "noeviction" at first.
+    void set_memory_policy(std::uint64_t maxmemory, std::string policy);
+
+    // --- looking at it, without changing anything
+
+    std::vector<std::string> keys(int database = 0) const;       // sorted
+    std::vector<std::string> lock_keys(int database = 0) const;  // all but token counters
+    bool exists(std::string_view key, int database = 0) const;
+    std::string type(std::string_view key, int database = 0) const;   // "none": no such key
+    std::int64_t pttl(std::string_view key, int database = 0) const;  // -1: no end, -2: no key
+    std::optional<std::string> get(std::string_view key, int database = 0) const;
+    /// In the server's order; empty if there is no such hash.
+    std::vector<std::pair<std::string, std::string>> hgetall(std::string_view key, int database = 0)
+        const;
+
+    std::size_t sessions() const;
+    std::string session_name(session_id session) const;  // as set by HELLO or CLIENT SETNAME
+    std::size_t subscribers(std::string_view channel) const;
+    std::size_t subscriptions() const;          // of all sessions to all channels
+    std::vector<std::string> channels() const;  // that have a subscriber, sorted
+    bool knows_script(std::string_view sha1) const;
+    std::uint64_t executed_commands() const;  // of sessions; refused ones count, scripts' do not
+
+private:
+    std::unique_ptr<server_state> state_;
+};
+
+}  // namespace holdfast::memory
+
+#endif

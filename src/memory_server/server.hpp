@@ -1,0 +1,131 @@
+#ifndef HOLDFAST_MEMORY_SERVER_SERVER_HPP
+#define HOLDFAST_MEMORY_SERVER_SERVER_HPP
+
+#include "memory_server/redis_model.hpp"
+#include "protocol/backend.hpp"
+#include "runtime/counters.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace holdfast::memory {
+
+class connection;
+
+/// A server in memory for clients with real executors. It runs the scripts as a server does, its
+/// time is that of the lease clock, and everything unpleasant happens at the user's command.
+///
+/// Thread-safe. Backends keep it alive.
+class server : public std::enable_shared_from_this<server> {
+public:
+    static std::shared_ptr<server> make();
+    server(server const&) = delete;
+    server& operator=(server const&) = delete;
+    ~server();
+
+    /// What a client needs. Any number of clients may share a server.
+    std::unique_ptr<detail::backend> make_backend(
+        boost::asio::any_io_executor strand,
+        std::shared_ptr<detail::counters> count
+    );
+
+    // What is on the server.
+    bool exists(std::string_view key);
+    std::int64_t pttl(std::string_view key);  // -1: does not expire; -2: no such key
+    std::vector<std::string> keys();          // sorted
+    /// All keys but token counters.
+    std::vector<std::string> lock_keys();
+    std::map<std::string, std::string> hgetall(std::string_view key);
+    std::size_t subscriptions();  // over all channels and connections
+
+    // What somebody else does to it.
+    value run(std::initializer_list<std::string_view> command);
+    void hset(std::string_view key, std::string_view field, std::string_view content);
+    void set(std::string_view key, std::string_view content);
+    void pexpire(std::string_view key, std::chrono::milliseconds after);
+    void del(std::string_view key);
+    void publish(std::string_view channel);
+    /// Another holder's lock: taken, and given back with a notification.
+    void lock_as_other(std::string_view key, std::chrono::milliseconds lease);
+    void unlock_as_other(std::string_view key);
+
+    // Scripts that have arrived, executed or not: all, or those of one name.
+    std::size_t arrived(std::string_view script = {});
+    std::size_t executed(std::string_view script = {});
+
+    // Faults. Gates stay closed until they are opened; what waits behind one is not reordered.
+    /// Nothing is executed.
+    void hold_requests(bool hold);
+    /// What is executed is not answered.
+    void hold_replies(bool hold);
+    /// SUBSCRIBE and UNSUBSCRIBE are not executed.
+    void hold_confirmations(bool hold);
+    /// The next `n` executions of a script are never answered.
+    void drop_replies(std::string_view script, int n = 1);
+    /// The next `n` requests for a script get this answer instead of being executed.
+    void refuse(std::string_view script, detail::exec_result answer, int n = 1);
+    /// Subscriptions are refused from now on, unless the cause is success.
+    void refuse_subscriptions(error_code cause);
+
+    /// Connections break and come back; those of clients made later are affected too.
+    void set_up(bool up);
+    void set_commands_up(bool up);
+    void set_notifications_up(bool up);
+    /// Both connections break, for a cause that does not pass until `set_up(true)`.
+    void fail(error_code cause);
+
+private:
+    friend class connection;
+
+    struct refusal_of {
+        std::string script;
+        detail::exec_result answer;
+        int left;
+    };
+    struct tally {
+        std::size_t arrived = 0;
+        std::size_t executed = 0;
+    };
+
+    server();
+
+    // All of these under the mutex.
+    redis_model& now();
+    value run_now(std::initializer_list<std::string_view> command);
+    std::optional<detail::exec_result> refused(std::string_view script);
+    bool takes_drop(std::string_view script);
+    std::vector<std::shared_ptr<connection>> connections();
+    void change(bool commands_up, bool subscriptions_up, error_code failure);
+    void pump();
+
+    std::mutex mutex_;
+    redis_model model_;
+    redis_model::session_id session_;
+    std::vector<std::weak_ptr<connection>> connections_;
+    std::map<std::string, tally, std::less<>> tallies_;
+    std::vector<refusal_of> refusals_;
+    std::map<std::string, int, std::less<>> drops_;
+    error_code subscription_refusal_;
+    error_code failure_;
+    bool requests_held_ = false;
+    bool replies_held_ = false;
+    bool confirmations_held_ = false;
+    bool commands_up_ = true;
+    bool subscriptions_up_ = true;
+};
+
+}  // namespace holdfast::memory
+
+#endif

@@ -1,0 +1,86 @@
+#ifndef HOLDFAST_PROTOCOL_BACKEND_HPP
+#define HOLDFAST_PROTOCOL_BACKEND_HPP
+
+#include "protocol/call.hpp"
+#include "protocol/reply.hpp"
+#include "protocol/subscription.hpp"
+
+#include <holdfast/error.hpp>
+#include <holdfast/fwd.hpp>
+
+#include <boost/asio/any_completion_handler.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace holdfast::detail {
+
+using exec_handler = asio::any_completion_handler<void(exec_result)>;
+
+/// One of the two connections of a server, in one of its epochs.
+struct connection_id {
+    enum class purpose : std::uint8_t { commands, subscriptions };
+
+    purpose what = purpose::commands;
+    /// The number of the server within its deployment.
+    std::uint32_t server = 0;
+    /// Grows with each connection that is made in the place of a broken one.
+    std::uint64_t epoch = 0;
+
+    friend bool operator==(connection_id const&, connection_id const&) = default;
+};
+
+/// What a backend reports by itself. Called on the client's strand, never from inside a call to the
+/// backend.
+class backend_events {
+public:
+    /// A connection was made and checked. Requests can be sent, or subscriptions are being made.
+    virtual void on_up(connection_id which) = 0;
+    /// A connection that was up is gone. What was in flight on it is answered `unknown` as well,
+    /// and the subscribers of its channels are told that they are unconfirmed.
+    virtual void on_down(connection_id which) = 0;
+    /// The server refuses the connection for a cause that does not pass by itself. The backend
+    /// keeps trying.
+    virtual void on_failure(connection_id which, error_code cause) = 0;
+
+protected:
+    ~backend_events() = default;
+};
+
+/// What the operations need of a server. Everything unpleasant about the network ends behind it.
+///
+/// All functions are called on the client's strand. Nothing is reported from inside a call.
+class backend {
+public:
+    virtual ~backend() = default;
+
+    /// Begins to connect. `events` must live until `stop`. May be called again after it threw.
+    virtual void start(backend_events& events) = 0;
+    /// No event and no reconnection after this; what is in flight is answered `unknown`.
+    virtual void stop() = 0;
+
+    /// Runs a script. Without a connection the answer is `not_sent`. No reply within the call's
+    /// time-out is `unknown`, and the script may be executed all the same.
+    ///
+    /// Requests reach the server in the order of the calls as long as the connection lives, except
+    /// for what `exec_result::sent_again` says.
+    virtual void exec(call what, exec_handler handler) = 0;
+
+    /// Wants the notifications of a channel for as long as the result lives. `to` must live as
+    /// long.
+    [[nodiscard]] virtual subscription subscribe(std::string channel, subscriber& to) = 0;
+
+    /// The connection of this purpose is up, and usable.
+    [[nodiscard]] virtual bool up(connection_id::purpose what) const = 0;
+    /// Why there is no connection: a permanent cause, else what the last attempt to connect came
+    /// to. Success while both connections are up, and before the first attempt has ended.
+    struct obstacle {
+        error_code cause;
+        bool permanent = false;
+    };
+    [[nodiscard]] virtual obstacle why_down() const = 0;
+};
+
+}  // namespace holdfast::detail
+
+#endif

@@ -1,0 +1,72 @@
+#ifndef HOLDFAST_PROTOCOL_CALL_HPP
+#define HOLDFAST_PROTOCOL_CALL_HPP
+
+#include "protocol/script.hpp"
+
+#include <boost/container/small_vector.hpp>
+
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace holdfast::detail {
+
+/// One execution of a script: what is run, its keys and its arguments.
+///
+/// The words stand one behind the other in one string: a call costs one allocation, and can be sent
+/// a second time.
+class call {
+public:
+    /// `timeout` is the longest time to wait for the reply.
+    call(script const& what, std::chrono::nanoseconds timeout)
+        : what_{&what},
+          timeout_{timeout} {
+        words_.reserve(usual_size);
+    }
+
+    /// The keys come before the arguments.
+    call& key(std::string_view name) {
+        ++keys_;
+        return add(name);
+    }
+    call& arg(std::string_view value) { return add(value); }
+    call& arg(std::int64_t value) {
+        std::array<char, 20> digits;
+        auto const end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+        return add({digits.data(), static_cast<std::size_t>(end - digits.data())});
+    }
+
+    [[nodiscard]] script const& what() const noexcept { return *what_; }
+    [[nodiscard]] std::chrono::nanoseconds timeout() const noexcept { return timeout_; }
+    [[nodiscard]] std::size_t keys() const noexcept { return keys_; }
+    /// Keys and arguments.
+    [[nodiscard]] std::size_t size() const noexcept { return ends_.size(); }
+    [[nodiscard]] std::string_view word(std::size_t i) const noexcept {
+        auto const begin = i == 0 ? 0U : ends_[i - 1];
+        return std::string_view{words_}.substr(begin, ends_[i] - begin);
+    }
+
+private:
+    // Two keys of a usual name, a holder id and some numbers.
+    static constexpr std::size_t usual_size = 192;
+
+    call& add(std::string_view word) {
+        words_ += word;
+        ends_.push_back(static_cast<std::uint32_t>(words_.size()));
+        return *this;
+    }
+
+    script const* what_;
+    std::chrono::nanoseconds timeout_;
+    std::string words_;
+    boost::container::small_vector<std::uint32_t, 8> ends_;
+    std::size_t keys_ = 0;
+};
+
+}  // namespace holdfast::detail
+
+#endif

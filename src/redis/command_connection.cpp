@@ -1,0 +1,418 @@
+#include "redis/command_connection.hpp"
+
+#include "core/lease_terms.hpp"
+#include "runtime/counters.hpp"
+#include "runtime/pending_handler.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <exception>
+#include <new>
+#include <utility>
+
+namespace holdfast::detail {
+
+namespace {
+
+// Batches whose memory is used again. One that a burst has made large is not kept.
+constexpr std::size_t spare_batches = 4;
+constexpr std::size_t largest_spare = 64;
+
+void complete(exec_handler& handler, exec_result result) {
+    if (handler) {
+        std::exchange(handler, {})(std::move(result));
+    }
+}
+
+exec_result make_result(exec_status status, error_code cause, bool sent_again = false) {
+    return {status, cause, {}, sent_again};
+}
+
+exec_status status_of(server_error::effect what) {
+    switch (what) {
+        case server_error::effect::permanent: return exec_status::failed;
+        case server_error::effect::uncertain: return exec_status::unknown;
+        case server_error::effect::transient:
+        case server_error::effect::no_script: break;
+    }
+    return exec_status::refused;
+}
+
+// A number as the text of an argument.
+class decimal {
+public:
+    explicit decimal(std::uint64_t value) noexcept
+        : end_{std::to_chars(text_.data(), text_.data() + text_.size(), value).ptr} {}
+    [[nodiscard]] std::string_view view() const noexcept {
+        return {text_.data(), static_cast<std::size_t>(end_ - text_.data())};
+    }
+
+private:
+    std::array<char, 20> text_;
+    char* end_;
+};
+
+}  // namespace
+
+struct command_connection::batch {
+    boost::redis::request request;
+    std::size_t size = 0;
+    std::vector<std::string_view> words;
+};
+
+command_connection::command_connection(server_context of, events to)
+    : supervisor{std::move(of), connection_id::purpose::commands, std::move(to)},
+      timeout_{strand()} {
+    spare_.reserve(spare_batches);
+}
+
+void command_connection::exec(call what, exec_handler handler) {
+    if (!usable()) {
+        asio::post(strand(), [handler = std::move(handler), cause = why_down().cause]() mutable {
+            complete(handler, make_result(exec_status::not_sent, cause));
+        });
+        return;
+    }
+    auto const timeout = what.timeout();
+    record r;
+    r.what.emplace(std::move(what));
+    r.handler = std::move(handler);
+    r.timeout = timeout;
+    enqueue(r);
+}
+
+void command_connection::enqueue(record& r) {
+    try {
+        append(r);
+    } catch (...) {
+        // Out of memory: half a command may stand in the request.
+        open_.reset();
+        drop_epoch("out of memory");
+        throw;
+    }
+}
+
+void command_connection::append(record& r) {
+    if (!open_) {
+        if (spare_.empty()) {
+            open_ = std::make_shared<batch>();
+        } else {
+            open_ = std::move(spare_.back());
+            spare_.pop_back();
+        }
+    }
+    auto const nonce = next_nonce();
+    r.sent_at = lease_clock::now();
+    if (!r.sent_again) {
+        r.give_up_at = r.sent_at + r.timeout;
+    }
+    write_command(r, nonce);
+    ++open_->size;
+    count().commands.add();
+    arm_timeout(r.give_up_at);
+    bool const alone = matcher_.empty();
+    if (alone) {
+        last_read_ = r.sent_at;
+    }
+    bool const is_check = !r.what;
+    matcher_.on_sent(std::move(r), nonce, is_check);
+    flush_soon(alone);
+}
+
+void command_connection::write_command(record const& r, std::uint64_t nonce) {
+    decimal const last{nonce};
+    if (!r.what) {
+        open_->request.push("PING", last.view());
+        return;
+    }
+    auto const& what = *r.what;
+    decimal const key_count{what.keys()};
+    auto& words = open_->words;
+    words.clear();
+    words.push_back(r.sent_again ? what.what().text : what.what().sha1);
+    words.push_back(key_count.view());
+    for (std::size_t i = 0; i < what.size(); ++i) {
+        words.push_back(what.word(i));
+    }
+    words.push_back(last.view());
+    open_->request.push_range(r.sent_again ? "EVAL" : "EVALSHA", words);
+}
+
+// The first request leaves at once; what comes while it is under way is collected.
+void command_connection::flush_soon(bool alone) {
+    if (flush_posted_) {
+        return;
+    }
+    if (alone) {
+        flush();
+        return;
+    }
+    asio::post(strand(), [self = shared_from_this(), this] {
+        flush_posted_ = false;
+        flush();
+    });
+    flush_posted_ = true;
+}
+
+void command_connection::flush() {
+    if (!open_ || !up()) {
+        return;
+    }
+    auto sent = std::move(open_);
+    open_.reset();
+    auto const connection = share_connection();
+    // Runs while Boost.Redis parses: the reply is put aside, and dealt with in a turn of its own.
+    // For the only reply of a request that is the turn in which the request completes.
+    boost::redis::any_adapter answers{[this, raw = connection.get(), several = sent->size > 1](
+                                          reply_collector::event what,
+                                          boost::redis::resp3::node_view const& node,
+                                          error_code& ec
+                                      ) {
+        // An exception would leave Boost.Redis half way.
+        try {
+            if (collector_.on_event(what, node) && share_connection().get() == raw) {
+                on_reply(several);
+            }
+        } catch (...) {
+            ec = failure_while_parsing();
+        }
+    }};
+    auto& request = sent->request;
+    connection->async_exec(
+        request,
+        std::move(answers),
+        [self = shared_from_this(), this, connection, sent](error_code, std::size_t) {
+            recycle(sent);
+            deliver();
+        }
+    );
+}
+
+void command_connection::recycle(std::shared_ptr<batch> const& sent) {
+    if (spare_.size() < spare_batches && sent->size <= largest_spare) {
+        sent->request.clear();
+        sent->size = 0;
+        spare_.push_back(sent);
+    }
+}
+
+void command_connection::on_reply(bool more_to_come) {
+    inbox_.push_back(std::move(collector_.current()));
+    if (more_to_come && !deliver_posted_) {
+        asio::post(strand(), [self = shared_from_this(), this] {
+            deliver_posted_ = false;
+            deliver();
+        });
+        deliver_posted_ = true;
+    }
+}
+
+void command_connection::deliver() {
+    if (!inbox_.empty()) {
+        last_read_ = lease_clock::now();
+    }
+    while (!inbox_.empty() && !desynchronised_) {
+        auto reply = std::move(inbox_.front());
+        inbox_.pop_front();
+        if (matcher_.empty()) {
+            desynchronise();
+            return;
+        }
+        answer(std::move(reply));
+    }
+}
+
+void command_connection::answer(raw_reply reply) {
+    if (reply.is_error) {
+        on_error_reply(reply.error);
+        return;
+    }
+    auto& values = reply.content.values;
+    auto const nonce = reply.content.text(0);
+    std::uint64_t number = 0;
+    auto const [end, ec] = std::from_chars(nonce.data(), nonce.data() + nonce.size(), number);
+    if (ec != std::errc{} || end != nonce.data() + nonce.size() || !matcher_.next_is(number)) {
+        // Another request's reply: nothing that was or will be read here can be trusted.
+        desynchronise();
+        return;
+    }
+    auto r = matcher_.take();
+    on_proven();
+    settle_doubts(true);
+    if (r.handler) {
+        values.erase(values.begin());
+        complete(r.handler, {exec_status::replied, {}, std::move(reply.content), r.sent_again});
+    }
+}
+
+void command_connection::on_error_reply(std::string const& text) {
+    auto const cause = classify(text);
+    bool const check_refused = matcher_.next_is_check();
+    auto r = matcher_.take();
+    if (check_refused) {
+        // Nothing is proven about the errors before it.
+        settle_doubts(false);
+        return;
+    }
+    if (cause.what == server_error::effect::no_script && r.handler) {
+        r.sent_again = true;
+        try {
+            enqueue(r);
+        } catch (std::exception const&) {
+            complete(r.handler, make_result(exec_status::unknown, errc::unreachable, true));
+        }
+        return;
+    }
+    bool const overdue = !r.handler;
+    log(cause.what == server_error::effect::permanent ? log_level::error : log_level::warning,
+        std::string("the server refused ") + std::string(r.what->what().name) + ": " +
+            loggable(text));
+    matcher_.put_in_doubt(std::move(r), make_result(status_of(cause.what), cause.error));
+    check_alignment(overdue);
+    if (cause.wrong_role) {
+        drop_epoch("the server has become a replica");
+    }
+}
+
+void command_connection::check_alignment(bool overdue) {
+    if (matcher_.needs_check(overdue)) {
+        record check;
+        check.timeout = request_timeout_for(settings(), settings().lease);
+        enqueue(check);
+    }
+}
+
+void command_connection::settle_doubts(bool proven) {
+    if (!matcher_.any_doubt()) {
+        return;
+    }
+    auto settled = matcher_.settle();
+    for_each_in_spite_of_exceptions(settled, [proven](matcher::doubt& one) {
+        complete(
+            one.request.handler,
+            proven ? std::move(one.error) : make_result(exec_status::unknown, one.error.error)
+        );
+    });
+}
+
+void command_connection::desynchronise() {
+    desynchronised_ = true;
+    drop_epoch("an answer does not belong to its request");
+}
+
+void command_connection::arm_timeout(lease_clock::time_point at) {
+    if (at >= timeout_at_) {
+        return;
+    }
+    sleep_until(timeout_, at);
+    timeout_.async_wait([self = shared_from_this(), this](error_code ec) {
+        if (!ec) {
+            on_timeout();
+        }
+    });
+    timeout_at_ = at;
+}
+
+void command_connection::on_timeout() {
+    timeout_at_ = lease_clock::time_point::max();
+    auto const now = lease_clock::now();
+    auto next = lease_clock::time_point::max();
+    struct given_up {
+        exec_handler handler;
+        bool sent_again;
+    };
+    std::vector<given_up> overdue;
+    std::size_t count = 0;
+    auto const look = [&](record& r) {
+        if (r.handler && r.give_up_at <= now) {
+            ++count;
+        } else if (r.handler) {
+            next = std::min(next, r.give_up_at);
+        }
+    };
+    matcher_.for_each_in_flight(look);
+    matcher_.for_each_in_doubt(look);
+    try {
+        overdue.reserve(count);
+    } catch (std::bad_alloc const&) {
+        drop_epoch("out of memory");
+        return;
+    }
+    auto const take = [&](record& r) {
+        if (r.handler && r.give_up_at <= now) {
+            overdue.push_back({std::exchange(r.handler, {}), r.sent_again});
+        }
+    };
+    matcher_.for_each_in_flight(take);
+    matcher_.for_each_in_doubt(take);
+    if (!matcher_.empty() && up()) {
+        auto const& oldest = matcher_.next();
+        auto const silent_since = std::max(oldest.sent_at, last_read_);
+        auto const dead_at = silent_since + 2 * oldest.timeout;
+        if (dead_at <= now) {
+            drop_epoch("no answer for two time-outs");
+        } else {
+            next = std::min(next, dead_at);
+        }
+    }
+    if (next != lease_clock::time_point::max()) {
+        arm_timeout(next);
+    }
+    for_each_in_spite_of_exceptions(overdue, [](given_up& one) {
+        complete(
+            one.handler,
+            make_result(exec_status::unknown, errc::unreachable, one.sent_again)
+        );
+    });
+}
+
+void command_connection::abandon_all() {
+    open_.reset();
+    inbox_.clear();
+    desynchronised_ = false;
+    auto lost = matcher_.end();
+    for (auto& one : matcher_.settle()) {
+        // The error may have been the reply to another request: it is not reported as permanent.
+        bool const permanent = one.error.status == exec_status::failed;
+        auto& r = lost.emplace_back(std::move(one.request));
+        r.cause = permanent ? make_error_code(errc::unreachable) : one.error.error;
+    }
+    for_each_in_spite_of_exceptions(lost, [](record& r) {
+        complete(r.handler, make_result(exec_status::unknown, r.cause, r.sent_again));
+    });
+}
+
+void command_connection::stop() {
+    supervisor::stop();
+    timeout_.cancel();
+    try {
+        asio::post(strand(), [self = shared_from_this(), this] { abandon_all(); });
+    } catch (...) {
+        // Out of memory: nothing is answered any more.
+    }
+}
+
+void command_connection::on_up() {
+    desynchronised_ = false;
+}
+
+void command_connection::on_down() {
+    abandon_all();
+}
+
+// Called while Boost.Redis parses.
+void command_connection::on_unsolicited(raw_reply& message) {
+    // A reply too many: an earlier reply was taken for another request's.
+    if (!message.is_push && !std::exchange(desynchronised_, true)) {
+        asio::post(strand(), [self = shared_from_this(), this] {
+            if (desynchronised_) {
+                desynchronise();
+            }
+        });
+    }
+}
+
+}  // namespace holdfast::detail

@@ -1,0 +1,63 @@
+#include "redis/deployment/single.hpp"
+
+#include "redis/server.hpp"
+#include "redis/tls.hpp"
+
+#include <optional>
+#include <utility>
+
+namespace holdfast::detail {
+
+namespace {
+
+class single_server final : public backend {
+public:
+    explicit single_server(server_context of) : context_{std::move(of)} {}
+
+    void start(backend_events& events) override {
+        if (!server_) {
+            server_.emplace(context_, events);
+        }
+        server_->start();
+    }
+    void stop() override {
+        if (server_) {
+            server_->stop();
+        }
+    }
+    void exec(call what, exec_handler handler) override {
+        server_->exec(std::move(what), std::move(handler));
+    }
+    [[nodiscard]] subscription subscribe(std::string channel, subscriber& to) override {
+        return server_->subscribe(std::move(channel), to);
+    }
+    [[nodiscard]] bool up(connection_id::purpose what) const override {
+        return server_ && server_->up(what);
+    }
+    [[nodiscard]] obstacle why_down() const override {
+        return server_ ? server_->why_down() : obstacle{};
+    }
+
+private:
+    server_context context_;
+    std::optional<server> server_;
+};
+
+}  // namespace
+
+std::unique_ptr<backend> make_single_server(
+    asio::any_io_executor strand,
+    std::shared_ptr<config const> settings,
+    std::shared_ptr<counters> count
+) {
+    auto trust = std::make_shared<tls_trust>(settings->tls);
+    return std::make_unique<single_server>(server_context{
+        .strand = std::move(strand),
+        .settings = std::move(settings),
+        .count = std::move(count),
+        .trust = std::move(trust),
+        .number = 0,
+    });
+}
+
+}  // namespace holdfast::detail

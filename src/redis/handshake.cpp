@@ -1,0 +1,171 @@
+#include "redis/handshake.hpp"
+
+#include <boost/container/static_vector.hpp>
+
+#include <algorithm>
+#include <string_view>
+
+namespace holdfast::detail {
+
+namespace {
+
+// The value of `key` in the text of INFO.
+std::string_view value_in(std::string_view info, std::string_view key) {
+    for (std::size_t at = 0; at < info.size();) {
+        auto const line = info.substr(at, info.find("\r\n", at) - at);
+        if (line.starts_with(key) && line.substr(key.size()).starts_with(':')) {
+            return line.substr(key.size() + 1);
+        }
+        at += line.size() + 2;
+    }
+    return {};
+}
+
+// The value behind `key` in a map.
+std::string value_of(script_reply const& map, std::string_view key) {
+    for (std::size_t i = 0; i + 1 < map.values.size(); ++i) {
+        if (map.text(i) == key) {
+            return map.text(i + 1);
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+handshake::handshake(config const& settings, bool for_commands, std::string nonce)
+    : nonce_{std::move(nonce)} {
+    // "3", AUTH with two words, SETNAME with one.
+    boost::container::static_vector<std::string_view, 6> hello{"3"};
+    if (!settings.password.empty()) {
+        // Views of the settings: a conditional of a literal and a string would make a temporary.
+        auto const user = settings.username.empty() ? std::string_view{"default"}
+                                                    : std::string_view{settings.username};
+        hello.push_back("AUTH");
+        hello.push_back(user);
+        hello.push_back(settings.password);
+    }
+    if (!settings.client_name.empty()) {
+        hello.push_back("SETNAME");
+        hello.push_back(settings.client_name);
+    }
+    request_.push_range("HELLO", hello);
+    steps_.push_back(step::hello);
+    if (settings.database != 0) {
+        add(step::select, "SELECT", std::to_string(settings.database));
+    }
+    if (for_commands) {
+        request_.push("TIME");
+        steps_.push_back(step::time);
+    }
+    add(step::server, "INFO", "server");
+    if (for_commands) {
+        add(step::memory, "INFO", "memory");
+    }
+    // The nonce comes last: it proves that no reply before it is missing.
+    add(step::ping, "PING", nonce_);
+}
+
+void handshake::add(step what, std::string_view command, std::string_view argument) {
+    request_.push(command, argument);
+    steps_.push_back(what);
+}
+
+void handshake::on_event(
+    reply_collector::event what,
+    boost::redis::resp3::node_view const& node
+) {
+    if (collector_.on_event(what, node)) {
+        replies_.push_back(std::move(collector_.current()));
+    }
+}
+
+void handshake::judge_error(step what, std::string const& text, verdict& out) {
+    auto const cause = classify(text);
+    bool const permanent = cause.what == server_error::effect::permanent;
+    // A user needs no right to look at these; everybody else's answer matters.
+    if ((what == step::server || what == step::memory) && permanent) {
+        out.remarks.emplace_back(
+            log_level::info,
+            "not allowed to look at the server with INFO: its identity and memory policy are not "
+            "checked"
+        );
+        return;
+    }
+    out.error = cause.error;
+    out.permanent = permanent;
+    // A server that knows no HELLO answers with an error that says nothing about a lock.
+    if (what == step::hello && out.error == errc::server_refused &&
+        cause.what == server_error::effect::uncertain) {
+        out.error = errc::unsupported_server;
+        out.permanent = true;
+    }
+    out.remarks.emplace_back(
+        log_level::error,
+        "the server refused the connection: " + loggable(text)
+    );
+}
+
+void handshake::judge_hello(script_reply const& reply, verdict& out) {
+    auto const mode = value_of(reply, "mode");
+    auto const role = value_of(reply, "role");
+    if (mode == "cluster" || mode == "sentinel") {
+        out.error = errc::unsupported_server;
+        out.permanent = true;
+        out.remarks.emplace_back(
+            log_level::error,
+            mode == "cluster" ? "the server is a node of a Redis Cluster, which is not supported"
+                              : "the server is a Sentinel, which keeps no locks"
+        );
+    } else if (role == "replica" || role == "slave") {
+        out.error = errc::server_refused;
+        out.remarks.emplace_back(
+            log_level::error,
+            "the server is a replica and takes no writes"
+        );
+    }
+}
+
+void handshake::judge_memory(std::string const& info, verdict& out) {
+    auto const limit = value_in(info, "maxmemory");
+    if (!limit.empty() && limit != "0" && value_in(info, "maxmemory_policy") != "noeviction") {
+        out.remarks.emplace_back(
+            log_level::warning,
+            "the server evicts keys when its memory is full, locks too: set maxmemory-policy "
+            "noeviction"
+        );
+    }
+}
+
+handshake::verdict handshake::judge() const {
+    verdict result;
+    auto const there = std::min(replies_.size(), steps_.size());
+    for (std::size_t i = 0; i < there && !result.error; ++i) {
+        auto const& reply = replies_[i];
+        auto const what = steps_[i];
+        if (reply.is_error) {
+            judge_error(what, reply.error, result);
+            continue;
+        }
+        switch (what) {
+            case step::hello: judge_hello(reply.content, result); break;
+            case step::ping:
+                if (reply.content.text(0) != nonce_) {
+                    result.error = errc::unreachable;
+                }
+                break;
+            case step::server:
+                result.run_id = value_in(reply.content.text(0), "run_id");
+                break;
+            case step::memory: judge_memory(reply.content.text(0), result); break;
+            case step::select:
+            case step::time: break;
+        }
+    }
+    if (!result.error && replies_.size() != steps_.size()) {
+        result.error = errc::unreachable;
+    }
+    return result;
+}
+
+}  // namespace holdfast::detail

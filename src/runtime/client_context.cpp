@@ -1,0 +1,76 @@
+#include "runtime/client_context.hpp"
+
+#include <boost/uuid/uuid.hpp>
+#include <boost/uuid/uuid_io.hpp>
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+
+namespace holdfast::detail {
+
+namespace {
+
+std::string make_client_id(random_pool& random) {
+    boost::uuids::uuid id;
+    std::array<std::uint64_t, 2> const bits{random.next(), random.next()};
+    std::memcpy(id.begin(), bits.data(), sizeof bits);
+    // Version 4, RFC 9562.
+    *(id.begin() + 6) = static_cast<std::uint8_t>((*(id.begin() + 6) & 0x0fU) | 0x40U);
+    *(id.begin() + 8) = static_cast<std::uint8_t>((*(id.begin() + 8) & 0x3fU) | 0x80U);
+    return boost::uuids::to_string(id);
+}
+
+}  // namespace
+
+client_context::client_context(asio::any_io_executor executor, config settings)
+    : settings_{std::make_shared<config const>(std::move(settings))},
+      count_{std::make_shared<counters>()},
+      executor_{std::move(executor)},
+      strand_{make_strand_of(executor_)},
+      client_id_{make_client_id(random_)},
+      jitter_{static_cast<std::minstd_rand::result_type>(random_.next())} {}
+
+void client_context::leave_context() noexcept {
+    backend_.reset();
+    strand_ = {};
+}
+
+void client_context::exec(call what, exec_handler handler) {
+    if (!backend_) {
+        on_strand([handler = std::move(handler)]() mutable {
+            std::move(handler)(exec_result{exec_status::not_sent, errc::client_stopped, {}});
+        });
+        return;
+    }
+    backend_->exec(std::move(what), std::move(handler));
+}
+
+bool client_context::can_execute() const {
+    return backend_ && backend_->up(connection_id::purpose::commands);
+}
+
+subscription client_context::subscribe(std::string channel, subscriber& to) {
+    return backend_ ? backend_->subscribe(std::move(channel), to) : subscription{};
+}
+
+backend::obstacle client_context::why_down() const {
+    return backend_ ? backend_->why_down() : backend::obstacle{};
+}
+
+error_code client_context::failure() const {
+    auto const why = why_down();
+    return why.permanent ? why.cause : error_code{};
+}
+
+holder_id client_context::make_holder_id() {
+    return {client_id_, random_.next()};
+}
+
+void client_context::log(log_level level, std::string_view message) const {
+    if (settings_->log) {
+        settings_->log(level, message);
+    }
+}
+
+}  // namespace holdfast::detail

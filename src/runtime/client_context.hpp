@@ -1,0 +1,133 @@
+#ifndef HOLDFAST_RUNTIME_CLIENT_CONTEXT_HPP
+#define HOLDFAST_RUNTIME_CLIENT_CONTEXT_HPP
+
+#include "core/holder_id.hpp"
+#include "protocol/backend.hpp"
+#include "runtime/counters.hpp"
+#include "runtime/pending_handler.hpp"
+#include "runtime/random_pool.hpp"
+#include "runtime/runtime.hpp"
+#include "runtime/strand.hpp"
+
+#include <holdfast/config.hpp>
+#include <holdfast/error.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+
+#include <atomic>
+#include <memory>
+#include <random>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace holdfast::detail {
+
+/// What the operations of a client stand on: its executor and strand, settings, counters, log,
+/// randomness, and the way to the server. Whoever shares it keeps the whole client alive.
+class client_context : public std::enable_shared_from_this<client_context> {
+public:
+    client_context(client_context const&) = delete;
+    client_context& operator=(client_context const&) = delete;
+    virtual ~client_context() = default;
+
+    // From any thread.
+    [[nodiscard]] asio::any_io_executor const& executor() const noexcept { return executor_; }
+    [[nodiscard]] config const& settings() const noexcept { return *settings_; }
+    [[nodiscard]] counters& count() noexcept { return *count_; }
+    [[nodiscard]] counters const& count() const noexcept { return *count_; }
+    /// The executor's context was destroyed: nothing can run any more.
+    [[nodiscard]] bool gone() const noexcept { return gone_.load(std::memory_order_acquire); }
+    /// The handle is gone, or the client was shut down: no lease of it is valid.
+    [[nodiscard]] bool closed() const noexcept { return closed_.load(std::memory_order_acquire); }
+    /// Runs `f` on the strand, unless there is none any more; never inside this call.
+    template <class F>
+    void on_strand(F f) {
+        if (!gone()) {
+            asio::post(strand_, std::move(f));
+        }
+    }
+    /// Runs `f` on the strand, now if this thread may enter it. Not for what calls the user back.
+    template <class F>
+    void enter_strand(F f) {
+        if (gone()) {
+            return;
+        }
+        // Code that runs on the strand already is in the middle of something.
+        if (runs_here(strand_)) {
+            asio::post(strand_, std::move(f));
+        } else {
+            asio::dispatch(strand_, std::move(f));
+        }
+    }
+
+    // On the strand.
+    [[nodiscard]] asio::any_io_executor const& strand() const noexcept { return strand_; }
+    /// Runs a script; `not_sent` with `client_stopped` after the end of the client.
+    void exec(call what, exec_handler handler);
+    [[nodiscard]] bool can_execute() const;
+    [[nodiscard]] subscription subscribe(std::string channel, subscriber& to);
+    /// Why nothing can be executed.
+    [[nodiscard]] backend::obstacle why_down() const;
+    /// A cause that does not pass by itself, while there is no connection for it.
+    [[nodiscard]] error_code failure() const;
+    [[nodiscard]] holder_id make_holder_id();
+    /// In [0, 1).
+    [[nodiscard]] double random_part() { return std::generate_canonical<double, 32>(jitter_); }
+    void log(log_level level, std::string_view message) const;
+
+protected:
+    /// @throws std::system_error if the system has no random bits to give.
+    client_context(asio::any_io_executor executor, config settings);
+
+    /// From any thread.
+    void close() noexcept { closed_.store(true, std::memory_order_release); }
+    /// The executor's context is being destroyed.
+    void mark_gone() noexcept { gone_.store(true, std::memory_order_release); }
+    /// Lets go of all that belongs to it.
+    void leave_context() noexcept;
+
+    // For the client.
+    std::shared_ptr<config const> settings_;
+    std::shared_ptr<counters> count_;
+    std::unique_ptr<backend> backend_;
+
+private:
+    asio::any_io_executor executor_;
+    asio::any_io_executor strand_;
+    random_pool random_;
+    std::string client_id_;
+    std::minstd_rand jitter_;
+    std::atomic<bool> gone_{false};
+    std::atomic<bool> closed_{false};
+};
+
+/// Completes the operation at once with `operation_aborted` when it is cancelled, whatever the
+/// type; what was begun goes on.
+///
+/// The slot holds no reference to the handler: the handler owns the slot, and they would keep each
+/// other alive.
+template <class... Results>
+void abort_on_cancel(
+    std::shared_ptr<pending_handler<error_code, Results...>> const& waiting,
+    std::shared_ptr<client_context> const& client
+) {
+    waiting->on_cancel([weak = std::weak_ptr{waiting}, client](asio::cancellation_type type) {
+        if (type == asio::cancellation_type::none) {
+            return;
+        }
+        client->on_strand([weak] {
+            if (auto const pending = weak.lock()) {
+                pending->complete(asio::error::operation_aborted, Results{}...);
+            }
+        });
+    });
+}
+
+}  // namespace holdfast::detail
+
+#endif

@@ -1,0 +1,45 @@
+#ifndef HOLDFAST_RUNTIME_COUNTERS_HPP
+#define HOLDFAST_RUNTIME_COUNTERS_HPP
+
+#include <holdfast/lease_state.hpp>
+#include <holdfast/stats.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace holdfast::detail {
+
+/// One number of `stats`. Counting needs no order among threads, only that nothing is lost.
+class counter {
+public:
+    void add(std::uint64_t n = 1) noexcept { value_.fetch_add(n, std::memory_order_relaxed); }
+    void subtract() noexcept { value_.fetch_sub(1, std::memory_order_relaxed); }
+    void raise_to(std::uint64_t n) noexcept {
+        auto seen = value_.load(std::memory_order_relaxed);
+        while (seen < n && !value_.compare_exchange_weak(seen, n, std::memory_order_relaxed)) {
+        }
+    }
+    [[nodiscard]] std::uint64_t get() const noexcept {
+        return value_.load(std::memory_order_relaxed);
+    }
+
+private:
+    std::atomic<std::uint64_t> value_{0};
+};
+
+struct counters {
+    counter attempts, grants, refusals, waits, re_entries, hand_overs, longest_wait_ns,
+        total_wait_ns, total_hold_ns, renewals,
+        failed_renewals, releases, withdrawals, reconnects, notifications, refused_notifications, commands,
+        waiters_now, leases_now, subscriptions_now;
+    std::array<counter, 7> losses;
+
+    void lost(loss_reason reason) noexcept { losses[static_cast<std::size_t>(reason)].add(); }
+    [[nodiscard]] stats snapshot() const noexcept;
+};
+
+}  // namespace holdfast::detail
+
+#endif

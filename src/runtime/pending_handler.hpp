@@ -1,0 +1,105 @@
+#ifndef HOLDFAST_RUNTIME_PENDING_HANDLER_HPP
+#define HOLDFAST_RUNTIME_PENDING_HANDLER_HPP
+
+#include <holdfast/fwd.hpp>
+
+#include <boost/asio/any_completion_executor.hpp>
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/execution/outstanding_work.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/prefer.hpp>
+
+#include <exception>
+#include <utility>
+
+namespace holdfast::detail {
+
+/// A user's handler until it is called: keeps its executor busy, and calls it there, never from
+/// inside `complete`.
+template <class... Results>
+class pending_handler {
+public:
+    using handler_type = asio::any_completion_handler<void(Results...)>;
+
+    pending_handler() = default;
+    /// `relay` is also where a handler without an executor of its own is called.
+    pending_handler(handler_type handler, asio::any_io_executor const& relay)
+        : handler_{std::move(handler)},
+          executor_{asio::prefer(
+              asio::any_completion_executor{
+                  asio::get_associated_executor(handler_, asio::any_completion_executor{relay})
+              },
+              asio::execution::outstanding_work.tracked
+          )},
+          relay_{relay} {}
+
+    pending_handler(pending_handler&&) noexcept = default;
+    pending_handler& operator=(pending_handler&&) noexcept = default;
+
+    [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(handler_); }
+
+    /// `on_cancel(cancellation_type)` may be called by any thread until the handler is called. To
+    /// be used in the initiating function only.
+    template <class OnCancel>
+    void on_cancel(OnCancel on_cancel) {
+        auto slot = asio::get_associated_cancellation_slot(handler_);
+        if (slot.is_connected()) {
+            slot.assign(std::move(on_cancel));
+        }
+    }
+
+    void complete(Results... results) {
+        auto handler = std::exchange(handler_, {});
+        auto executor = std::exchange(executor_, {});
+        if (!handler) {
+            return;
+        }
+        // Posted to the relay and from there to the handler's executor, which may not be able to
+        // promise that it does not run things at once. In the usual case, one context for both, the
+        // second step costs nothing.
+        asio::post(
+            relay_,
+            [handler = std::move(handler),
+             executor = std::move(executor),
+             ... results = std::move(results)]() mutable {
+                executor.execute([handler = std::move(handler),
+                                  ... results = std::move(results)]() mutable {
+                    // Here and not before: this is where the user may emit the signal.
+                    asio::get_associated_cancellation_slot(handler).clear();
+                    std::move(handler)(std::move(results)...);
+                });
+            }
+        );
+    }
+
+private:
+    handler_type handler_;
+    asio::any_completion_executor executor_;
+    asio::any_io_executor relay_;
+};
+
+/// Calls `f` with each element. One that throws does not keep the others from being called; the
+/// first exception is thrown at the end.
+template <class Range, class F>
+void for_each_in_spite_of_exceptions(Range& all, F f) {
+    std::exception_ptr first;
+    for (auto& one : all) {
+        try {
+            f(one);
+        } catch (...) {
+            if (!first) {
+                first = std::current_exception();
+            }
+        }
+    }
+    if (first) {
+        std::rethrow_exception(first);
+    }
+}
+
+}  // namespace holdfast::detail
+
+#endif

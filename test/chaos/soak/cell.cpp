@@ -1,0 +1,437 @@
+#include "soak/cell.hpp"
+
+#include "soak/account.hpp"
+#include "soak/outages.hpp"
+#include "soak/settings.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <ctime>
+#include <exception>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <stdexcept>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace holdfast::soak {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto start_limit = 60s;
+// Longer than the checker's patience, so that it is the checker who finds out who waits too long.
+constexpr auto drain_limit = lease_time + 20s;
+// What a dead worker held ends with its lease; connections need a moment to be made again. What is
+// left for good is found after any time.
+constexpr auto leftover_limit = lease_time + 9s;
+// Less than the drift allowance of a lease.
+constexpr nanos clock_tolerance = 5ms;
+
+std::string this_program() {
+    return std::filesystem::read_symlink("/proc/self/exe").string();
+}
+
+std::filesystem::path make_folder() {
+    auto name = (std::filesystem::temp_directory_path() / "holdfast-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) {
+        throw std::system_error{errno, std::generic_category(), "mkdtemp " + name};
+    }
+    return name;
+}
+
+std::string to_word(std::string text) {
+    std::replace_if(text.begin(), text.end(), [](char c) { return c == ' ' || c == '\n'; }, '_');
+    return text;
+}
+
+// How far the wall clock, which servers judge leases by, is ahead of `lease_clock`.
+std::int64_t wall_clock_offset() {
+    timespec wall{};
+    ::clock_gettime(CLOCK_REALTIME, &wall);
+    return wall.tv_sec * 1'000'000'000 + wall.tv_nsec - now();
+}
+
+test::server_options options_of_server(cell_options const& options) {
+    test::server_options made;
+    made.appendonly = true;
+    made.users = {fmt::format("{} {}", user_name, user_rules)};
+    made.extra = {"auto-aof-rewrite-min-size 1mb"};  // or a restart takes longer every time
+    made.program = options.server_program;
+    return made;
+}
+
+std::vector<std::string> worker_command(
+    cell_options const& options,
+    std::int64_t number,
+    std::filesystem::path const& folder
+) {
+    return {
+        this_program(),
+        "worker",
+        "--server",
+        (folder / "server").string(),
+        "--resource",
+        (folder / "resource").string(),
+        "--history",
+        (folder / fmt::format("worker-{}", number)).string(),
+        "--number",
+        std::to_string(number),
+        "--coroutines",
+        std::to_string(options.coroutines),
+        "--threads",
+        std::to_string(number % 3 == 1 ? 1 : 2),
+        "--seed",
+        std::to_string(options.seed)
+    };
+}
+
+}  // namespace
+
+// Workers
+
+worker_process::worker_process(
+    cell_options const& options,
+    std::int64_t number,
+    std::filesystem::path folder
+)
+    : number_{number},
+      history_{folder / fmt::format("worker-{}", number)},
+      child_{worker_command(options, number, folder)} {}
+
+void worker_process::expect(std::string_view word, millis limit) {
+    auto const line = child_.read_line(limit);
+    if (!line) {
+        throw std::runtime_error{fmt::format("it ended with {}", child_.wait())};
+    }
+    if (*line != word) {
+        throw std::runtime_error{fmt::format("it said \"{}\" instead of \"{}\"", *line, word)};
+    }
+}
+
+void worker_process::go(millis limit) {
+    child_.signal(SIGUSR1);
+    expect("going", limit);
+}
+
+std::optional<levels> worker_process::await_drained(millis limit) {
+    std::optional<std::string> line;
+    try {
+        line = child_.read_line(limit);
+    } catch (std::runtime_error const&) {
+        return std::nullopt;
+    }
+    if (!line) {
+        throw std::runtime_error{fmt::format("it ended with {}", child_.wait())};
+    }
+    std::istringstream in{*line};
+    std::string word;
+    levels left;
+    in >> word >> left.waiters >> left.leases >> left.subscriptions;
+    if (!in || word != "drained") {
+        throw std::runtime_error{fmt::format("it said \"{}\" instead of \"drained\"", *line)};
+    }
+    return left;
+}
+
+footprint worker_process::measure() const {
+    auto const process = std::filesystem::path{"/proc"} / std::to_string(child_.pid());
+    footprint now;
+    now.descriptors = std::distance(
+        std::filesystem::directory_iterator{process / "fd"},
+        std::filesystem::directory_iterator{}
+    );
+    std::ifstream in{process / "statm"};
+    std::int64_t all_pages = 0;
+    std::int64_t resident_pages = 0;
+    in >> all_pages >> resident_pages;
+    now.memory = resident_pages * ::sysconf(_SC_PAGESIZE);
+    return now;
+}
+
+// The cell
+
+cell::cell(cell_options options)
+    : options_{std::move(options)},
+      folder_{make_folder()},
+      server_{std::make_unique<test::redis_server>(options_of_server(options_))},
+      resource_history_{folder_ / "accesses"},
+      checker_{rules{
+          .lease = lease_time,
+          .loss_margin = notice_time,
+          .grant_within = scaled(lease_time + 5s),
+          .hand_over_within = std::min<nanos>(scaled(lease_time * 7 / 10), lease_time * 9 / 10),
+          .renew_within = lease_time / 6,
+          .release_within = lease_time / 3,
+          .slack = scaled(1s),
+          .time_to_tell = scaled(100ms),
+          .longest_block = scaled(200ms),
+      }} {
+    try {
+        std::filesystem::create_symlink(server_->unix_socket(), folder_ / "server");
+        resource_.emplace(std::vector<std::string>{
+            this_program(),
+            "resource",
+            "--socket",
+            (folder_ / "resource").string(),
+            "--history",
+            (folder_ / "accesses").string()
+        });
+        if (resource_->read_line(scaled(start_limit)) != "ready") {
+            throw std::runtime_error{"the protected resource does not start"};
+        }
+        look_for_what_is_there();
+        for (int i = 0; i < options_.workers; ++i) {
+            start_worker();
+        }
+    } catch (...) {
+        std::error_code ignored;
+        std::filesystem::remove_all(folder_, ignored);
+        throw;
+    }
+}
+
+cell::~cell() {
+    workers_.clear();
+    resource_.reset();
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+}
+
+void cell::start_worker() {
+    auto& made = workers_.emplace_back(options_, ++last_worker_, folder_);
+    made.await_ready(scaled(start_limit));
+}
+
+void cell::note(event e) {
+    if (e.at == 0) {
+        e.at = now();
+    }
+    events_.push_back(std::move(e));
+}
+
+void cell::replace(worker_process& dead) {
+    auto last_words = dead.read_history();
+    events_.insert(events_.end(), last_words.begin(), last_words.end());
+    dead = worker_process{options_, ++last_worker_, folder_};
+    dead.await_ready(scaled(start_limit));
+    dead.go(scaled(start_limit));
+}
+
+cell::outcome cell::run(
+    std::string const& fault,
+    std::function<void()> const& strike,
+    std::mt19937_64& random
+) {
+    auto const draw = [&](int from, int to) {
+        return millis{std::uniform_int_distribution{from, to}(random)};
+    };
+    auto const offset = wall_clock_offset();
+    send_to_work();
+    if (!broken_) {
+        std::this_thread::sleep_for(draw(100, 350));
+        note({.what = happening::fault, .word = fault});
+        suffer(strike);
+        note({.what = happening::healed});
+        std::this_thread::sleep_for(draw(0, 100));
+    }
+    if (!broken_) {
+        drain();
+    }
+    std::int64_t growth = 0;
+    if (!broken_ && look_for_what_is_left()) {
+        growth = measure_growth();
+    }
+    if (auto const moved = wall_clock_offset() - offset;
+        moved > clock_tolerance.count() || -moved > clock_tolerance.count()) {
+        note({.what = happening::clock_moved, .limit = moved});
+    }
+    collect();
+    outcome result{
+        .found = {},
+        .history = std::exchange(events_, {}),
+        .growth = growth,
+        .broken = broken_,
+        .failure = failure_
+    };
+    if (failure_.empty()) {
+        result.found = checker_.check(result.history);
+    }
+    return result;
+}
+
+void cell::send_to_work() {
+    for (auto& w : workers_) {
+        try {
+            w.go(scaled(start_limit));
+        } catch (std::exception const& e) {
+            broken_ = true;
+            note({.what = happening::stuck, .process = w.number(), .word = to_word(e.what())});
+        }
+    }
+}
+
+// What fails may be the harm itself, or a worker.
+void cell::suffer(std::function<void()> const& strike) {
+    try {
+        strike();
+    } catch (std::exception const& e) {
+        broken_ = true;
+        bool dead = false;
+        for (auto& w : workers_) {
+            if (!w.child().running()) {
+                dead = true;
+                note({.what = happening::died, .process = w.number(), .word = to_word(e.what())});
+            }
+        }
+        if (!dead) {
+            failure_ = e.what();
+        }
+    }
+}
+
+void cell::look_for_what_is_there() {
+    auto probe = server_->probe();
+    for (auto const& key : probe.keys()) {
+        note({.what = happening::unclean, .word = "key:" + to_word(key)});
+    }
+    for (auto const& channel : probe.pubsub_channels()) {
+        note({.what = happening::unclean, .word = "channel:" + to_word(channel)});
+    }
+}
+
+// A worker that has no processor, or waits for a disk, is not stuck.
+nanos cell::time_it_had(std::optional<std::int64_t> process, instant since) const {
+    outages stalls;
+    for (auto const& e : events_) {
+        if (e.what == happening::stalled && (!process || e.process == *process)) {
+            stalls.add(e.since, e.at);
+        }
+    }
+    return nanos{stalls.free_time(since, now())};
+}
+
+std::optional<levels> cell::await_drained(worker_process& worker, instant asked) {
+    for (;;) {
+        if (auto const left = worker.await_drained(1s)) {
+            return left;
+        }
+        collect();
+        if (time_it_had(worker.number(), asked) > scaled(drain_limit)) {
+            return std::nullopt;
+        }
+    }
+}
+
+void cell::drain() {
+    auto const asked = now();
+    for (auto& w : workers_) {
+        w.ask_to_drain();
+    }
+    for (auto& w : workers_) {
+        try {
+            auto const left = await_drained(w, asked);
+            if (!left) {
+                broken_ = true;
+                note({.what = happening::stuck, .process = w.number(), .word = "it_goes_on"});
+            } else if (left->waiters != 0 || left->leases != 0 || left->subscriptions != 0) {
+                auto const text = fmt::format(
+                    "{}_waiters,{}_leases,{}_subscriptions",
+                    left->waiters,
+                    left->leases,
+                    left->subscriptions
+                );
+                note({.what = happening::left_behind, .process = w.number(), .word = text});
+            }
+        } catch (std::exception const& e) {
+            broken_ = true;
+            note({.what = happening::died, .process = w.number(), .word = to_word(e.what())});
+        }
+    }
+}
+
+std::vector<std::string> cell::what_is_left(test::redis_probe& probe) {
+    std::vector<std::string> left;
+    for (auto const& key : probe.lock_keys()) {
+        left.push_back("key:" + key);
+    }
+    for (auto const& channel : probe.pubsub_channels()) {
+        left.push_back("channel:" + channel);
+    }
+    auto const clients = probe.client_list();
+    auto const ours = std::count_if(clients.begin(), clients.end(), [](auto const& client) {
+        auto const user = client.find("user");
+        return user != client.end() && user->second == user_name;
+    });
+    // One for commands and one for notifications each.
+    if (auto const expected = std::ssize(workers_) * 2; ours != expected) {
+        left.push_back(fmt::format("{}_connections_of_{}", ours, expected));
+    }
+    for (auto const& w : workers_) {
+        auto const open = w.measure().descriptors;
+        if (w.at_first && open > w.at_first->descriptors) {
+            left.push_back(fmt::format(
+                "{}_descriptors_of_worker_{},_not_{}",
+                open,
+                w.number(),
+                w.at_first->descriptors
+            ));
+        }
+    }
+    return left;
+}
+
+bool cell::look_for_what_is_left() {
+    auto probe = server_->probe();
+    auto const since = now();
+    auto left = what_is_left(probe);
+    while (!left.empty() && time_it_had({}, since) < scaled(leftover_limit)) {
+        std::this_thread::sleep_for(20ms);
+        collect();
+        left = what_is_left(probe);
+    }
+    for (auto const& what : left) {
+        note({.what = happening::left_behind, .word = to_word(what)});
+    }
+    return left.empty();
+}
+
+std::int64_t cell::measure_growth() {
+    std::int64_t most = 0;
+    for (auto& w : workers_) {
+        auto const now = w.measure();
+        if (!w.at_first) {
+            w.at_first = now;
+        }
+        most = std::max(most, now.memory - w.at_first->memory);
+    }
+    return most;
+}
+
+void cell::collect() {
+    for (auto& w : workers_) {
+        auto const said = w.read_history();
+        events_.insert(events_.end(), said.begin(), said.end());
+    }
+    auto const accesses = resource_history_.read();
+    events_.insert(events_.end(), accesses.begin(), accesses.end());
+}
+
+std::optional<std::string> cell::end() {
+    for (auto& w : workers_) {
+        if (auto const code = w.end(scaled(start_limit)); code != 0) {
+            return fmt::format("worker {} ended with {}", w.number(), code);
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace holdfast::soak

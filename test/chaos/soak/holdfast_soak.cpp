@@ -1,0 +1,138 @@
+// Locks on real servers, for long, while things go wrong: whatever happens is written down and
+// checked.
+#include "soak/nemesis.hpp"
+#include "soak/resource.hpp"
+#include "soak/runner.hpp"
+#include "soak/worker_process.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace holdfast::soak;
+
+// What this program does as its own child.
+void add_jobs(CLI::App& app) {
+    auto const worker = std::make_shared<worker_options>();
+    auto* sub = app.add_subcommand("worker")->group("");
+    sub->add_option("--server", worker->server)->required();
+    sub->add_option("--resource", worker->resource)->required();
+    sub->add_option("--history", worker->history)->required();
+    sub->add_option("--number", worker->number);
+    sub->add_option("--coroutines", worker->coroutines);
+    sub->add_option("--threads", worker->threads);
+    sub->add_option("--seed", worker->seed);
+    sub->final_callback([worker] { work(*worker); });
+
+    auto const resource = std::make_shared<resource_options>();
+    sub = app.add_subcommand("resource")->group("");
+    sub->add_option("--socket", resource->socket)->required();
+    sub->add_option("--history", resource->history)->required();
+    sub->final_callback([resource] { serve_resource(*resource); });
+}
+
+std::string describe_faults() {
+    std::string text = "Faults:\n";
+    for (auto const& f : all_faults()) {
+        text += fmt::format("  {:<24}{}\n", f.name, f.what);
+    }
+    return text;
+}
+
+std::vector<std::string> names_of_faults() {
+    std::vector<std::string> names;
+    for (auto const& f : all_faults()) {
+        names.emplace_back(f.name);
+    }
+    return names;
+}
+
+// Both, where there are both.
+std::vector<std::string> servers(std::string const& wanted) {
+    std::vector<std::string> found;
+    if (wanted != "valkey") {
+        found.emplace_back("redis-server");
+    }
+    std::string const valkey = HOLDFAST_VALKEY_SERVER;
+    if (wanted != "redis") {
+        if (std::filesystem::exists(valkey)) {
+            found.push_back(valkey);
+        } else {
+            fmt::print("valkey: skipped, there is no valkey-server here\n");
+        }
+    }
+    return found;
+}
+
+// Where a busy disk cannot hold everybody up; what matters here survives a process, not a machine.
+void prefer_memory() {
+    constexpr char const* in_memory = "/dev/shm";
+    if (::access(in_memory, W_OK) == 0) {
+        ::setenv("TMPDIR", in_memory, 0);
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+    run_options options;
+    options.histories =
+        (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "histories").string();
+    int minutes = 0;
+    std::string server = "both";
+    CLI::App app{
+        "Lets processes take locks on private servers while things go wrong, and checks what "
+        "happened."
+    };
+    app.footer(describe_faults());
+    auto* const cycles =
+        app.add_option("--cycles", options.cycles, "How many times something goes wrong")
+            ->capture_default_str()
+            ->check(CLI::PositiveNumber);
+    app.add_option("--minutes", minutes, "How long, instead of how many times")
+        ->excludes(cycles)
+        ->check(CLI::PositiveNumber);
+    app.add_option("--fault", options.fault, "Only this fault; all of them in turn without it")
+        ->type_name("NAME")
+        ->check(CLI::IsMember(names_of_faults()));
+    app.add_option("--server", server, "redis, valkey or both")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"redis", "valkey", "both"}));
+    app.add_option("--cells", options.cells, "Servers with workers of their own, side by side")
+        ->capture_default_str()
+        ->check(CLI::PositiveNumber);
+    app.add_option("--seed", options.seed, "What the choices are drawn from")
+        ->capture_default_str();
+    app.add_option("--histories", options.histories, "Where the history of a bad cycle is kept")
+        ->type_name("FOLDER");
+    add_jobs(app);
+    CLI11_PARSE(app, argc, argv);
+    if (!app.get_subcommands().empty()) {
+        return 0;
+    }
+
+    if (minutes > 0) {
+        options.time = std::chrono::minutes{minutes};
+    }
+    prefer_memory();
+    options.servers = servers(server);
+    if (options.servers.empty()) {
+        return 1;
+    }
+    options.cells = std::max(options.cells, static_cast<int>(options.servers.size()));
+    return run(options) ? 0 : 1;
+} catch (std::exception const& e) {
+    fmt::print(stderr, "holdfast_soak: {}\n", e.what());
+    return 1;
+}

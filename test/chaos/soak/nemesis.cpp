@@ -1,0 +1,243 @@
+#include "soak/nemesis.hpp"
+
+#include "soak/account.hpp"
+#include "soak/settings.hpp"
+#include "support/redis_probe.hpp"
+
+#include <sstream>
+#include <stdexcept>
+#include <thread>
+
+namespace holdfast::soak {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+int draw(std::mt19937_64& random, int from, int to) {
+    return std::uniform_int_distribution{from, to}(random);
+}
+
+bool one_in(std::mt19937_64& random, int n) {
+    return draw(random, 1, n) == 1;
+}
+
+void sleep_ms(int count) {
+    std::this_thread::sleep_for(millis{count});
+}
+
+// Of a lease, in ms.
+int part_of_lease(std::mt19937_64& random, double from, double to) {
+    auto const part = std::uniform_real_distribution{from, to}(random);
+    return static_cast<int>(part * static_cast<double>(lease_time.count()));
+}
+
+void must(test::redis_probe& probe, std::vector<std::string> const& words) {
+    if (auto const reply = probe.command(words); reply.is_error()) {
+        throw std::runtime_error{words.at(0) + ": " + reply.text};
+    }
+}
+
+void let_be(cell& where, std::mt19937_64& random) {
+    where.note({.what = happening::calm});
+    sleep_ms(part_of_lease(random, 1.0, 1.5));
+}
+
+// The server
+
+// Half of them are back at once, the others after so long that leases may be lost.
+int down_time(std::mt19937_64& random) {
+    return one_in(random, 2) ? 0 : part_of_lease(random, 0.0, 1.5);
+}
+
+// So that holders find out what has happened to their locks.
+void let_renew(std::mt19937_64& random) {
+    sleep_ms(part_of_lease(random, 0.3, 0.8));
+}
+
+void kill_server(cell& where, std::mt19937_64& random) {
+    where.server().kill();
+    sleep_ms(down_time(random));
+    where.server().restart(true);
+}
+
+void restart_empty(cell& where, std::mt19937_64& random) {
+    auto const since = now();
+    where.server().kill();
+    sleep_ms(down_time(random));
+    where.server().restart(false);
+    where.note({.what = happening::data_lost, .since = since});
+    let_renew(random);
+}
+
+void pause_server(cell& where, std::mt19937_64& random) {
+    where.server().pause();
+    sleep_ms(part_of_lease(random, 0.5, 3.0));
+    where.server().resume();
+}
+
+void flush_data(cell& where, std::mt19937_64& random) {
+    auto probe = where.server().probe();
+    auto const since = now();
+    probe.flushall();
+    where.note({.what = happening::data_lost, .since = since});
+    let_renew(random);
+}
+
+void flush_scripts(cell& where, std::mt19937_64& random) {
+    auto probe = where.server().probe();
+    for (int i = draw(random, 1, 5); i > 0; --i) {
+        probe.script_flush();
+        sleep_ms(draw(random, 0, 50));
+    }
+}
+
+void fill_memory(cell& where, std::mt19937_64& random) {
+    auto probe = where.server().probe();
+    must(probe, {"CONFIG", "SET", "maxmemory-policy", "noeviction"});
+    must(probe, {"CONFIG", "SET", "maxmemory", "1"});
+    sleep_ms(part_of_lease(random, 0.2, 1.5));
+    must(probe, {"CONFIG", "SET", "maxmemory", "0"});
+}
+
+// Connections
+
+void kill_clients(cell& where, std::mt19937_64& random, std::string const& type) {
+    auto probe = where.server().probe();
+    for (int i = draw(random, 1, 4); i > 0; --i) {
+        probe.client_kill_type(type);
+        sleep_ms(draw(random, 0, 200));
+    }
+}
+
+void kill_commands(cell& where, std::mt19937_64& random) {
+    kill_clients(where, random, "normal");
+}
+
+// What is left of it after a moment would be a waiter whom nobody wakes.
+void kill_notifications(cell& where, std::mt19937_64& random) {
+    kill_clients(where, random, "pubsub");
+    sleep_ms(500);
+    let_be(where, random);
+}
+
+// While everything is paused, so is the command that would end it.
+void pause_clients(cell& where, std::mt19937_64& random, std::string const& which) {
+    auto const duration = part_of_lease(random, 0.3, 1.8);
+    auto probe = where.server().probe();
+    must(probe, {"CLIENT", "PAUSE", std::to_string(duration), which});
+    sleep_ms(duration);
+}
+
+void pause_writes(cell& where, std::mt19937_64& random) {
+    pause_clients(where, random, "WRITE");
+}
+
+void pause_all(cell& where, std::mt19937_64& random) {
+    pause_clients(where, random, "ALL");
+}
+
+// Rights
+
+void set_user(test::redis_probe& probe, std::string const& rules) {
+    std::vector<std::string> words{"ACL", "SETUSER", user_name};
+    std::istringstream in{rules};
+    for (std::string word; in >> word;) {
+        words.push_back(word);
+    }
+    must(probe, words);
+}
+
+void restore_user(test::redis_probe& probe) {
+    set_user(probe, "reset " + user_rules);
+}
+
+void deny(cell& where, std::mt19937_64& random) {
+    auto probe = where.server().probe();
+    char const* const rights[] = {
+        "-evalsha -eval",
+        "-publish",
+        "-subscribe",
+        "resetkeys",
+        "resetchannels",
+        "-incr",
+        "-pexpire",
+        "-hdel"
+    };
+    set_user(probe, rights[draw(random, 0, 7)]);
+    sleep_ms(part_of_lease(random, 0.1, 1.2));
+    restore_user(probe);
+}
+
+void delete_user(cell& where, std::mt19937_64& random) {
+    auto probe = where.server().probe();
+    must(probe, {"ACL", "DELUSER", user_name});
+    sleep_ms(part_of_lease(random, 0.0, 1.2));
+    restore_user(probe);
+}
+
+void rotate_password(cell& where, std::mt19937_64& random) {
+    auto probe = where.server().probe();
+    set_user(probe, "resetpass >another");
+    must(probe, {"CLIENT", "KILL", "USER", user_name});
+    sleep_ms(part_of_lease(random, 0.0, 1.2));
+    restore_user(probe);
+}
+
+// Workers
+
+worker_process& any_worker(cell& where, std::mt19937_64& random) {
+    auto& all = where.workers();
+    return all[static_cast<std::size_t>(draw(random, 0, static_cast<int>(all.size()) - 1))];
+}
+
+// Also short ones, which make answers late and lose no lease.
+void pause_worker(cell& where, std::mt19937_64& random) {
+    auto& victim = any_worker(where, random);
+    for (int i = one_in(random, 3) ? draw(random, 1, 10) : 0; i > 0; --i) {
+        auto const since = now();
+        victim.child().pause();
+        sleep_ms(part_of_lease(random, 0.02, 0.2));
+        victim.child().resume();
+        where.note({.what = happening::paused, .process = victim.number(), .since = since});
+        sleep_ms(draw(random, 1, 60));
+    }
+    auto const since = now();
+    victim.child().pause();
+    sleep_ms(part_of_lease(random, 0.5, 3.0));
+    victim.child().resume();
+    where.note({.what = happening::paused, .process = victim.number(), .since = since});
+}
+
+void kill_worker(cell& where, std::mt19937_64& random) {
+    auto& victim = any_worker(where, random);
+    victim.child().kill();
+    where.note({.what = happening::killed, .process = victim.number()});
+    where.replace(victim);
+}
+
+}  // namespace
+
+std::vector<fault> const& all_faults() {
+    static std::vector<fault> const all{
+        {"none", "nothing at all: locks are handed over at once", let_be},
+        {"kill", "the server is killed and restarted with its data", kill_server},
+        {"empty", "the server is killed and restarted without its data", restart_empty},
+        {"pause", "the server is stopped for 0.5 to 3 leases", pause_server},
+        {"worker-pause", "a worker is stopped for 0.5 to 3 leases", pause_worker},
+        {"worker-kill", "a worker is killed, another takes its place", kill_worker},
+        {"client-kill", "the server closes the command connections", kill_commands},
+        {"notification-kill", "the server closes the notification connections", kill_notifications},
+        {"client-pause", "CLIENT PAUSE ALL", pause_all},
+        {"write-pause", "CLIENT PAUSE WRITE", pause_writes},
+        {"scripts", "SCRIPT FLUSH", flush_scripts},
+        {"flush", "FLUSHALL", flush_data},
+        {"memory", "the server has no memory left, and evicts nothing", fill_memory},
+        {"deny", "the user may not do something any more", deny},
+        {"delete-user", "the user is deleted", delete_user},
+        {"password", "the password is changed and the connections are closed", rotate_password},
+    };
+    return all;
+}
+
+}  // namespace holdfast::soak

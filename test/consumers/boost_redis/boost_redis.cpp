@@ -1,2 +1,0 @@
-// As the documentation of Boost.Redis says: in one file of the program.
-#include <boost/redis/src.hpp>

@@ -1,0 +1,156 @@
+// What a lock costs its server and its process: commands while nobody does anything, memory of
+// names.
+
+#include "support/one_server.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+using namespace holdfast::test;
+using steady = std::chrono::steady_clock;
+
+namespace {
+
+// Calls by command, without health checks and what the probe itself asks for.
+std::map<std::string, std::int64_t> commands_of(redis_server const& server) {
+    auto probe = server.probe();
+    auto stats = probe.commandstats();
+    stats.erase("ping");
+    stats.erase("info");
+    return stats;
+}
+
+double resident_bytes() {
+    std::ifstream in{"/proc/self/statm"};
+    double total = 0;
+    double resident = 0;
+    in >> total >> resident;
+    return resident * static_cast<double>(::sysconf(_SC_PAGESIZE));
+}
+
+int from_environment(char const* name, int otherwise) {
+    auto const* text = std::getenv(name);
+    return text ? std::max(std::atoi(text), otherwise) : otherwise;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(parked_waiters_send_nothing) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
+        holdfast::client holder{executor, server.url()};
+        holdfast::client client{executor, server.url()};
+        auto held = co_await holder.lock("a").acquire({.lease = 1h});
+        int ended = 0;
+        for (int i = 0; i < 100; ++i) {
+            client.lock("a").acquire([&](error_code ec, holdfast::lease) {
+                BOOST_TEST((ec == errc::client_stopped));
+                ++ended;
+            });
+        }
+        // One of them looked before and after the subscription.
+        BOOST_TEST(co_await co_eventually(5s, [&] { return client.stats().refusals == 2; }));
+        BOOST_TEST(client.stats().waiters_now == 100U);
+        BOOST_TEST(client.stats().subscriptions_now == 1U);
+
+        auto const before = commands_of(server);
+        auto const sent = client.stats().commands;
+        co_await sleep_for(10s);
+        auto const after = commands_of(server);
+        for (auto const& [command, calls] : after) {
+            auto const at = before.find(command);
+            BOOST_TEST(calls == (at == before.end() ? 0 : at->second), command);
+        }
+        BOOST_TEST(client.stats().commands == sent);
+        co_await client.shutdown();
+        BOOST_TEST(co_await co_eventually(1s, [&] { return ended == 100; }));
+        co_await held.release();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_release_reaches_a_waiter_elsewhere_without_a_timer_a_thousand_times) {
+    with_server(
+        [](redis_server& server, asio::any_io_executor executor) -> task {
+            auto settings = holdfast::parse_url(server.url());
+            settings.fallback_poll_interval = 1h;
+            holdfast::client left{executor, settings};
+            holdfast::client right{executor, settings};
+            acquire_options const options{.lease = 1h};
+            auto held = co_await left.lock("a").acquire(options);
+            steady::duration longest{0};
+            int late = 0;
+            for (int i = 0; i < 1'000 && late == 0; ++i) {
+                auto& client = i % 2 == 0 ? right : left;
+                auto const refusals = client.stats().refusals;
+                holdfast::lease next;
+                steady::time_point granted_at{};
+                client.lock("a").acquire(options, [&](error_code, holdfast::lease granted) {
+                    next = std::move(granted);
+                    granted_at = steady::now();
+                });
+                bool const waits =
+                    co_await co_eventually(5s, [&] { return client.stats().refusals > refusals; });
+                BOOST_REQUIRE(waits);
+                auto const start = steady::now();
+                co_await held.release();
+                bool const arrived = co_await co_eventually(1s, [&] { return bool(next); });
+                late += arrived ? 0 : 1;
+                longest = std::max(longest, granted_at - start);
+                held = std::move(next);
+            }
+            BOOST_TEST(late == 0);
+            BOOST_TEST((longest < 1s));
+            BOOST_TEST(left.stats().hand_overs + right.stats().hand_overs == 1'000U);
+            co_await held.release();
+        },
+        100s
+    );
+}
+
+// HOLDFAST_NAMES=1000000 does it with a million names.
+BOOST_AUTO_TEST_CASE(names_that_were_used_once_leave_no_memory_behind) {
+    int const names = from_environment("HOLDFAST_NAMES", 30'000);
+    int const warm_up = std::max(5'000, names / 100);
+    with_client(
+        [&](holdfast::client& client, redis_probe&) -> task {
+            double after_warm_up = 0;
+            for (int i = 0; i < names; ++i) {
+                auto const lock = client.lock("order:{}", i);
+                auto lease = co_await lock.acquire();
+                co_await lease.release();
+                if (i == warm_up) {
+                    after_warm_up = resident_bytes();
+                }
+            }
+            BOOST_TEST(resident_bytes() < 1.1 * after_warm_up);
+            BOOST_TEST(client.stats().grants == static_cast<std::uint64_t>(names));
+            BOOST_TEST(client.stats().leases_now == 0U);
+        },
+        std::max(100s, std::chrono::seconds{names / 500})
+    );
+}
+
+// The same for names that somebody had to wait for.
+BOOST_AUTO_TEST_CASE(names_that_were_waited_for_leave_no_subscription_behind) {
+    with_client([](holdfast::client& client, redis_probe& probe) -> task {
+        for (int i = 0; i < 300; ++i) {
+            auto const lock = client.lock("order:{}", i);
+            auto first = co_await lock.acquire();
+            holdfast::lease second;
+            lock.acquire([&](error_code, holdfast::lease granted) { second = std::move(granted); });
+            bool const waits =
+                co_await co_eventually(2s, [&] { return client.stats().waiters_now == 1; });
+            BOOST_REQUIRE(waits);
+            co_await first.release();
+            bool const granted = co_await co_eventually(2s, [&] { return bool(second); });
+            BOOST_REQUIRE(granted);
+            co_await second.release();
+        }
+        BOOST_TEST(co_await co_eventually(3s, [&] { return client.stats().subscriptions_now == 0; })
+        );
+        BOOST_TEST(co_await co_eventually(1s, [&] { return probe.pubsub_channels().empty(); }));
+    });
+}

@@ -1,0 +1,185 @@
+#include "fidelity/refusal_calls.hpp"
+
+#include "fidelity/random_calls.hpp"
+#include "protocol/scripts.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace holdfast::test {
+
+namespace scripts = detail::scripts;
+
+namespace {
+
+using command = twin::words;
+
+std::string text(std::string_view one) {
+    return std::string{one};
+}
+
+constexpr std::string_view holder = "2b5c1f9e-0d53-4c53-8a3e-1f0b6f4d9a01:1";
+
+command acquire(std::string const& name, std::string_view preflight = "0") {
+    command
+        words{"EVAL", text(scripts::lock_acquire.text), "2", name, name + ":counter", "3600000"};
+    words.insert(words.end(), {text(holder), "0", text(preflight), "a nonce"});
+    if (preflight == "1") {
+        words[2] = "3";
+        words.insert(words.begin() + 5, name + ":channel");
+    }
+    return words;
+}
+
+command by_name(command words) {
+    for (auto const* const one : holdfast::test::library_scripts()) {
+        if (words[1] == one->text) {
+            words[0] = "EVALSHA";
+            words[1] = one->sha1;
+        }
+    }
+    return words;
+}
+
+commands calls_of_scripts() {
+    commands all;
+    for (auto const* const name : {"held", "theirs", "free"}) {
+        all.push_back(acquire(name));
+        all.push_back(acquire(name, "1"));
+        all.push_back(
+            {"EVAL", text(scripts::lock_renew.text), "1", name, "7200000", text(holder), "n"}
+        );
+        all.push_back(
+            {"EVAL", text(scripts::lock_inspect.text), "2", name, text(name) + ":counter", "n"}
+        );
+        all.push_back(
+            {"EVAL", text(scripts::lock_release.text), "2", name, "channel", text(holder), "n"}
+        );
+        all.push_back({"EVAL", text(scripts::lock_force_release.text), "2", name, "channel", "n"});
+    }
+    auto const once = all.size();
+    for (std::size_t i = 0; i < once; ++i) {
+        all.push_back(by_name(all[i]));
+    }
+    return all;
+}
+
+// Scripts that write, do not write, write late, and say so or not.
+commands calls_of_programs() {
+    constexpr std::string_view programs[] = {
+        "return redis.call('SET', 'a', '1')",
+        "return redis.call('HSET', 'b', 'f', '1')",
+        "return redis.call('DEL', 'a')",
+        "redis.call('DEL', 'nothing') return redis.call('SET', 'a', '2')",
+        "redis.pcall('SET', 'a', '3') return redis.call('DEL', 'a')",
+        "return redis.pcall('SET', 'a', '4')",
+        "local r = redis.pcall('INCR', 'n') return {type(r), r.err and r.err or r}",
+        "return redis.call('PEXPIRE', 'string', '3600000')",
+        "return redis.call('GET', 'string')",
+        "return {redis.call('TYPE', 'string'), redis.call('EXISTS', 'string')}",
+        "return redis.call('PUBLISH', 'channel', 'x')",
+        "return redis.call('PING')",
+        "return 1",
+        "#!lua\nreturn redis.call('SET', 'c', '1')",
+        "#!lua\nreturn redis.call('GET', 'string')",
+        "#!lua\nreturn 1",
+        "#!lua flags=allow-oom\nreturn redis.call('SET', 'c', '2')",
+        "#!lua flags=no-writes\nreturn redis.call('GET', 'string')",
+        "#!lua flags=no-writes\nreturn redis.call('SET', 'c', '3')",
+        "#!lua flags=no-writes\nreturn redis.call('PUBLISH', 'channel', 'x')",
+        "#!lua flags=no-writes,allow-stale\nreturn redis.call('GET', 'string')",
+        "#!lua flags=no-writes,allow-stale\nreturn redis.call('ECHO', 'x')",
+        "#!lua flags=allow-stale\nreturn redis.call('SET', 'c', '4')",
+        "#!lua flags=unheard-of\nreturn 1",
+        "#!lua colour=blue\nreturn 1",
+        "#!python\nreturn 1",
+        "#!lua",
+    };
+    commands all;
+    for (auto const one : programs) {
+        all.push_back({"EVAL", text(one), "0"});
+        all.push_back({"EVAL_RO", text(one), "0"});
+    }
+    return all;
+}
+
+}  // namespace
+
+commands scene() {
+    commands all;
+    // Beyond the clock, from which tokens come otherwise.
+    for (auto const* const name : {"held", "theirs", "free", "gone"}) {
+        all.push_back({"SET", text(name) + ":counter", "4000000000000000"});
+    }
+    all.push_back(acquire("held"));
+    all.push_back({"HSET", "theirs", "other:1", "1"});
+    all.push_back({"HSET", "hash", "field", "1"});
+    all.push_back({"SET", "string", "text"});
+    for (auto const* const one : holdfast::test::library_scripts()) {
+        all.push_back({"SCRIPT", "LOAD", text(one->text)});
+    }
+    return all;
+}
+
+commands plain_commands() {
+    return {
+        {"GET", "string"},
+        {"SET", "string", "changed"},
+        {"SET", "string"},
+        {"DEL", "nothing"},
+        {"DEL", "string"},
+        {"HSET", "hash", "field", "2"},
+        {"HDEL", "hash", "nothing"},
+        {"HGETALL", "hash"},
+        {"INCR", "n"},
+        {"LPUSH", "list", "a"},
+        {"LPOP", "list"},
+        {"SADD", "set", "a"},
+        {"ZADD", "zset", "1", "a"},
+        {"EXPIRE", "hash", "3600"},
+        {"PERSIST", "hash"},
+        {"EXISTS", "hash"},
+        {"TYPE", "hash"},
+        {"PTTL", "hash"},
+        {"PUBLISH", "channel", "x"},
+        {"SPUBLISH", "channel", "x"},
+        {"PING"},
+        {"PING", "word"},
+        {"ECHO", "word"},
+        {"SELECT", "0"},
+        {"SELECT", "99"},
+        {"WAIT", "0", "0"},
+        {"SCRIPT", "EXISTS", text(scripts::lock_acquire.sha1), "x"},
+        {"SCRIPT", "LOAD", "return 7"},
+        {"SCRIPT", "FLUSH", "MAYBE"},
+        {"EVALSHA", "0123456789012345678901234567890123456789", "0"},
+        {"EVALSHA", "short", "0"},
+        {"EVAL", "return 1"},
+        {"EVAL", "return 1", "1"},
+        {"CLIENT", "SETNAME", "somebody"},
+        {"CLIENT", "GETNAME"},
+        {"AUTH", "password"},
+        {"AUTH", "nobody", "password"},
+        {"AUTH", "one", "two", "three"},
+        {"HELLO", "4"},
+        {"HELLO", "3", "AUTH", "nobody", "password"},
+        {"HELLO", "3", "SETNAME", "two words"},
+        {"UNHEARD", "of", "it"},
+        {"FLUSHDB", "MAYBE"},
+        {"KEYS", "has*"},
+        {"PUBSUB", "NUMSUB", "channel"},
+        {"SUBSCRIBE", "channel", "other"},
+        {"UNSUBSCRIBE", "channel", "other"},
+        {"FLUSHDB"},
+    };
+}
+
+commands all_calls() {
+    auto all = calls_of_scripts();
+    for (auto const& part : {calls_of_programs(), plain_commands()}) {
+        all.insert(all.end(), part.begin(), part.end());
+    }
+    return all;
+}
+
+}  // namespace holdfast::test

@@ -1,0 +1,169 @@
+// A server that cannot serve locks: a node of a cluster is `unsupported_server`; a replica, one
+// that loads its data and one that turns clients away are `server_refused`, which may pass.
+
+#include "support/curt_server.hpp"
+#include "support/free_port.hpp"
+#include "support/one_server.hpp"
+
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+
+#include <future>
+#include <string>
+#include <vector>
+
+using namespace holdfast::test;
+
+namespace {
+
+holdfast::config logging(std::string const& url, log_lines const& log) {
+    auto settings = holdfast::parse_url(url);
+    settings.log = log.sink();
+    settings.reconnect_max = 300ms;
+    settings.request_timeout = 500ms;
+    settings.shutdown_timeout = 300ms;
+    return settings;
+}
+
+// Whenever it is asked: before the first connection, between two, and at once.
+task check_always(holdfast::client& client, errc expected, int times) {
+    for (int i = 0; i < times; ++i) {
+        auto [tried, none] = co_await client.lock("a").try_acquire(as_result);
+        BOOST_TEST((tried == expected), i << ": " << tried.message());
+        BOOST_TEST(!none);
+        auto [limited, nothing] = co_await client.lock("a").try_acquire_for(200ms, as_result);
+        BOOST_TEST((limited == expected), i << ": " << limited.message());
+        co_await sleep_for(37ms);
+    }
+}
+
+server_options one_of_a_cluster() {
+    // The default for the cluster's own port, 10 000 higher, does not exist for most free ports.
+    auto const other_port = std::to_string(free_tcp_port());
+    return {.tcp = true, .extra = {"cluster-enabled yes", "cluster-port " + other_port}};
+}
+
+}  // namespace
+
+BOOST_DATA_TEST_CASE(
+    one_node_of_a_cluster_is_an_unsupported_server,
+    boost::unit_test::data::make({false, true}),
+    has_slots
+) {
+    log_lines log;
+    with_server(
+        one_of_a_cluster(),
+        [&](redis_server& server, asio::any_io_executor executor) -> task {
+            if (has_slots) {
+                server.probe().cmd("CLUSTER", "ADDSLOTSRANGE", 0, 16383);
+            }
+            holdfast::client client{executor, logging(server.url(), log)};
+            auto [ready] = co_await client.ready(as_result);
+            BOOST_TEST((ready == errc::unsupported_server), ready.message());
+            auto [ec, none] = co_await client.lock("a").acquire(as_result);
+            BOOST_TEST((ec == errc::unsupported_server), ec.message());
+            co_await check_always(client, errc::unsupported_server, 2);
+        }
+    );
+    BOOST_TEST(log.count(log_level::error, "Cluster") >= 1U, log.all());
+}
+
+BOOST_DATA_TEST_CASE(
+    a_replica_refuses_whenever_it_is_asked,
+    boost::unit_test::data::make({"~* &* +@all", "~* &* +@all -role -info"}),
+    rights
+) {
+    log_lines log;
+    server_options const options{
+        .users = {std::string{"app on >secret "} + rights},
+        .extra = {"replicaof 127.0.0.1 1"}
+    };
+    with_server(options, [&](redis_server& server, asio::any_io_executor executor) -> task {
+        auto settings = logging(server.url(), log);
+        settings.username = "app";
+        settings.password = "secret";
+        holdfast::client client{executor, settings};
+        co_await check_always(client, errc::server_refused, 3);
+
+        server.probe().cmd("REPLICAOF", "NO", "ONE");
+        auto lease = co_await client.lock("a").acquire();
+        co_await lease.release();
+        server.probe().cmd("REPLICAOF", "127.0.0.1", "1");
+        co_await check_always(client, errc::server_refused, 3);
+    });
+    BOOST_TEST(log.count("replica") >= 1U, log.all());
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_loads_its_data_refuses_whenever_it_is_asked) {
+    log_lines log;
+    // It takes six seconds, and answers between the keys.
+    server_options const options{
+        .extra =
+            {"rdbcompression no",
+             "key-load-delay 40000",
+             "loading-process-events-interval-bytes 1024"}
+    };
+    with_server(
+        options,
+        [&](redis_server& server, asio::any_io_executor executor) -> task {
+            auto probe = server.probe();
+            for (int i = 0; i < 150; ++i) {
+                probe.set("key:" + std::to_string(i), std::string(2'000, 'x'));
+            }
+            probe.cmd("SAVE");
+            auto again = std::async(std::launch::async, [&] { server.restart(true); });
+            auto const loading = [&] {
+                try {
+                    return redis_probe{server.unix_socket()}.cmd("PING").text.starts_with("LOADING"
+                    );
+                } catch (std::exception const&) {
+                    return false;
+                }
+            };
+            BOOST_REQUIRE(co_await co_eventually(10s, loading));
+            holdfast::client client{executor, logging(server.url(), log)};
+            co_await check_always(client, errc::server_refused, 2);
+            BOOST_TEST((again.wait_for(0s) == std::future_status::timeout));
+
+            auto const lease = co_await client.lock("a").acquire();
+            BOOST_TEST(lease.valid());
+            again.get();
+        },
+        60s
+    );
+    BOOST_TEST(log.count("load") >= 1U, log.all());
+}
+
+BOOST_AUTO_TEST_CASE(a_server_in_protected_mode_refuses_and_the_log_says_why) {
+    log_lines log;
+    curt_server server{
+        "-DENIED Redis is running in protected mode because protected mode is enabled.\r\n"
+    };
+    run_with_deadline([&](asio::any_io_executor executor) -> task {
+        holdfast::client client{executor, logging(server.url(), log)};
+        co_await check_always(client, errc::server_refused, 3);
+    });
+    BOOST_TEST(server.accepted() >= 2U);
+    BOOST_TEST(log.count("protected mode") >= 1U, log.all());
+}
+
+BOOST_AUTO_TEST_CASE(a_server_with_too_many_clients_refuses_and_the_log_says_why) {
+    log_lines log;
+    with_server(
+        {.extra = {"maxclients 4"}},
+        [&](redis_server& server, asio::any_io_executor executor) -> task {
+            std::vector<redis_probe> crowd;
+            for (int i = 0; i < 4; ++i) {
+                crowd.push_back(server.probe());
+                crowd.back().cmd("PING");
+            }
+            holdfast::client client{executor, logging(server.url(), log)};
+            co_await check_always(client, errc::server_refused, 3);
+
+            crowd.clear();
+            auto const lease = co_await client.lock("a").acquire();
+            BOOST_TEST(lease.valid());
+        }
+    );
+    BOOST_TEST(log.count("max number of clients") >= 1U, log.all());
+}

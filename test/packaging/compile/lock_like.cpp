@@ -1,0 +1,90 @@
+// What is lock-like, and that a type gets all operations of a lock from one base class.
+
+#include <holdfast.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/cancel_after.hpp>
+#include <boost/asio/deferred.hpp>
+
+#include <chrono>
+#include <concepts>
+#include <memory>
+#include <utility>
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+using holdfast::acquire_options;
+using holdfast::error_code;
+using holdfast::lease;
+
+namespace {
+
+/// A lock-like type of the library: it says what is to be acquired, and no more.
+class primitive : public holdfast::lockable<primitive> {
+private:
+    friend class holdfast::lockable<primitive>;
+    holdfast::detail::acquire_request request() const { return {nullptr, nullptr}; }
+};
+
+/// A lock-like type of a user.
+struct counting_lock {
+    holdfast::lock inner;
+    std::shared_ptr<int> count;
+
+    template <class Token>
+    auto acquire(acquire_options options, Token&& token) const {
+        ++*count;
+        return inner.acquire(options, std::forward<Token>(token));
+    }
+};
+
+struct only_moves : counting_lock {
+    std::unique_ptr<int> owned;
+};
+
+static_assert(holdfast::lock_like<holdfast::lock>);
+static_assert(holdfast::lock_like<primitive>);
+static_assert(holdfast::lock_like<counting_lock>);
+static_assert(!holdfast::lock_like<only_moves>);
+static_assert(!holdfast::lock_like<lease>);
+static_assert(!holdfast::lock_like<holdfast::client>);
+
+template <class T>
+concept has_all_operations = requires(T const& on, acquire_options options) {
+    on.acquire();
+    on.acquire(options);
+    on.acquire({.lease = 5s});
+    on.acquire(asio::cancel_after(1s));
+    on.acquire(options, [](error_code, lease) {});
+    on.try_acquire();
+    on.try_acquire(options);
+    on.try_acquire(options, [](error_code, lease) {});
+    on.try_acquire_for(1s);
+    on.try_acquire_for(1s, options);
+    on.try_acquire_for(1s, options, [](error_code, lease) {});
+    { on.get_executor() } -> std::same_as<asio::any_io_executor>;
+};
+static_assert(has_all_operations<holdfast::lock>);
+static_assert(has_all_operations<primitive>);
+
+// The executor is where an Asio program looks for it.
+static_assert(std::same_as<lease::executor_type, asio::any_io_executor>);
+static_assert(std::same_as<holdfast::lock::executor_type, asio::any_io_executor>);
+static_assert(std::same_as<holdfast::client::executor_type, asio::any_io_executor>);
+static_assert(noexcept(std::declval<holdfast::lock const&>().get_executor()));
+static_assert(noexcept(std::declval<lease const&>().get_executor()));
+
+[[maybe_unused]] asio::awaitable<int> each_of_them(
+    holdfast::lock one,
+    primitive two,
+    counting_lock three
+) {
+    auto body = [](lease&) -> asio::awaitable<int> { co_return 1; };
+    int sum = co_await holdfast::with_lease(one, body);
+    sum += co_await holdfast::with_lease(two, body);
+    sum += co_await holdfast::with_lease(three, body, {.max_hold = 1h});
+    co_return sum;
+}
+
+}  // namespace

@@ -1,0 +1,241 @@
+#include "fuzz/reply_checks.hpp"
+
+#include "protocol/lock.hpp"
+#include "fuzz/check.hpp"
+
+#include <boost/redis/resp3/type.hpp>
+#include <boost/system/errc.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <variant>
+
+namespace holdfast::fuzz {
+
+namespace {
+
+using boost::redis::resp3::type;
+using effect = detail::server_error::effect;
+
+// The number that a text starts with, or 0.
+std::int64_t leading_number(std::string_view text) {
+    bool const negative = text.starts_with('-');
+    text.remove_prefix(negative ? 1 : 0);
+    std::uint64_t const longest =
+        std::uint64_t{std::numeric_limits<std::int64_t>::max()} + (negative ? 1 : 0);
+    std::uint64_t value = 0;
+    for (char const c : text) {
+        if (c < '0' || c > '9') {
+            break;
+        }
+        auto const digit = static_cast<std::uint64_t>(c - '0');
+        if (value > (longest - digit) / 10) {
+            return 0;
+        }
+        value = value * 10 + digit;
+    }
+    return static_cast<std::int64_t>(negative ? ~value + 1 : value);
+}
+
+bool is_error(type kind) {
+    return kind == type::simple_error || kind == type::blob_error;
+}
+
+void check_value(detail::reply_value const& value, node_view const& node) {
+    if (node.data_type == type::number) {
+        auto const* number = std::get_if<std::int64_t>(&value);
+        check(number && *number == leading_number(node.value), "a number is read as a number");
+    } else {
+        auto const* text = std::get_if<std::string>(&value);
+        check(text && *text == node.value, "everything else is text");
+    }
+}
+
+bool starts_with_word(std::string_view text, std::string_view word) {
+    return text.starts_with(word) && (text.size() == word.size() || text[word.size()] == ' ');
+}
+
+// What is done next depends on the effect, what the caller is told on the error.
+void check_coherent(detail::server_error const& cause) {
+    check(cause.error.category() == error_category(), "a cause is one of ours");
+    bool const to_mend = cause.what == effect::permanent;
+    check(is_retryable(cause.error) == !to_mend, "what passes by itself is worth another try");
+    check(
+        !cause.wrong_role || cause.what == effect::transient,
+        "a replica did not execute the request"
+    );
+}
+
+bool same(detail::server_error const& a, detail::server_error const& b) {
+    return a.what == b.what && a.error == b.error && a.wrong_role == b.wrong_role;
+}
+
+void check_classified(std::string const& text) {
+    auto const cause = detail::classify(text);
+    check_coherent(cause);
+    // These are acted upon at once, so nothing but the server's own word will do.
+    bool const from_script = text.starts_with("ERR Error ");
+    check(
+        cause.what != effect::no_script || from_script || starts_with_word(text, "NOSCRIPT"),
+        "a request is sent again if the server did not know the script"
+    );
+    check(
+        !cause.wrong_role || from_script || starts_with_word(text, "READONLY"),
+        "a replica says so"
+    );
+    auto const end = text.find(' ');
+    auto const word = text.substr(0, end);
+    auto const by_word = detail::classify(word);
+    if (by_word.what == effect::uncertain) {
+        return;
+    }
+    check(same(cause, by_word), "a code counts for more than the words that follow");
+    bool const other_code = std::any_of(
+        text.begin() + static_cast<std::ptrdiff_t>(word.size()),
+        text.end(),
+        [](char c) { return c >= 'A' && c <= 'Z'; }
+    );
+    if (!other_code && end != std::string::npos) {
+        auto const wrapped = "ERR Error running script (call to f_0): @user_script: 1: -" + text;
+        check(same(detail::classify(wrapped), by_word), "a code counts within a script too");
+    }
+}
+
+void check_loggable(std::string const& text) {
+    constexpr std::string_view ellipsis = "…";
+    auto const shown = detail::loggable(text);
+    std::string_view body = shown;
+    if (body.ends_with(ellipsis)) {
+        body.remove_suffix(ellipsis.size());
+    }
+    check(
+        std::all_of(body.begin(), body.end(), [](char c) { return c >= ' ' && c <= '~'; }),
+        "what is logged is printable"
+    );
+    check(body.size() <= 4 * 256, "what is logged is not too long");
+    check(
+        detail::loggable(text + ", with args beginning with: 'AUTH' 's3cret'") == shown,
+        "arguments that are repeated are not logged"
+    );
+}
+
+void check_reading(detail::script_reply const& reply) {
+    auto const size = reply.values.size();
+    for (auto const i : {std::size_t{0}, size / 2, size - 1, size, std::size_t(-1)}) {
+        auto const* value = i < size ? &reply.values[i] : nullptr;
+        bool const number = value && std::holds_alternative<std::int64_t>(*value);
+        bool const text = value && !number;
+        check(
+            reply.integer(i, 7) == (number ? std::get<std::int64_t>(*value) : 7),
+            "what is not a number reads as the neutral one"
+        );
+        check(
+            reply.text(i) == (text ? std::get<std::string>(*value) : std::string{}),
+            "what is not a text reads as none"
+        );
+    }
+    // As the reply to an attempt.
+    auto const attempt = detail::lock_protocol().read_acquire(reply);
+    check(
+        !attempt.remaining || *attempt.remaining >= std::chrono::milliseconds{0},
+        "no answer makes a waiter wait for a time that has passed"
+    );
+}
+
+void check_conclusions(detail::raw_reply const& reply) {
+    if (reply.is_error) {
+        check_classified(reply.error);
+        check_loggable(reply.error);
+    }
+    check_reading(reply.content);
+}
+
+}  // namespace
+
+error_code checked_collector::on_event(parse_event what, node_view const& node) {
+    bool done = false;
+    auto const failed = failure_in([&] { done = collector_.on_event(what, node); });
+    bool const streamed =
+        node.data_type == type::streamed_string || node.data_type == type::streamed_string_part;
+    bool const deep = boost::redis::resp3::is_aggregate(node.data_type) && node.depth > 3;
+    check(
+        failed.failed() == (what == parse_event::node && (streamed || deep)),
+        "a streamed string is refused, and what lies too deep, and nothing else"
+    );
+    if (failed) {
+        check(failed == boost::system::errc::protocol_error, "what is refused is a wrong protocol");
+        return failed;
+    }
+    check(done == (what == parse_event::done), "a reply is complete when the parser says so");
+    switch (what) {
+        case parse_event::init: nodes_.clear(); break;
+        case parse_event::node: nodes_.push_back(node); break;
+        case parse_event::done:
+            check_same();
+            check_conclusions(collector_.current());
+            break;
+    }
+    return {};
+}
+
+void checked_collector::check_same() {
+    auto const& reply = collector_.current();
+    auto const& values = reply.content.values;
+    std::size_t next = 0;
+    bool push = false;
+    node_view const* error = nullptr;
+    for (auto const& node : nodes_) {
+        if (node.data_type == type::push) {
+            push = true;
+        } else if (is_error(node.data_type)) {
+            error = &node;
+        } else if (!boost::redis::resp3::is_aggregate(node.data_type)) {
+            check(next < values.size(), "no value is left out");
+            check_value(values[next], node);
+            ++next;
+        }
+    }
+    check(next == values.size(), "no value is made up");
+    check(reply.is_push == push, "a message is told from a reply");
+    check(reply.is_error == (error != nullptr), "an error is told from a reply");
+    check(reply.error == (error ? error->value : std::string_view{}), "an error keeps its text");
+}
+
+config checked_probe::settings_from(input& in) {
+    config settings;
+    settings.database = in.flag() ? 1 : 0;
+    settings.password = in.flag() ? "s3cret" : "";
+    return settings;
+}
+
+checked_probe::checked_probe(input& in)
+    : settings_{settings_from(in)},
+      for_commands_{in.flag()},
+      probe_{settings_, for_commands_, std::string{probe_nonce}} {}
+
+error_code checked_probe::on_event(parse_event what, node_view const& node) {
+    auto const failed = failure_in([&] { probe_.on_event(what, node); });
+    if (!failed && collector_.on_event(what, node)) {
+        ++replies_;
+    }
+    return failed;
+}
+
+void checked_probe::check_verdict() const {
+    auto const verdict = probe_.judge();
+    bool const complete = replies_ == probe_.commands();
+    check(complete || verdict.error, "a server is taken only if it answered everything");
+    check(verdict.error || !verdict.permanent, "only a refusal can be permanent");
+    check(
+        !verdict.permanent || !is_retryable(verdict.error),
+        "a permanent cause is not worth another try"
+    );
+    for (auto const& [level, text] : verdict.remarks) {
+        check(text.size() < 1'200, "what is logged is not too long");
+        check(text.find('\n') == std::string::npos, "what is logged is one line");
+    }
+}
+
+}  // namespace holdfast::fuzz

@@ -1,0 +1,150 @@
+#include "simulation/arena.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace holdfast::sim {
+
+namespace {
+
+// A search that never ends is a violation, too: nobody needs that many steps.
+constexpr std::uint64_t most_steps = 400'000;
+
+}  // namespace
+
+arena::arena(std::uint64_t seed, bool traced, double server_rate)
+    : world_{seed, traced},
+      server_{world_, server_rate},
+      oracle_{world_, server_},
+      all_{world_, server_, oracle_} {
+    all_.client.host = "simulated";
+    all_.client.log = [this](log_level, std::string_view message) {
+        if (world_.traced()) {
+            world_.trace(world_.running(), fmt::format("log: {}", message));
+        }
+        if (message.find("does not belong to its request") != std::string_view::npos) {
+            oracle_.reached(sometimes::wrong_answer);
+        } else if (message.find("no answer for two time-outs") != std::string_view::npos) {
+            oracle_.reached(sometimes::silence);
+        }
+    };
+}
+
+arena::~arena() = default;
+
+void arena::set_lease(std::chrono::milliseconds lease) {
+    all_.lease = lease;
+    all_.client.lease = lease;
+    // New connections, their checks and time-outs after the worst; and clocks that differ.
+    oracle_.set_slowest_wake_up(12s + nanos{lease} / 100);
+    oracle_.set_lease(lease, nanos{lease} / 10);
+}
+
+node& arena::add_node(double rate) {
+    auto const number = static_cast<std::uint32_t>(nodes_.size() + 1);
+    return *nodes_.emplace_back(std::make_shared<node>(all_, number, rate));
+}
+
+void arena::check_steps() {
+    if (world_.steps() > most_steps) {
+        world_.violation("too many steps: something goes round in circles");
+    }
+}
+
+bool arena::working() const {
+    return std::any_of(nodes_.begin(), nodes_.end(), [](auto const& one) {
+        return one->working();
+    });
+}
+
+void arena::settle() {
+    all_.healed = true;
+    auto const all = static_cast<std::int64_t>(nodes_.size() * 12);
+    run_while([&] { return working(); }, all * (3 * nanos{all_.lease} + 60s));
+    if (!world_.failed() && working()) {
+        world_.violation("somebody waits for ever");
+    }
+    if (all_.quiet && !world_.failed()) {
+        world_.run_until(world_.now() + 2s);
+        for (auto const& key : server_.data().lock_keys()) {
+            world_.violation("nobody has " + key + ", but it is held on the server");
+        }
+    }
+    run_while([] { return true; }, 3s + nanos{all_.lease} / 2);
+    for (auto const& one : nodes_) {
+        if (!one->killed() && !one->closed()) {
+            check_empty(*one);
+        }
+    }
+}
+
+void arena::check_empty(node& one) {
+    auto const now = one.client().stats();
+    if (now.waiters_now != 0 || now.leases_now != 0 || now.subscriptions_now != 0) {
+        world_.violation(fmt::format(
+            "p{} has {} waiters, {} leases and {} subscriptions left",
+            one.number(),
+            now.waiters_now,
+            now.leases_now,
+            now.subscriptions_now
+        ));
+    }
+}
+
+void arena::part() {
+    for (auto const& one : nodes_) {
+        if (!one->killed() && !one->closed()) {
+            one->close(world_.dice().chance(50));
+        }
+    }
+    auto const longest = 10s + 2 * nanos{all_.lease};
+    run_while([] { return true; }, 20s);
+    for (auto const& one : nodes_) {
+        if (!one->killed() && !world_.failed()) {
+            check_ended(*one);
+        }
+    }
+    run_while([] { return true; }, longest);
+    if (!world_.failed()) {
+        world_.run_until(world_.now() + longest);
+    }
+    for (auto const& key : server_.data().lock_keys()) {
+        world_.violation(
+            fmt::format("{} is left on the server, for {} ms", key, server_.data().pttl(key))
+        );
+    }
+    if (server_.data().subscriptions() != 0 && !server_.has_half_open()) {
+        world_.violation("subscriptions are left on the server");
+    }
+    nodes_.clear();
+}
+
+void arena::check_ended(node& one) {
+    if (one.of().timers() != 0 || !one.of().idle()) {
+        world_.violation(fmt::format(
+            "p{} has {} timers left after its client is gone",
+            one.number(),
+            one.of().timers()
+        ));
+    }
+    if (one.of().outstanding_work() != 0) {
+        world_.violation(fmt::format(
+            "p{} is kept running by {} pieces of work after its client is gone",
+            one.number(),
+            one.of().outstanding_work()
+        ));
+    }
+}
+
+outcome arena::result() const {
+    outcome result;
+    result.hash = world_.hash();
+    result.steps = world_.steps();
+    result.grants = all_.grants;
+    result.reached = oracle_.reached();
+    result.violation = world_.first_violation();
+    return result;
+}
+
+}  // namespace holdfast::sim

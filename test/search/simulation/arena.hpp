@@ -1,0 +1,77 @@
+#ifndef HOLDFAST_TEST_SIMULATION_ARENA_HPP
+#define HOLDFAST_TEST_SIMULATION_ARENA_HPP
+
+#include "simulation/node.hpp"
+#include "simulation/oracle.hpp"
+#include "simulation/server.hpp"
+#include "simulation/sometimes.hpp"
+#include "simulation/world.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace holdfast::sim {
+
+/// What came of one schedule.
+struct outcome {
+    /// Of everything that happened, in its order: the same decisions give the same.
+    std::uint64_t hash = 0;
+    std::uint64_t steps = 0;
+    std::uint64_t grants = 0;
+    std::uint64_t faults = 0;
+    sometimes_counts reached{};
+    /// Empty if every promise was kept.
+    std::string violation;
+};
+
+/// A world with a server, an oracle and clients: what all schedules need, and the proof at the end
+/// of each that everybody got what he waited for and that nothing was left behind.
+class arena {
+public:
+    arena(std::uint64_t seed, bool traced, double server_rate);
+    arena(arena const&) = delete;
+    arena& operator=(arena const&) = delete;
+    ~arena();
+
+    [[nodiscard]] world& in() noexcept { return world_; }
+    [[nodiscard]] server& on() noexcept { return server_; }
+    [[nodiscard]] oracle& judge() noexcept { return oracle_; }
+    [[nodiscard]] setting& all() noexcept { return all_; }
+    [[nodiscard]] std::vector<std::shared_ptr<node>>& nodes() noexcept { return nodes_; }
+
+    void set_lease(std::chrono::milliseconds lease);
+    node& add_node(double rate);
+
+    /// Steps as long as `goes_on`, at most for `limit`.
+    template <class GoesOn>
+    void run_while(GoesOn goes_on, nanos limit) {
+        auto const end = world_.now() + limit;
+        while (!world_.failed() && goes_on() && world_.now() < end && world_.step()) {
+            check_steps();
+        }
+    }
+
+    /// Nothing fails any more. Everybody gets what he waits for, and gives it back.
+    void settle();
+    /// The clients go, by `shutdown()` where the dice say so, and leave nothing behind.
+    void part();
+    [[nodiscard]] outcome result() const;
+
+private:
+    void check_steps();
+    void check_empty(node& one);
+    void check_ended(node& one);
+    [[nodiscard]] bool working() const;
+
+    world world_;
+    server server_;
+    oracle oracle_;
+    setting all_;
+    std::vector<std::shared_ptr<node>> nodes_;
+};
+
+}  // namespace holdfast::sim
+
+#endif

@@ -1,0 +1,59 @@
+#ifndef HOLDFAST_TEST_SIMULATION_FAULTS_HPP
+#define HOLDFAST_TEST_SIMULATION_FAULTS_HPP
+
+#include "simulation/node.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace holdfast::sim {
+
+/// What goes wrong in a schedule, and when.
+class faults {
+public:
+    faults(setting& all, std::vector<std::shared_ptr<node>>& nodes);
+
+    /// So many faults, at any time before `horizon`.
+    void plan(std::size_t how_many, nanos horizon);
+    /// Ends them all, and those that have not begun.
+    void heal();
+    [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+
+private:
+    using undo = std::function<void()>;
+
+    random_source& dice() { return all_.in.dice(); }
+    void happen();
+    void say(std::string const& what);
+    /// `end` puts things right after `how_long`, or when all is healed.
+    void lasts(nanos how_long, undo end);
+    void at_once();
+    [[nodiscard]] nanos a_while();
+    [[nodiscard]] std::shared_ptr<node> somebody();
+    [[nodiscard]] std::shared_ptr<link> some_link();
+    [[nodiscard]] std::string const& some_lock();
+    [[nodiscard]] std::string some_script();
+    [[nodiscard]] nanos some_moment();
+
+    void on_network(std::size_t which);
+    void on_message(std::size_t which);
+    void on_server(std::size_t which);
+    void on_data(std::size_t which);
+    void on_refusal();
+    void on_rules(std::size_t which);
+    void on_process(std::size_t which);
+
+    setting& all_;
+    std::vector<std::shared_ptr<node>>& nodes_;
+    std::vector<std::shared_ptr<undo>> going_on_;
+    std::uint64_t count_ = 0;
+    bool healed_ = false;
+};
+
+}  // namespace holdfast::sim
+
+#endif

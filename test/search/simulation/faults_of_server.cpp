@@ -1,0 +1,181 @@
+// What goes wrong with the server, its data and its rules.
+
+#include "simulation/faults.hpp"
+
+#include <fmt/core.h>
+
+#include <utility>
+
+namespace holdfast::sim {
+
+namespace {
+
+constexpr char const* other_holder = "5f0c0000-0000-0000-0000-000000000000:7";
+
+}  // namespace
+
+void faults::on_server(std::size_t which) {
+    auto& on = all_.on;
+    switch (which) {
+        case 0:
+        case 1:
+            say("the server is stopped");
+            on.pause();
+            lasts(a_while(), [&on] {
+                if (on.paused()) {
+                    on.resume();
+                }
+            });
+            break;
+        case 2:
+        case 3: {
+            bool const keep = which == 2;
+            say(keep ? "the server is killed" : "the server is killed, and loses its data");
+            if (!keep) {
+                all_.judge.excuse("");
+            }
+            on.kill();
+            lasts(a_while(), [&on, this, keep] {
+                if (!keep) {
+                    all_.judge.excuse("");
+                }
+                on.start(keep);
+            });
+            break;
+        }
+        default:
+            say("the server forgets its scripts");
+            on.data().flush_scripts();
+            at_once();
+            break;
+    }
+}
+
+void faults::on_data(std::size_t which) {
+    auto& on = all_.on;
+    auto const& lock = some_lock();
+    at_once();
+    switch (which) {
+        case 0:
+            say("all data are lost");
+            all_.judge.excuse("");
+            on.data().flush_all();
+            break;
+        case 1:
+        case 2:
+            say(lock + " is deleted without a notification");
+            all_.judge.excuse(lock);
+            on.data().erase(lock);
+            break;
+        case 3:
+            say("the counter of " + lock + " is lost");
+            on.data().erase("redisson_lock_token:{" + lock + "}");
+            break;
+        case 4:
+            say("the server's clock goes forward");
+            all_.judge.excuse("");
+            all_.judge.reached(sometimes::clock_fault);
+            on.step_clock(dice().any_scale(10ms, 10s));
+            break;
+        case 5:
+            say("the server's clock goes back");
+            all_.judge.forget_tokens();
+            on.step_clock(-dice().any_scale(10ms, 5s));
+            break;
+        case 6: {
+            if (on.data().exists(lock) || !on.up()) {
+                break;
+            }
+            say("somebody else takes " + lock);
+            on.as_operator({"HSET", lock, other_holder, "1"});
+            on.as_operator({"PEXPIRE", lock, std::to_string(200 + dice().below(3'000))});
+            all_.judge.on_other_holder(lock, true);
+            all_.in.after(a_while(), [this, lock] {
+                if (all_.judge.holds_on_server(lock, other_holder) && all_.on.up()) {
+                    all_.in.trace(nullptr, "FAULT: somebody else gives back " + lock);
+                    all_.on.as_operator({"DEL", lock});
+                    all_.on.as_operator({"PUBLISH", "redisson_lock__channel:{" + lock + "}", "0"});
+                    all_.judge.on_other_holder(lock, false);
+                }
+            });
+            break;
+        }
+        default: {
+            say("a foreign value stands in the place of " + lock);
+            all_.foreign_values = true;
+            all_.judge.excuse(lock);
+            on.as_operator({"SET", lock, "precious", "PX", "1500"});
+            break;
+        }
+    }
+}
+
+void faults::on_refusal() {
+    auto& on = all_.on;
+    auto const what = dice().one_of(
+        {refusal::oom,
+         refusal::read_only,
+         refusal::misconf,
+         refusal::noreplicas,
+         refusal::loading,
+         refusal::busy,
+         refusal::masterdown}
+    );
+    if (dice().chance(40)) {
+        auto const* const text = dice().one_of<char const*>(
+            {"CLUSTERDOWN The cluster is down",
+             "TRYAGAIN Multiple keys request during rehashing of slot",
+             "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN "
+             "NOSAVE.",
+             "NOREPLICAS Not enough good replicas to write.",
+             "ERR something that nobody has ever heard of",
+             "ERR max number of clients reached"}
+        );
+        say(fmt::format("the next scripts are refused: {}", text));
+        on.data().refuse_next("evalsha", 1 + dice().below(3), text);
+        at_once();
+        return;
+    }
+    say(fmt::format("the server refuses, kind {}", static_cast<int>(what)));
+    on.data().set_refusal(what);
+    bool const pings = what == refusal::loading || what == refusal::busy;
+    on.set_pings_fail(pings);
+    lasts(a_while(), [&on] {
+        on.data().set_refusal(refusal::none);
+        on.set_pings_fail(false);
+    });
+}
+
+void faults::on_rules(std::size_t which) {
+    auto& on = all_.on;
+    user_rules rules;
+    switch (which) {
+        case 0:
+            say("the user may not do something");
+            all_.denials = true;
+            rules.denied_commands.insert(dice().one_of<char const*>(
+                {"incr", "hset", "pexpire", "hdel", "hexists", "evalsha", "pttl"}
+            ));
+            break;
+        case 1:
+            say("the user may not use channels");
+            all_.denials = true;
+            rules.channels.emplace();
+            break;
+        case 2:
+            say("the user may not publish");
+            all_.denials = true;
+            rules.denied_commands.insert("publish");
+            break;
+        default:
+            say("the user has to log in");
+            all_.bad_passwords = true;
+            on.data().set_refusal(refusal::noauth);
+            lasts(a_while(), [&on] { on.data().set_refusal(refusal::none); });
+            return;
+    }
+    on.data().set_user("default", rules);
+    lasts(a_while(), [&on] { on.data().set_user("default", user_rules{}); });
+}
+
+}  // namespace holdfast::sim

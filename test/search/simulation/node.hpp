@@ -1,0 +1,82 @@
+#ifndef HOLDFAST_TEST_SIMULATION_NODE_HPP
+#define HOLDFAST_TEST_SIMULATION_NODE_HPP
+
+#include "simulation/oracle.hpp"
+#include "simulation/server.hpp"
+#include "simulation/world.hpp"
+
+#include <holdfast/client.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace holdfast::sim {
+
+/// What is the same for all who take part in a schedule.
+struct setting {
+    world& in;
+    server& on;
+    oracle& judge;
+    std::vector<std::string> locks{};
+    std::chrono::milliseconds lease{};
+    config client{};
+    /// Nothing fails: promises are stricter.
+    bool quiet = false;
+    /// Faults that make these answers right.
+    bool foreign_values = false;
+    bool denials = false;
+    bool bad_passwords = false;
+    /// Nothing is disturbed any more, from this time on.
+    nanos heals_at{0};
+    bool healed = false;
+    std::uint64_t grants = 0;
+};
+
+/// A process with a client and users of it.
+class node : public std::enable_shared_from_this<node> {
+public:
+    node(setting& all, std::uint32_t number, double rate);
+    node(node const&) = delete;
+    node& operator=(node const&) = delete;
+    ~node();
+
+    [[nodiscard]] setting& all() const noexcept { return all_; }
+    [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
+    [[nodiscard]] process& of() noexcept { return *process_; }
+    [[nodiscard]] holdfast::client& client() noexcept { return *client_; }
+
+    /// A thread for one more user.
+    [[nodiscard]] lane& add_user();
+    void on_user_done() noexcept { --working_; }
+    [[nodiscard]] bool working() const noexcept { return working_ > 0; }
+    [[nodiscard]] lane& random_lane();
+
+    /// Leases in somebody's hands here.
+    void on_held(int more) noexcept { holding_ += more; }
+    [[nodiscard]] bool holding() const noexcept { return holding_ > 0; }
+
+    /// As by SIGKILL: nothing that happens in its last moments reaches anybody.
+    void kill();
+    [[nodiscard]] bool killed() const noexcept { return killed_; }
+    /// `shutdown()`, or the destructor alone.
+    void close(bool shut_down);
+    [[nodiscard]] bool closed() const noexcept { return closed_; }
+
+private:
+    setting& all_;
+    std::uint32_t number_;
+    std::unique_ptr<process> process_;
+    std::vector<lane*> lanes_;
+    std::optional<holdfast::client> client_;
+    int working_ = 0;
+    int holding_ = 0;
+    bool closed_ = false;
+    bool killed_ = false;
+};
+
+}  // namespace holdfast::sim
+
+#endif

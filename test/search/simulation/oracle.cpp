@@ -1,0 +1,281 @@
+#include "simulation/oracle.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+namespace holdfast::sim {
+
+namespace {
+
+// How long a neighbour's answer may be taken for one's own.
+constexpr nanos moments = 500ms;
+
+bool is_valid(oracle::belief const& one) {
+    view_of const view{*one.of};
+    return one.held->valid();
+}
+
+}  // namespace
+
+oracle::oracle(world& in, server& of) : in_{in}, server_{of} {
+    server_.on_script = [this](script_event const& what) { on_script(what); };
+    server_.on_answer = [this](std::uint32_t process, value const& answer) {
+        on_answer(process, answer);
+    };
+    server_.on_subscribe = [this](std::uint32_t process, std::string_view channel) {
+        if (!subscribed_.insert({process, std::string{channel}}).second) {
+            reached(sometimes::resubscribed);
+        }
+    };
+}
+
+// What the users see
+
+oracle::belief_ref oracle::on_delivered(
+    process& of,
+    lane& on,
+    std::string const& lock,
+    holdfast::lease const& held
+) {
+    reached(sometimes::granted);
+    auto const token = held.token().value;
+    auto& known = truths_[lock];
+    auto const granted = known.granted.find(token);
+    if (granted == known.granted.end()) {
+        in_.violation(fmt::format("a lease of {} with token {}, which was not granted", lock, token)
+        );
+        return beliefs_.insert(beliefs_.end(), {&of, &on, &held, lock, token, {}});
+    }
+    auto const& holder = granted->second;
+    known.delivered.insert(holder);
+    if (known.executions[holder] > 1) {
+        reached(sometimes::granted_after_unknown);
+    }
+    if (passed_on_.erase({of.number(), lock}) > 0) {
+        reached(sometimes::forwarded);
+    }
+    beliefs_.push_back({&of, &on, &held, lock, token, holder});
+    auto const made = std::prev(beliefs_.end());
+    watch_deadline(made);
+    check(lock);
+    return made;
+}
+
+void oracle::on_parted(belief_ref of) {
+    std::erase_if(by_serial_, [&of](auto const& one) { return one.second == of; });
+    beliefs_.erase(of);
+}
+
+void oracle::on_told(belief& of, nanos when) {
+    of.told = true;
+    switch (of.held->loss()) {
+        case loss_reason::taken:
+        case loss_reason::deleted:
+        case loss_reason::client_stopped: return;  // it had ended before it was known
+        default: break;
+    }
+    auto const due = of.of->true_time_of(of.held->deadline().time_since_epoch() - loss_margin_);
+    if (when > due + 2 * of.of->slept() + 1us && !kept_from_running(of, due - 1ms, when)) {
+        in_.violation(fmt::format(
+            "the holder of {} was told {:.3f} ms too late that its lease ends",
+            of.lock,
+            static_cast<double>((when - due).count()) / 1e6
+        ));
+    }
+}
+
+// Whether its process or its thread stood still at some time between the two.
+bool oracle::kept_from_running(belief const& one, nanos from, nanos to) {
+    return one.of->paused() || one.on->blocked || one.of->freed_between(from, to);
+}
+
+oracle::waiter_ref oracle::on_waits(process& of, std::string const& lock, bool patient) {
+    waiters_.push_back({&of, lock, in_.now(), patient});
+    if (server_.data().pttl(lock) == -2) {
+        watch_waiters(lock, in_.now() + slowest_wake_up_);
+    }
+    return std::prev(waiters_.end());
+}
+
+void oracle::on_waits_no_more(waiter_ref of) {
+    waiters_.erase(of);
+}
+
+void oracle::on_cancelled(process const& of, std::string const& lock) {
+    bool const others = std::any_of(waiters_.begin(), waiters_.end(), [&](waiter const& one) {
+        return one.of == &of && one.lock == lock;
+    });
+    if (others && server_.data().pttl(lock) == -2) {
+        passed_on_.insert({of.number(), lock});
+    }
+}
+
+void oracle::on_lost(loss_reason why) {
+    switch (why) {
+        case loss_reason::none: break;
+        case loss_reason::expired: reached(sometimes::lost_expired); break;
+        case loss_reason::taken: reached(sometimes::lost_taken); break;
+        case loss_reason::deleted: reached(sometimes::lost_deleted); break;
+        case loss_reason::unreachable: reached(sometimes::lost_unreachable); break;
+        case loss_reason::max_hold: reached(sometimes::lost_max_hold); break;
+        case loss_reason::client_stopped: reached(sometimes::lost_client_stopped); break;
+    }
+}
+
+bool oracle::busy_is_right(process const& of, std::string const& lock, nanos asked) {
+    auto const told = busy_.find({of.number(), lock});
+    if (told == busy_.end() || told->second + moments < asked) {
+        return false;
+    }
+    auto const& known = truths_[lock];
+    bool const held_since =
+        server_.data().pttl(lock) != -2 || known.free_since >= asked || known.freed_in_silence;
+    return told->second >= asked || held_since;
+}
+
+bool oracle::holds_on_server(std::string const& lock, std::string const& holder) {
+    auto const fields = server_.data().hgetall(lock);
+    return std::any_of(fields.begin(), fields.end(), [&](auto const& field) {
+        return field.first == holder;
+    });
+}
+
+void oracle::on_killed(process const& of) {
+    std::erase_if(waiters_, [&of](waiter const& one) { return one.of == &of; });
+    std::erase_if(by_serial_, [&of](auto const& one) { return one.second->of == &of; });
+    std::erase_if(beliefs_, [&of](belief const& one) { return one.of == &of; });
+}
+
+// What the faults do
+
+void oracle::excuse(std::string const& lock) {
+    auto& data = server_.data();
+    for (auto const& key : lock.empty() ? data.lock_keys() : std::vector<std::string>{lock}) {
+        for (auto const& [field, unused] : data.hgetall(key)) {
+            excused_.insert(field);
+            truths_[key].freed_in_silence = true;
+        }
+    }
+}
+
+void oracle::on_other_holder(std::string const& lock, bool took) {
+    if (took) {
+        reached(sometimes::other_holder);
+        truths_[lock].free_since = -1ns;
+        on_held(lock);
+    } else {
+        on_maybe_free(lock);
+    }
+}
+
+void oracle::on_disturbance_ends() {
+    --disturbances_;
+    last_disturbance_ = in_.now();
+}
+
+bool oracle::excused(belief const& one) const {
+    return excused_.contains(one.holder);
+}
+
+std::string oracle::describe(belief const& one) const {
+    view_of const view{*one.of};
+    return fmt::format(
+        "p{}'s with token {} until its {:.3f} s (now {:.3f} s)",
+        one.of->number(),
+        one.token,
+        std::chrono::duration<double>{one.held->deadline().time_since_epoch()}.count(),
+        std::chrono::duration<double>{one.of->clock()}.count()
+    );
+}
+
+// Judgement
+
+void oracle::watch_deadline(belief_ref of) {
+    auto const serial = next_serial_++;
+    by_serial_.emplace(serial, of);
+    view_of const view{*of->of};
+    auto const when = of->of->true_time_of(of->held->deadline().time_since_epoch()) + 1us;
+    in_.at(when, [this, serial] { check_deadline(serial); }, only_looks);
+}
+
+void oracle::check_deadline(std::uint64_t serial) {
+    auto const at = by_serial_.find(serial);
+    if (at == by_serial_.end()) {
+        return;
+    }
+    auto const one = at->second;
+    by_serial_.erase(at);
+    view_of const view{*one->of};
+    if (lease_clock::now() < one->held->deadline()) {
+        watch_deadline(one);
+        return;
+    }
+    if (one->held->valid()) {
+        in_.violation("a lease is valid after its deadline: " + describe(*one));
+        return;
+    }
+}
+
+// Nobody believes to hold what he does not hold, nor for longer than the server keeps it for him.
+void oracle::check_truth(belief const& one) {
+    if (!holds_on_server(one.lock, one.holder)) {
+        in_.violation(fmt::format(
+            "{} is not held on the server by the lease that is valid: {}",
+            one.lock,
+            describe(one)
+        ));
+        return;
+    }
+    std::chrono::milliseconds const left{server_.data().pttl(one.lock) + 1};
+    auto const end = in_.now() + server_.true_duration_of(left);
+    if (one.of->true_time_of(one.held->deadline().time_since_epoch()) > end) {
+        in_.violation(fmt::format(
+            "the server keeps {} for {} ms, less than is believed: {}",
+            one.lock,
+            left.count(),
+            describe(one)
+        ));
+    }
+}
+
+void oracle::check(std::string const& lock) {
+    belief const* first = nullptr;
+    for (auto& one : beliefs_) {
+        if (one.lock != lock) {
+            continue;
+        }
+        view_of const view{*one.of};
+        auto const state = one.held->state();
+        if (state == lease_state::in_doubt) {
+            if (!std::exchange(one.was_in_doubt, true)) {
+                reached(sometimes::in_doubt);
+            }
+        } else if (state == lease_state::held && std::exchange(one.was_in_doubt, false)) {
+            reached(sometimes::recovered);
+        }
+        if (!is_valid(one)) {
+            continue;
+        }
+        if (first && first->token != one.token) {
+            if (excused(*first) || excused(one)) {
+                reached(sometimes::overlap_explained);
+            } else {
+                in_.violation(fmt::format(
+                    "{} has two valid leases: {} and {}",
+                    lock,
+                    describe(*first),
+                    describe(one)
+                ));
+            }
+        }
+        first = &one;
+        if (!excused(one)) {
+            check_truth(one);
+        }
+    }
+}
+
+}  // namespace holdfast::sim

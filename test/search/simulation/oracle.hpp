@@ -1,0 +1,158 @@
+#ifndef HOLDFAST_TEST_SIMULATION_ORACLE_HPP
+#define HOLDFAST_TEST_SIMULATION_ORACLE_HPP
+
+#include "simulation/server.hpp"
+#include "simulation/sometimes.hpp"
+#include "simulation/world.hpp"
+
+#include <holdfast/lease.hpp>
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::sim {
+
+/// Of events of the oracle: they change nothing.
+inline constexpr site only_looks{site::nothing};
+
+/// Knows the true time and what is on the server, sees every lease, and says what is wrong.
+class oracle {
+public:
+    /// A lease in somebody's hands.
+    struct belief {
+        process* of;
+        lane* on;
+        holdfast::lease const* held;
+        std::string lock;
+        std::uint64_t token;
+        std::string holder;
+        bool was_in_doubt = false;
+        bool told = false;
+    };
+    using belief_ref = std::list<belief>::iterator;
+
+    struct waiter {
+        process* of;
+        std::string lock;
+        nanos since;
+        /// It waits until it gets the lock.
+        bool patient;
+    };
+    using waiter_ref = std::list<waiter>::iterator;
+
+    oracle(world& in, server& of);
+
+    /// The longest time for which a lock may be free while somebody waits for it, undisturbed.
+    void set_slowest_wake_up(nanos limit) noexcept { slowest_wake_up_ = limit; }
+    /// Leases, and how long before its deadline a lease is reported as lost.
+    void set_lease(nanos lease, nanos loss_margin) noexcept {
+        lease_ = lease;
+        loss_margin_ = loss_margin;
+    }
+
+    void reached(sometimes what) noexcept { ++reached_[static_cast<std::size_t>(what)]; }
+    [[nodiscard]] sometimes_counts const& reached() const noexcept { return reached_; }
+
+    // What the users see.
+    belief_ref on_delivered(
+        process& of,
+        lane& on,
+        std::string const& lock,
+        holdfast::lease const& held
+    );
+    void on_parted(belief_ref of);
+    /// `when` in true time.
+    void on_told(belief& of, nanos when);
+    waiter_ref on_waits(process& of, std::string const& lock, bool patient);
+    void on_waits_no_more(waiter_ref of);
+    /// One that was woken may have been cancelled: the others' turn.
+    void on_cancelled(process const& of, std::string const& lock);
+    /// A lease that its holder finds lost.
+    void on_lost(loss_reason why);
+    /// Whether "busy" is a right answer to this process' question: it was told so since it asked,
+    /// or moments before, and somebody had the lock after it asked.
+    [[nodiscard]] bool busy_is_right(process const& of, std::string const& lock, nanos asked);
+    [[nodiscard]] bool holds_on_server(std::string const& lock, std::string const& holder);
+
+    // What the faults do.
+    /// Whoever holds this lock now (or any lock, if empty) loses it through no fault of ours, and
+    /// without a notification: those who wait look again when they were told that the lease would
+    /// end.
+    void excuse(std::string const& lock);
+    void on_disturbance_starts() { ++disturbances_; }
+    void on_disturbance_ends();
+    [[nodiscard]] bool disturbed() const noexcept { return disturbances_ > 0; }
+    /// A fault without a duration.
+    void on_disturbance() { last_disturbance_ = in_.now(); }
+    [[nodiscard]] nanos last_disturbance() const noexcept { return last_disturbance_; }
+    /// The counter's order is not promised any more.
+    void forget_tokens() { tokens_excused_ = true; }
+    /// Foreign values under locks' keys are not locks.
+    void set_foreign(bool foreign) { foreign_ = foreign; }
+    /// Somebody who is not of this library took the lock, or gave it back.
+    void on_other_holder(std::string const& lock, bool took);
+    /// The process is gone, and with it whoever waited or held there.
+    void on_killed(process const& of);
+
+    void check(std::string const& lock);
+
+private:
+    struct truth {
+        std::uint64_t last_token = 0;
+        nanos free_since{-1};
+        bool freed_in_silence = false;
+        std::map<std::uint64_t, std::string> granted;  // token, holder
+        std::map<std::string, int, std::less<>> executions;
+        std::map<std::string, std::uint64_t, std::less<>> granted_over;  // holder, connection
+        std::map<std::string, std::uint64_t, std::less<>> released_over;
+        std::set<std::string, std::less<>> delivered;
+        std::string last_holder;
+        std::uint32_t last_process = 0;
+    };
+
+    void on_script(script_event const& what);
+    void on_answer(std::uint32_t process, value const& answer);
+    void on_granted(truth& of, script_event const& what);
+    void on_renewed(truth const& of, script_event const& what);
+    void on_held(std::string const& lock);
+    void on_maybe_free(std::string const& lock);
+    void watch_waiters(std::string const& lock, nanos when);
+    void watch_deadline(belief_ref of);
+    void check_deadline(std::uint64_t serial);
+    void check_truth(belief const& one);
+    [[nodiscard]] static bool kept_from_running(belief const& one, nanos from, nanos to);
+    [[nodiscard]] bool excused(belief const& one) const;
+    [[nodiscard]] std::string describe(belief const& one) const;
+
+    world& in_;
+    server& server_;
+    nanos slowest_wake_up_{12s};
+    nanos lease_{0};
+    nanos loss_margin_{0};
+    std::uint64_t scripts_ = 0;
+    std::list<belief> beliefs_;
+    std::map<std::uint64_t, belief_ref> by_serial_;
+    std::uint64_t next_serial_ = 0;
+    std::list<waiter> waiters_;
+    std::map<std::string, truth, std::less<>> truths_;
+    std::map<std::string, std::string, std::less<>> held_;  // nonce of an answer that says so, lock
+    std::map<std::pair<std::uint32_t, std::string>, nanos> busy_;
+    std::set<std::pair<std::uint32_t, std::string>> passed_on_;
+    std::set<std::pair<std::uint32_t, std::string>> subscribed_;
+    std::set<std::string, std::less<>> excused_;
+    sometimes_counts reached_{};
+    int disturbances_ = 0;
+    nanos last_disturbance_{0};
+    bool tokens_excused_ = false;
+    bool foreign_ = false;
+};
+
+}  // namespace holdfast::sim
+
+#endif

@@ -1,0 +1,236 @@
+// What the oracle learns from the server: who got the lock, and until when.
+
+#include "simulation/oracle.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::sim {
+
+namespace {
+
+// Ten times what the busiest of a hundred thousand schedules needs.
+constexpr std::uint64_t most_scripts = 3'000;
+
+}  // namespace
+
+void oracle::on_script(script_event const& what) {
+    std::string const lock{what.lock};
+    auto& known = truths_[lock];
+    auto const& reply = *what.reply;
+    in_.mark(what.script);
+    if (++scripts_ > most_scripts) {
+        in_.violation("the server is asked more than it should ever be: somebody polls");
+    }
+    if (what.late) {
+        reached(sometimes::executed_late);
+    }
+    if (in_.traced()) {
+        in_.trace(
+            nullptr,
+            fmt::format(
+                "server runs {} of {} by {} for p{}: {}",
+                what.script,
+                lock,
+                what.holder,
+                what.from,
+                reply.describe()
+            )
+        );
+    }
+    if (reply.is_error()) {
+        if (reply.text.starts_with("NOSCRIPT")) {
+            reached(sometimes::not_known);
+        } else if (reply.text.starts_with("NOPERM") ||
+                   reply.text.find("ACL failure") != std::string::npos) {
+            reached(sometimes::denied);
+        } else {
+            reached(sometimes::refused);
+        }
+        return;
+    }
+    auto const outcome = reply.elements.size() > 1 ? reply.elements[1].number : -1;
+    if (what.script == "lock.acquire") {
+        if (outcome == 1) {
+            on_granted(known, what);
+            on_held(lock);
+            if (what.late) {
+                reached(sometimes::ghost);
+            }
+        }
+        if (outcome == 0 && holds_on_server(lock, std::string{what.holder})) {
+            in_.violation(lock + " is refused to the holder who has it");
+        }
+        // If one of its own got it, the others of that client know, too.
+        if (outcome == 0 || outcome == 1) {
+            held_[reply.elements.front().text] = lock;
+        }
+    } else if (what.script == "lock.renew") {
+        auto const released = known.released_over.find(what.holder);
+        if (released != known.released_over.end() && released->second == what.over &&
+            what.over != 0 && !what.again) {
+            in_.violation(lock + " is renewed by a holder who has released it");
+        }
+        if (outcome == 1) {
+            if (!holds_on_server(lock, std::string{what.holder})) {
+                in_.violation(lock + " is renewed for a holder who does not have it");
+            }
+            on_held(lock);
+            on_renewed(known, what);
+        }
+    } else if (what.script == "lock.release" || what.script == "lock.force_release") {
+        if (outcome == 1) {
+            // Rules may forbid the notification.
+            bool const silent = reply.elements.size() > 2 && reply.elements[2].number == 0;
+            known.freed_in_silence = known.freed_in_silence || silent;
+            known.released_over[std::string{what.holder}] = what.over;
+            if (what.script == "lock.release" && !known.delivered.contains(what.holder)) {
+                reached(sometimes::withdrawn);
+            }
+            if (what.script == "lock.force_release") {
+                excused_.insert(known.last_holder);
+            }
+            on_maybe_free(lock);
+        }
+    }
+    check(lock);
+}
+
+void oracle::on_answer(std::uint32_t process, value const& answer) {
+    auto const nonce = answer.elements.empty() ? std::string{} : answer.elements.front().text;
+    if (auto const at = held_.find(nonce); at != held_.end()) {
+        busy_[{process, at->second}] = in_.now();
+    }
+}
+
+void oracle::on_granted(truth& of, script_event const& what) {
+    auto const& reply = *what.reply;
+    auto const token = static_cast<std::uint64_t>(reply.elements.at(2).number);
+    if (token <= of.last_token && !tokens_excused_) {
+        in_.violation(
+            fmt::format("token {} of {} was granted after {}", token, what.lock, of.last_token)
+        );
+    }
+    of.last_token = std::max(of.last_token, token);
+    std::string const holder{what.holder};
+    if (!of.last_holder.empty() && of.last_holder != holder && of.last_process != what.from) {
+        reached(sometimes::handed_over);
+    }
+    of.last_holder = holder;
+    of.last_process = what.from;
+    of.granted[token] = holder;
+    ++of.executions[holder];
+    of.granted_over[holder] = what.over;
+    of.free_since = -1ns;
+    of.freed_in_silence = false;
+}
+
+void oracle::on_renewed(truth const& of, script_event const& what) {
+    auto const over = of.granted_over.find(what.holder);
+    if (over != of.granted_over.end() && over->second != what.over) {
+        reached(sometimes::renewed_elsewhere);
+    }
+    // A holder that is stuck does not keep its lock: nobody renews for it.
+    bool held = false;
+    bool stuck = true;
+    for (auto const& one : beliefs_) {
+        if (one.holder == what.holder) {
+            held = true;
+            stuck = stuck && one.on->blocked && in_.now() - one.on->blocked_since > lease_;
+        }
+    }
+    if (held && stuck && !disturbed() && last_disturbance_ + lease_ < in_.now() && !what.late) {
+        in_.violation(std::string{what.lock} + " is renewed for a holder whose thread is stuck");
+    }
+}
+
+// The key has a new end: nobody may believe beyond it.
+void oracle::on_held(std::string const& lock) {
+    auto const left = server_.data().pttl(lock);
+    if (left == -1) {
+        in_.violation("a key without an expiry: " + lock);
+    }
+    if (left < 0) {
+        return;
+    }
+    // When the answer may have come.
+    for (auto const later : {50ms, 300ms, 1'000ms}) {
+        in_.after(later, [this, lock] { check(lock); }, only_looks);
+    }
+    auto const end = in_.now() + server_.true_duration_of(std::chrono::milliseconds{left + 2});
+    in_.at(
+        end,
+        [this, lock] {
+            check(lock);
+            if (server_.data().pttl(lock) == -2) {
+                on_maybe_free(lock);
+            }
+        },
+        only_looks
+    );
+}
+
+void oracle::on_maybe_free(std::string const& lock) {
+    auto& known = truths_[lock];
+    if (server_.data().pttl(lock) == -2) {
+        if (known.free_since < 0ns) {
+            known.free_since = in_.now();
+        }
+        watch_waiters(lock, in_.now() + slowest_wake_up_);
+    }
+}
+
+// A lock that is free, and wanted, is taken soon.
+void oracle::watch_waiters(std::string const& lock, nanos when) {
+    if (std::none_of(waiters_.begin(), waiters_.end(), [&](waiter const& one) {
+            return one.lock == lock;
+        })) {
+        return;
+    }
+    in_.at(
+        when,
+        [this, lock] {
+            if (server_.data().pttl(lock) != -2) {
+                return;
+            }
+            auto& known = truths_[lock];
+            if (known.freed_in_silence) {
+                return;
+            }
+            if (known.free_since < 0ns) {
+                known.free_since = in_.now() - slowest_wake_up_;
+            }
+            if (disturbed()) {
+                watch_waiters(lock, in_.now() + 1s);
+                return;
+            }
+            auto soonest = nanos::max();
+            for (auto const& one : waiters_) {
+                if (one.lock != lock || !one.patient || one.of->paused()) {
+                    continue;
+                }
+                auto const since =
+                    std::max({known.free_since, last_disturbance_, one.since, one.of->free_since()}
+                    );
+                if (in_.now() - since >= slowest_wake_up_) {
+                    in_.violation(fmt::format(
+                        "{} has been free for {:.3f} s, and p{} waits for it",
+                        lock,
+                        std::chrono::duration<double>{in_.now() - known.free_since}.count(),
+                        one.of->number()
+                    ));
+                    return;
+                }
+                soonest = std::min(soonest, since + slowest_wake_up_);
+            }
+            if (soonest != nanos::max()) {
+                watch_waiters(lock, soonest);
+            }
+        },
+        only_looks
+    );
+}
+
+}  // namespace holdfast::sim

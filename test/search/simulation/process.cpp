@@ -1,0 +1,210 @@
+#include "simulation/process.hpp"
+
+#include "simulation/runtime.hpp"
+#include "simulation/world.hpp"
+
+#include <cmath>
+
+namespace holdfast::sim {
+
+// Executors
+
+executor::executor(lane& on, bool never, bool tracked) noexcept
+    : on_{&on},
+      never_{never},
+      tracked_{tracked} {
+    if (tracked_) {
+        ++on_->of->work_;
+    }
+}
+
+executor::executor(executor const& other) noexcept
+    : executor{*other.on_, other.never_, other.tracked_} {}
+
+executor::executor(executor&& other) noexcept : executor{static_cast<executor const&>(other)} {}
+
+executor& executor::operator=(executor const& other) noexcept {
+    if (this != &other) {
+        on_->of->work_ += tracked_ ? -1 : 0;
+        on_ = other.on_;
+        never_ = other.never_;
+        tracked_ = other.tracked_;
+        on_->of->work_ += tracked_ ? 1 : 0;
+    }
+    return *this;
+}
+
+executor& executor::operator=(executor&& other) noexcept {
+    return *this = static_cast<executor const&>(other);
+}
+
+executor::~executor() {
+    if (tracked_) {
+        --on_->of->work_;
+    }
+}
+
+asio::execution_context& executor::query(asio::execution::context_t) const noexcept {
+    return *on_->of;
+}
+
+// Processes
+
+process::process(world& in, std::uint32_t number, double rate)
+    : in_{in},
+      number_{number},
+      rate_{rate},
+      offset_{std::chrono::hours{1 + static_cast<int>(in.dice().below(1000))}} {}
+
+process::~process() {
+    dying_ = true;
+    view_of const view{*this};
+    // Handlers own other handlers' owners; services drop what they keep.
+    auto const drop = [this] {
+        for (bool again = true; again;) {
+            again = false;
+            for (auto const& one : lanes_) {
+                auto const dropped = std::exchange(one->ready, {});
+                again = again || !dropped.empty();
+            }
+            while (!timers_.empty()) {
+                auto const waiting = timers_.back();
+                remove(*waiting);
+                ++waiting->generation;
+                auto const dropped = std::exchange(waiting->handler, {});
+                again = true;
+            }
+        }
+    };
+    while (!keepers_.empty()) {
+        auto* const one = keepers_.back();
+        keepers_.pop_back();
+        one->drop();
+    }
+    shutdown();
+    drop();
+    destroy();
+    drop();
+    for (auto const& one : lanes_) {
+        in_.unlist(*one);
+    }
+}
+
+lane& process::new_lane() {
+    lanes_.push_back(std::make_unique<lane>(
+        lane{this, static_cast<std::uint32_t>(lanes_.size()), {}, false, 0ns, false, 0}
+    ));
+    return *lanes_.back();
+}
+
+nanos process::clock() const noexcept {
+    return offset_ + nanos{static_cast<std::int64_t>(
+                         std::llround(static_cast<double>(in_.now().count()) * rate_)
+                     )};
+}
+
+nanos process::true_time_of(nanos clock) const noexcept {
+    // Rounded up: at that time the clock says so.
+    return nanos{static_cast<std::int64_t>(
+               std::ceil(static_cast<double>((clock - offset_).count()) / rate_)
+           )} +
+           1ns;
+}
+
+nanos process::steady() const noexcept {
+    return (suspended_at_ >= 0ns ? suspended_at_ : clock()) - slept_;
+}
+
+void process::pause() {
+    paused_ = true;
+    relist();
+}
+
+void process::suspend() {
+    if (suspended_at_ < 0ns) {
+        suspended_at_ = clock();
+    }
+    pause();
+}
+
+void process::resume() {
+    if (!paused_) {
+        return;
+    }
+    paused_ = false;
+    freed_.push_back(in_.now());
+    if (suspended_at_ >= 0ns) {
+        slept_ += clock() - suspended_at_;
+        suspended_at_ = -1ns;
+    }
+    relist();
+}
+
+void process::block(lane& which) {
+    if (!std::exchange(which.blocked, true)) {
+        which.blocked_since = in_.now();
+    }
+    relist();
+}
+
+void process::unblock(lane& which) {
+    which.blocked = false;
+    freed_.push_back(in_.now());
+    relist();
+}
+
+void process::relist() {
+    for (auto const& one : lanes_) {
+        if (paused_ || one->blocked || one->ready.empty()) {
+            in_.unlist(*one);
+        } else {
+            in_.list(*one);
+        }
+    }
+}
+
+bool process::idle() const noexcept {
+    return timers_.empty() && std::all_of(lanes_.begin(), lanes_.end(), [](auto const& one) {
+               return one->ready.empty();
+           });
+}
+
+void process::enqueue(lane& on, task what) {
+    own_business const own;
+    on.ready.push_back(std::move(what));
+    if (!paused_ && !on.blocked) {
+        in_.list(on);
+    }
+}
+
+void process::add(waiting_timer& waiting) {
+    own_business const own;
+    waiting.place = timers_.size();
+    timers_.push_back(&waiting);
+}
+
+void process::remove(waiting_timer& waiting) noexcept {
+    timers_.back()->place = waiting.place;
+    timers_[waiting.place] = timers_.back();
+    timers_.pop_back();
+}
+
+void process::arm(std::shared_ptr<waiting_timer> const& waiting) {
+    own_business const own;
+    auto const left = std::max(waiting->due - steady(), 0ns);
+    auto const when = true_time_of(clock() + left);
+    in_.wake_at(when, waiting);
+}
+
+void process::on_due(std::shared_ptr<waiting_timer> const& waiting) {
+    // The machine was suspended meanwhile.
+    if (waiting->due > steady()) {
+        arm(waiting);
+        return;
+    }
+    remove(*waiting);
+    ++waiting->generation;
+    waiting->handler.post(error_code{});
+}
+
+}  // namespace holdfast::sim

@@ -1,0 +1,178 @@
+// What the search has found, or would hardly find, told as a story: the names say how it ends well.
+
+#include "simulation/stage.hpp"
+
+#include <holdfast.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <memory>
+#include <tuple>
+
+using namespace holdfast;
+using namespace holdfast::sim;
+
+namespace {
+
+bool succeeded(stage& on, call<lease> const& asked, nanos limit = 60s) {
+    BOOST_TEST(on.run_until([&] { return asked.done; }, limit));
+    BOOST_TEST(asked.error.message() == error_code{}.message());
+    return asked.done && !asked.error;
+}
+
+// Two processes: one has the lock, the other waits for it.
+struct held_and_awaited : stage {
+    explicit held_and_awaited(std::chrono::milliseconds lease_time) {
+        settings().lease = lease_time;
+        holder = &add_ready();
+        held = holder->acquire();
+        run_until([&] { return held->done; });
+        one = &add_ready();
+        waiting = one->acquire();
+    }
+
+    actor* holder;
+    actor* one;
+    std::shared_ptr<call<lease>> held;
+    std::shared_ptr<call<lease>> waiting;
+};
+
+}  // namespace
+
+// One answer is missing, so each error is taken for the answer to the request before, which has
+// been given up by then. Errors carry no nonce: nothing told that the answers were one behind, and
+// the script was never sent in full.
+BOOST_AUTO_TEST_CASE(an_answer_that_is_missing_shows_although_every_request_is_refused) {
+    stage all;
+    all.on().set_clients_idle(false);
+    auto& one = all.add_ready();
+    for (auto const& link : all.on().links()) {
+        if (link->is_for_commands()) {
+            link->set_answer_fault(answer_fault::drop);
+        }
+    }
+    auto const asked = one.acquire();
+    // Two attempts that get no answer in time, a new connection, and one that does.
+    BOOST_TEST(succeeded(all, *asked, 2s));
+    one.drop(*asked);
+    BOOST_TEST(all.close_all() == "");
+}
+
+// Without a health check: a time-out of the requests and one more are enough.
+BOOST_AUTO_TEST_CASE(a_connection_on_which_nothing_is_answered_is_left) {
+    stage all;
+    auto& one = all.add_ready();
+    for (auto const& link : all.on().links()) {
+        if (link->is_for_commands()) {
+            link->way(direction::to_server).black_hole = true;
+        }
+    }
+    auto const asked = one.acquire();
+    BOOST_TEST(succeeded(all, *asked, 2s));
+    one.drop(*asked);
+    BOOST_TEST(all.close_all() == "");
+}
+
+// The waiters of another client look again when the lease that they know of would end; those of
+// this client need no notification.
+BOOST_AUTO_TEST_CASE(a_forced_release_that_may_not_be_announced_wakes_its_own_clients_waiters) {
+    held_and_awaited all{60s};
+    auto& one = *all.one;
+    all.run_for(100ms);
+
+    user_rules rules;
+    rules.denied_commands.insert("publish");
+    all.on().data().set_user("default", rules);
+    auto const forced = one.make_call<bool>();
+    one.run([&] { one.lock("lock").force_release(forced->token()); });
+    BOOST_TEST(all.run_until([&] { return all.waiting->done; }, 1s));
+    BOOST_TEST(forced->done);
+
+    all.holder->drop(*all.held);
+    one.drop(*all.waiting);
+    BOOST_TEST(all.close_all() == "");
+}
+
+// After a suspend the answer in the socket is read before any timer, whose clock stood still, tells
+// that there has been none in time.
+BOOST_AUTO_TEST_CASE(a_grant_that_was_slept_through_is_asked_for_again) {
+    stage all;
+    auto& one = all.add_ready();
+    // So that the server knows the script, and both connections are made.
+    auto const before = one.acquire("another");
+    all.run_for(1s);
+    auto const asked = one.acquire();
+    all.run_for(0s);
+    one.of().suspend();
+    all.run_for(100ms);
+    BOOST_TEST(all.on().data().pttl("lock") > 0);
+    all.run_for(2 * all.settings().lease);
+    BOOST_TEST(!asked->done);
+    one.of().resume();
+
+    BOOST_TEST(all.run_until([&] { return asked->done; }));
+    one.run([&] {
+        BOOST_TEST(asked->error.message() == error_code{}.message());
+        BOOST_TEST((std::get<lease>(*asked->results).state() == lease_state::held));
+        asked->results.reset();
+        before->results.reset();
+    });
+    BOOST_TEST(all.close_all() == "");
+}
+
+// One waits on a lock that another process has; then nobody can be asked any more. What the waiter
+// was told before is no answer to a later question.
+BOOST_AUTO_TEST_CASE(a_try_is_not_busy_by_what_a_waiter_heard_before_the_server_died) {
+    held_and_awaited all{30s};
+    auto& one = *all.one;
+    all.run_for(2s);
+    all.on().kill();
+    all.run_for(100ms);
+
+    auto const asked = one.make_call<lease>();
+    one.run([&] { one.lock("lock").try_acquire_for(1s, asked->token()); });
+    BOOST_TEST(all.run_until([&] { return asked->done; }, 2s));
+    BOOST_TEST(asked->error.message() == make_error_code(errc::unreachable).message());
+    BOOST_TEST(!all.waiting->done);
+
+    all.on().start(true);
+    all.holder->drop(*all.held);
+    BOOST_TEST(succeeded(all, *all.waiting));
+    one.drop(*all.waiting);
+    BOOST_TEST(all.close_all() == "");
+}
+
+// The key ends earlier than the waiter was told, and nobody says so. Whoever comes next asks the
+// server himself, and his question is one for all who wait: they get the lock in their order.
+BOOST_AUTO_TEST_CASE(a_newcomer_finds_the_lock_free_that_a_sleeping_waiter_takes_for_held) {
+    for (bool const limited : {false, true}) {
+        stage all;
+        auto& one = all.add_ready();
+        auto& on = all.on();
+        on.as_operator({"HSET", "lock", "5f0c0000-0000-0000-0000-000000000000:7", "1"});
+        on.as_operator({"PEXPIRE", "lock", "12000"});
+        auto const first = one.acquire();
+        all.run_for(1s);
+        BOOST_TEST(!first->done);
+        on.as_operator({"DEL", "lock"});
+
+        auto const second = one.make_call<lease>();
+        one.run([&] {
+            if (limited) {
+                one.lock("lock").try_acquire_for(2s, second->token());
+            } else {
+                one.lock("lock").acquire(second->token());
+            }
+        });
+        BOOST_TEST_REQUIRE(all.run_until([&] { return first->done; }, 500ms));
+        BOOST_TEST(!second->done);
+        one.drop(*first);
+        BOOST_TEST_REQUIRE(all.run_until([&] { return second->done; }, 500ms));
+        BOOST_TEST(second->error.message() == error_code{}.message());
+        one.run([&] {
+            BOOST_TEST(std::get<lease>(*second->results).valid());
+            second->results.reset();
+        });
+        BOOST_TEST(all.close_all() == "");
+    }
+}

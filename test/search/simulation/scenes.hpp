@@ -1,0 +1,379 @@
+#ifndef HOLDFAST_TEST_SIMULATION_SCENES_HPP
+#define HOLDFAST_TEST_SIMULATION_SCENES_HPP
+
+#include "simulation/stage.hpp"
+
+#include <holdfast.hpp>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/error.hpp>
+
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace holdfast::sim {
+
+using asio::cancellation_type;
+
+/// One operation in its circumstances, over and over again from the start.
+class scene {
+public:
+    virtual ~scene() = default;
+
+    /// All that has to be there before.
+    virtual void prepare() { first_ = &stage_.add_ready(); }
+    virtual void begin() = 0;
+    virtual void emit(cancellation_type type) = 0;
+    [[nodiscard]] virtual bool done() const = 0;
+    [[nodiscard]] virtual error_code result() const = 0;
+    /// What it got, it gives back.
+    virtual void end() {}
+    /// Errors but `operation_aborted` that are right.
+    [[nodiscard]] virtual bool may_fail_with(error_code) const { return false; }
+    /// It stops its client.
+    [[nodiscard]] virtual bool stops() const { return false; }
+    /// What else has to be true when all is over.
+    [[nodiscard]] virtual std::string wrong() const { return {}; }
+
+    [[nodiscard]] stage& on() noexcept { return stage_; }
+    [[nodiscard]] actor& first() noexcept { return *first_; }
+
+protected:
+    /// Somebody else's process, which holds the lock for so long.
+    void held_by_another(nanos how_long) {
+        other_ = &stage_.add_ready();
+        taken_ = other_->acquire();
+        stage_.run_until([&] { return taken_->done; });
+        stage_.in().after(how_long, [this] {
+            other_->run([this] { std::get<0>(*taken_->results) = lease{}; });
+        });
+    }
+
+    stage stage_;
+    actor* first_ = nullptr;
+    actor* other_ = nullptr;
+    std::shared_ptr<call<lease>> taken_;
+};
+
+template <class... Results>
+class callback_scene : public scene {
+public:
+    void emit(cancellation_type type) override {
+        first_->run([&] { asked_->signal.emit(type); });
+    }
+    [[nodiscard]] bool done() const override { return asked_ && asked_->done; }
+    [[nodiscard]] error_code result() const override { return asked_->error; }
+
+protected:
+    template <class Start>
+    void ask(Start start) {
+        asked_ = first_->make_call<Results...>();
+        first_->run([&] { start(asked_->token()); });
+    }
+
+    std::shared_ptr<call<Results...>> asked_;
+};
+
+class acquire_scene : public callback_scene<lease> {
+public:
+    void begin() override {
+        ask([&](auto token) { first_->lock("lock").acquire(std::move(token)); });
+    }
+    void end() override {
+        if (asked_ && asked_->results) {
+            first_->run([&] { std::get<0>(*asked_->results) = lease{}; });
+        }
+    }
+    [[nodiscard]] std::string wrong() const override {
+        auto const& held = std::get<0>(*asked_->results);
+        return asked_->error && held ? "an error, and a lease" : "";
+    }
+};
+
+// A free lock, whose script the server does not know yet.
+class free_lock final : public acquire_scene {};
+
+class free_lock_again final : public acquire_scene {
+    void prepare() override {
+        acquire_scene::prepare();
+        held_by_another(1us);
+        stage_.run_for(10ms);
+    }
+};
+
+class before_the_connection final : public acquire_scene {
+    void prepare() override { first_ = &stage_.add(); }
+};
+
+class busy_lock : public acquire_scene {
+    void prepare() override {
+        acquire_scene::prepare();
+        held_by_another(20ms);
+    }
+};
+
+// Two of one client wait; the second has to get the lock whatever happens to the first.
+class first_of_two final : public acquire_scene {
+    void prepare() override {
+        acquire_scene::prepare();
+        held_by_another(20ms);
+    }
+    void begin() override {
+        acquire_scene::begin();
+        second_ = first_->acquire();
+    }
+    void end() override {
+        acquire_scene::end();
+        if (!second_ || !stage_.run_until([&] { return second_->done; }, 1s)) {
+            second_failed_ = "the second waiter was forgotten";
+            return;
+        }
+        second_failed_ = second_->error ? second_->error.message() : "";
+        first_->run([&] { std::get<0>(*second_->results) = lease{}; });
+    }
+    [[nodiscard]] std::string wrong() const override { return second_failed_; }
+
+    std::shared_ptr<call<lease>> second_;
+    std::string second_failed_;
+};
+
+class lost_answer final : public acquire_scene {
+    void begin() override {
+        stage_.on().break_after("lock.acquire");
+        acquire_scene::begin();
+    }
+};
+
+class lost_request final : public acquire_scene {
+    void begin() override {
+        stage_.on().break_before("lock.acquire");
+        acquire_scene::begin();
+    }
+};
+
+class late_answer final : public acquire_scene {
+    void begin() override {
+        acquire_scene::begin();
+        own_business const the_network;
+        auto const whose = first_->of().number();
+        stage_.on().stall(whose, direction::to_client, true);
+        stage_.in().after(700ms, [this, whose] {
+            stage_.on().stall(whose, direction::to_client, false);
+        });
+    }
+};
+
+class subscriptions_break final : public acquire_scene {
+    void prepare() override {
+        acquire_scene::prepare();
+        held_by_another(20ms);
+    }
+    void begin() override {
+        acquire_scene::begin();
+        own_business const the_network;
+        stage_.in().after(5ms, [this] {
+            for (auto const& one : stage_.on().links()) {
+                if (!one->is_for_commands()) {
+                    one->close_by_server(asio::error::connection_reset);
+                }
+            }
+        });
+    }
+};
+
+class owner_joins final : public acquire_scene {
+    void prepare() override {
+        acquire_scene::prepare();
+        earlier_ = first_->make_call<lease>();
+        first_->run([&] {
+            who_ = owner::make();
+            first_->lock("lock").acquire({.owner = *who_}, earlier_->token());
+        });
+        stage_.run_until([&] { return earlier_->done; });
+    }
+    void begin() override {
+        ask([&](auto token) { first_->lock("lock").acquire({.owner = *who_}, std::move(token)); });
+    }
+    void end() override {
+        acquire_scene::end();
+        first_->run([&] { std::get<0>(*earlier_->results) = lease{}; });
+    }
+    std::optional<owner> who_;
+    std::shared_ptr<call<lease>> earlier_;
+};
+
+class try_busy final : public acquire_scene {
+    void prepare() override {
+        acquire_scene::prepare();
+        held_by_another(20ms);
+    }
+    void begin() override {
+        ask([&](auto token) { first_->lock("lock").try_acquire(std::move(token)); });
+    }
+};
+
+class try_for_a_while final : public acquire_scene {
+    void prepare() override {
+        acquire_scene::prepare();
+        held_by_another(50ms);
+    }
+    void begin() override {
+        ask([&](auto token) { first_->lock("lock").try_acquire_for(10ms, std::move(token)); });
+    }
+};
+
+// Operations of one who holds the lock.
+template <class... Results>
+class holder_scene : public callback_scene<Results...> {
+public:
+    void prepare() override {
+        callback_scene<Results...>::prepare();
+        auto& me = *this->first_;
+        mine_ = me.acquire();
+        this->stage_.run_until([&] { return mine_->done; });
+    }
+    void end() override {
+        this->first_->run([&] { held() = lease{}; });
+    }
+    lease& held() { return std::get<0>(*mine_->results); }
+
+protected:
+    std::shared_ptr<call<lease>> mine_;
+};
+
+class release final : public holder_scene<> {
+    void begin() override {
+        ask([&](auto token) { held().release(std::move(token)); });
+    }
+};
+
+class release_with_a_lost_answer final : public holder_scene<> {
+    void begin() override {
+        stage_.on().break_after("lock.release");
+        ask([&](auto token) { held().release(std::move(token)); });
+    }
+};
+
+class renewal final : public holder_scene<> {
+    void begin() override {
+        ask([&](auto token) { held().renew(std::move(token)); });
+    }
+};
+
+class watch final : public holder_scene<loss_reason> {
+    void begin() override {
+        ask([&](auto token) { held().wait_lost(std::move(token)); });
+        stage_.in().after(30ms, [this] { stage_.on().data().erase("lock"); });
+    }
+};
+
+class inspection final : public callback_scene<lock_info> {
+    void begin() override {
+        ask([&](auto token) { first_->lock("lock").inspect(std::move(token)); });
+    }
+};
+
+class forced_release final : public callback_scene<bool> {
+    void prepare() override {
+        callback_scene::prepare();
+        held_by_another(50ms);
+    }
+    void begin() override {
+        ask([&](auto token) { first_->lock("lock").force_release(std::move(token)); });
+    }
+};
+
+class readiness final : public callback_scene<> {
+    void prepare() override { first_ = &stage_.add(); }
+    void begin() override {
+        ask([&](auto token) { first_->client().ready(std::move(token)); });
+    }
+};
+
+class shutdown_with_a_lease final : public holder_scene<> {
+    [[nodiscard]] bool stops() const override { return true; }
+    void begin() override {
+        ask([&](auto token) { first_->client().shutdown(std::move(token)); });
+    }
+};
+
+// The coroutine is cancelled: while it acquires, in its body, and while it releases.
+class guarded : public callback_scene<> {
+public:
+    void begin() override {
+        asked_ = first_->make_call<>();
+        first_->run([&] {
+            asio::co_spawn(
+                first_->executor(),
+                with_lease(first_->lock("lock"), body_),
+                asio::bind_cancellation_slot(
+                    asked_->signal.slot(),
+                    asio::bind_executor(
+                        first_->executor(),
+                        [asked = asked_](std::exception_ptr failure) {
+                            asked->complete(code_of(failure));
+                        }
+                    )
+                )
+            );
+        });
+    }
+    [[nodiscard]] bool may_fail_with(error_code ec) const override {
+        return ec == asio::error::operation_aborted;
+    }
+
+private:
+    std::function<asio::awaitable<void>(lease&)> body_ = [this](lease&) -> asio::awaitable<void> {
+        detail::timer pause{first_->executor()};
+        pause.expires_after(10ms);
+        auto wait = pause.async_wait(asio::deferred);
+        co_await std::move(wait);
+    };
+};
+
+class guarded_behind_another final : public guarded {
+    void prepare() override {
+        guarded::prepare();
+        held_by_another(20ms);
+    }
+};
+
+/// Calls `f<scene>(name)` for each of them.
+template <class F>
+void for_each_scene(F& f) {
+#define HOLDFAST_SCENE(scene) f.template operator()<scene>(#scene)
+    HOLDFAST_SCENE(free_lock);
+    HOLDFAST_SCENE(free_lock_again);
+    HOLDFAST_SCENE(before_the_connection);
+    HOLDFAST_SCENE(busy_lock);
+    HOLDFAST_SCENE(first_of_two);
+    HOLDFAST_SCENE(lost_answer);
+    HOLDFAST_SCENE(lost_request);
+    HOLDFAST_SCENE(late_answer);
+    HOLDFAST_SCENE(subscriptions_break);
+    HOLDFAST_SCENE(owner_joins);
+    HOLDFAST_SCENE(try_busy);
+    HOLDFAST_SCENE(try_for_a_while);
+    HOLDFAST_SCENE(release);
+    HOLDFAST_SCENE(release_with_a_lost_answer);
+    HOLDFAST_SCENE(renewal);
+    HOLDFAST_SCENE(watch);
+    HOLDFAST_SCENE(inspection);
+    HOLDFAST_SCENE(forced_release);
+    HOLDFAST_SCENE(readiness);
+    HOLDFAST_SCENE(shutdown_with_a_lease);
+    HOLDFAST_SCENE(guarded);
+    HOLDFAST_SCENE(guarded_behind_another);
+#undef HOLDFAST_SCENE
+}
+
+}  // namespace holdfast::sim
+
+#endif

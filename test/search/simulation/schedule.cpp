@@ -1,0 +1,70 @@
+#include "simulation/schedule.hpp"
+
+#include "simulation/faults.hpp"
+#include "simulation/workload.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+namespace holdfast::sim {
+
+namespace {
+
+// Clocks go wrong by up to 0.4 %: two of them by less than what a lease allows for.
+double drift(random_source& dice) {
+    return 1.0 + 0.004 * (2 * dice.part() - 1);
+}
+
+void prepare(arena& where) {
+    auto& dice = where.in().dice();
+    auto& all = where.all();
+    all.quiet = dice.chance(15);
+    where.in().set_in_order(dice.chance(40));
+    auto const locks = 1 + dice.below(2);
+    for (std::size_t i = 0; i < locks; ++i) {
+        all.locks.push_back(fmt::format("lock-{}", i));
+    }
+    // A long lease shows a lost wake-up: its end comes too late to hide it.
+    where.set_lease(dice.one_of({1'000ms, 1'000ms, 1'500ms, 3'000ms, 30'000ms, 3'600'000ms}));
+    all.client.fallback_poll_interval = dice.one_of({100ms, 5'000ms, 600'000ms});
+    all.client.reconnect_max = dice.one_of({200ms, 2'000ms});
+    all.heals_at = dice.any_scale(300ms, 6s);
+    auto const clients = 1 + dice.below(3);
+    for (std::size_t i = 0; i < clients; ++i) {
+        auto& route = where.on().route_of(static_cast<std::uint32_t>(i + 1));
+        route.shortest = 20us;
+        route.longest = all.quiet ? 500us : nanos{dice.any_scale(100us, 20ms)};
+        auto& made = where.add_node(drift(dice));
+        start_workers(
+            made,
+            1 + static_cast<int>(dice.below(3)),
+            1 + static_cast<int>(dice.below(6))
+        );
+    }
+}
+
+}  // namespace
+
+outcome run_schedule(std::uint64_t seed, bool traced) {
+    random_source rate{~seed};
+    arena where{seed, traced, drift(rate)};
+    prepare(where);
+    std::optional<faults> wrong;
+    auto const heals_at = where.all().heals_at;
+    if (!where.all().quiet) {
+        wrong.emplace(where.all(), where.nodes());
+        wrong->plan(1 + where.in().dice().below(6), heals_at);
+    }
+    where.run_while([&] { return where.in().now() < heals_at; }, heals_at);
+    if (wrong) {
+        wrong->heal();
+    }
+    where.settle();
+    where.part();
+    auto result = where.result();
+    result.faults = wrong ? wrong->count() : 0;
+    return result;
+}
+
+}  // namespace holdfast::sim

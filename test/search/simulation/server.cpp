@@ -1,0 +1,357 @@
+#include "simulation/server.hpp"
+
+#include "protocol/scripts.hpp"
+#include "simulation/connection.hpp"
+
+#include <boost/asio/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <iterator>
+#include <utility>
+
+namespace holdfast::sim {
+
+namespace {
+
+thread_local server* current_server = nullptr;
+
+constexpr std::int64_t start_of_time = 1'750'000'000'000'000;  // µs since 1970
+
+// The commands of what was written at once: arrays of bulk strings. Nothing, if it is not that.
+std::optional<std::vector<std::vector<std::string_view>>> commands_in(std::string_view bytes) {
+    auto const number = [&bytes](char kind) -> std::optional<std::size_t> {
+        auto const end = bytes.find("\r\n");
+        std::size_t value = 0;
+        if (bytes.empty() || bytes.front() != kind || end == std::string_view::npos) {
+            return std::nullopt;
+        }
+        std::from_chars(bytes.data() + 1, bytes.data() + end, value);
+        bytes.remove_prefix(end + 2);
+        return value;
+    };
+    std::vector<std::vector<std::string_view>> commands;
+    while (!bytes.empty()) {
+        auto const words = number('*');
+        auto& command = commands.emplace_back();
+        for (std::size_t i = 0; words && i < *words; ++i) {
+            auto const size = number('$');
+            if (!size || *size + 2 > bytes.size()) {
+                return std::nullopt;
+            }
+            command.push_back(bytes.substr(0, *size));
+            bytes.remove_prefix(*size + 2);
+        }
+        if (command.empty()) {
+            return std::nullopt;
+        }
+    }
+    return commands;
+}
+
+// Its name, if a command runs a script of the library.
+std::string_view script_of(std::vector<std::string_view> const& command) {
+    namespace scripts = detail::scripts;
+    static std::array const known{
+        &scripts::lock_acquire,
+        &scripts::lock_release,
+        &scripts::lock_renew,
+        &scripts::lock_inspect,
+        &scripts::lock_force_release,
+    };
+    if (command.size() > 2 && (command[0] == "EVALSHA" || command[0] == "EVAL")) {
+        for (auto const* one : known) {
+            if (command[1] == (command[0] == "EVAL" ? one->text : one->sha1)) {
+                return one->name;
+            }
+        }
+    }
+    return {};
+}
+
+std::string_view holder_in(std::vector<std::string_view> const& command, std::string_view script) {
+    // After the keys' number come the keys and then the arguments.
+    auto const keys = static_cast<std::size_t>(command[2][0] - '0');
+    std::size_t const at = 3 + keys + (script == "lock.release" ? 0 : 1);
+    return at < command.size() ? command[at] : std::string_view{};
+}
+
+}  // namespace
+
+server::server(world& in, double rate)
+    : in_{in},
+      rate_{rate},
+      ghost_{data_.connect([](value) {})},
+      outer_{std::exchange(current_server, this)} {}
+
+server::~server() {
+    current_server = outer_;
+}
+
+server& server::current() noexcept {
+    return *current_server;
+}
+
+std::int64_t server::wall_clock() const noexcept {
+    auto const passed = static_cast<double>(in_.now().count()) * rate_;
+    return start_of_time + (static_cast<std::int64_t>(passed) + clock_offset_.count()) / 1'000;
+}
+
+nanos server::true_duration_of(std::chrono::milliseconds by_server) const noexcept {
+    return nanos{static_cast<std::int64_t>(static_cast<double>(nanos{by_server}.count()) / rate_)};
+}
+
+redis_model& server::data() {
+    data_.set_time(wall_clock());
+    return data_;
+}
+
+route& server::route_of(std::uint32_t whose) {
+    for (auto const& [number, route] : routes_) {
+        if (number == whose) {
+            return *route;
+        }
+    }
+    return *routes_.emplace_back(whose, std::make_unique<route>()).second;
+}
+
+nanos server::delay(route const& on) {
+    auto& dice = in_.dice();
+    auto const usual =
+        on.shortest == on.longest ? on.shortest : dice.any_scale(on.shortest, on.longest);
+    return on.slower_by + (in_.chance(2, choice::delay) ? on.slow_by_factor * usual : usual);
+}
+
+std::vector<std::shared_ptr<link>> server::links() {
+    std::erase_if(links_, [](auto const& one) { return one->session_ended_; });
+    std::vector<std::shared_ptr<link>> open;
+    std::copy_if(links_.begin(), links_.end(), std::back_inserter(open), [](auto const& one) {
+        return one->open();
+    });
+    return open;
+}
+
+void server::close_all_of(std::uint32_t whose) {
+    for (auto const& one : links()) {
+        if (one->of() == whose) {
+            one->close_by_client();
+        }
+    }
+}
+
+bool server::has_half_open() const {
+    return std::any_of(links_.begin(), links_.end(), [](auto const& one) {
+        return !one->session_ended_;
+    });
+}
+
+void server::connect(std::shared_ptr<connection> const& client, nanos limit) {
+    auto& on = route_of(client->of().number());
+    auto const arrived = std::make_shared<bool>(false);
+    in_.after(limit, [weak = std::weak_ptr{client}, arrived] {
+        if (auto const waiting = weak.lock(); waiting && !std::exchange(*arrived, true)) {
+            waiting->on_failed(asio::error::timed_out);
+        }
+    });
+    auto arrive = [this, weak = std::weak_ptr{client}, arrived] {
+        if (auto const waiting = weak.lock(); waiting && !std::exchange(*arrived, true)) {
+            establish(waiting);
+        }
+    };
+    if (on.stalled_to_server || on.stalled_to_client) {
+        auto const which = on.stalled_to_server ? direction::to_server : direction::to_client;
+        on.held(which).emplace_back(std::move(arrive));
+    } else {
+        in_.after(2 * delay(on), std::move(arrive));
+    }
+}
+
+void server::establish(std::shared_ptr<connection> const& client) {
+    if (!up_ || refuses_) {
+        client->on_failed(asio::error::connection_refused);
+        return;
+    }
+    auto const made = std::make_shared<link>(*this, client);
+    made->session_ = data_.connect([weak = std::weak_ptr{made}](value message) {
+        if (auto const to = weak.lock()) {
+            to->send_to_client(std::move(message));
+        }
+    });
+    links_.emplace_back(made);
+    if (made->silent()) {
+        made->watch_health();
+    }
+    client->on_connected(made);
+}
+
+void server::on_bytes(link& from) {
+    if (!paused_ && up_) {
+        run_next(from);
+    }
+}
+
+void server::run_next(link& from) {
+    auto const keep = from.shared_from_this();
+    while (!from.at_server_.empty() && !from.server_closed_) {
+        auto const bytes = std::move(from.at_server_.front());
+        from.at_server_.pop_front();
+        auto const commands = commands_in(bytes);
+        if (!commands) {
+            // As the server does after a protocol error.
+            from.close_by_server(asio::error::eof);
+            break;
+        }
+        for (auto const& command : *commands) {
+            if (!from.server_closed_) {
+                run_command(from, command);
+            }
+        }
+    }
+    from.end_session();
+}
+
+void server::run_command(link& from, words const& command) {
+    from.for_commands_ = from.for_commands_ || command[0] == "TIME";
+    auto const script = script_of(command);
+    auto const meant = [&](std::optional<std::string>& fault) {
+        bool const hit = fault && !script.empty() && (fault->empty() || *fault == script);
+        if (hit) {
+            fault.reset();
+        }
+        return hit;
+    };
+    if (meant(break_before_)) {
+        from.close_by_server(asio::error::connection_reset);
+        return;
+    }
+    auto answer = execute(&from, from.of_, command, script);
+    bool const known = !answer || answer->type != value::kind::error;
+    if (known && twice_ && !script.empty() &&
+        (twice_->script.empty() || twice_->script == script)) {
+        auto const again = *std::exchange(twice_, std::nullopt);
+        if (again.after == 0ns) {
+            answer = execute(&from, from.of_, command, script);
+        } else {
+            run_again_later(from.of_, command, script, again.after);
+        }
+    }
+    if (known && meant(break_after_)) {
+        from.close_by_server(asio::error::connection_reset);
+        return;
+    }
+    if (answer) {
+        from.send_to_client(std::move(*answer));
+    }
+}
+
+void server::run_again_later(
+    std::uint32_t from,
+    words const& command,
+    std::string_view script,
+    nanos after
+) {
+    std::vector<std::string> const copy{command.begin(), command.end()};
+    in_.after(after, [this, from, copy, script] {
+        words const again{copy.begin(), copy.end()};
+        if (up_) {
+            execute(nullptr, from, again, script);
+        }
+    });
+}
+
+std::optional<value> server::execute(
+    link const* from,
+    std::uint32_t process,
+    words const& command,
+    std::string_view script
+) {
+    auto answer = data().execute(from ? from->session_ : ghost_, command);
+    if (!script.empty() && answer && on_script) {
+        bool const late = !from || from->client_closed_;
+        auto const over = from ? from->session_ : 0;
+        bool const again = command[0] == "EVAL";
+        on_script(
+            {script, command[3], holder_in(command, script), &*answer, process, over, late, again}
+        );
+    } else if (command[0] == "SUBSCRIBE" && on_subscribe) {
+        on_subscribe(process, command[1]);
+    }
+    return answer;
+}
+
+void server::as_operator(std::initializer_list<std::string_view> command) {
+    auto& to = data();
+    auto const refused = to.current_refusal();
+    to.set_refusal(refusal::none);
+    auto const session = to.connect([](value) {});
+    to.set_user("operator", {});
+    to.execute(session, {"AUTH", "operator", "any"});
+    to.execute(session, command);
+    to.disconnect(session);
+    to.set_refusal(refused);
+}
+
+// Faults
+
+void server::pause() {
+    paused_ = true;
+    for (auto const& one : links()) {
+        one->watch_health();
+    }
+}
+
+void server::resume() {
+    paused_ = false;
+    // Those of closed connections too: their bytes are in the kernel.
+    auto all = links_;
+    while (!all.empty()) {
+        auto const which = in_.dice().below(all.size());
+        std::swap(all[which], all.back());
+        auto const next = std::move(all.back());
+        all.pop_back();
+        on_bytes(*next);
+    }
+}
+
+void server::kill() {
+    up_ = false;
+    for (auto const& one : links()) {
+        one->close_by_server(asio::error::connection_reset);
+    }
+}
+
+void server::start(bool keep_data) {
+    kill();
+    up_ = true;
+    paused_ = false;
+    data().restart(keep_data);
+    ghost_ = data_.connect([](value) {});
+}
+
+void server::stall(std::uint32_t whose, direction which, bool on) {
+    auto& route = route_of(whose);
+    (which == direction::to_server ? route.stalled_to_server : route.stalled_to_client) = on;
+    if (on) {
+        for (auto const& one : links()) {
+            if (one->of() == whose) {
+                one->watch_health();
+            }
+        }
+        return;
+    }
+    for (auto& held : std::exchange(route.held(which), {})) {
+        held();
+    }
+}
+
+void server::set_pings_fail(bool fail) {
+    pings_fail_ = fail;
+    if (fail) {
+        for (auto const& one : links()) {
+            one->watch_health();
+        }
+    }
+}
+
+}  // namespace holdfast::sim

@@ -1,0 +1,162 @@
+#ifndef HOLDFAST_TEST_SIMULATION_SERVER_HPP
+#define HOLDFAST_TEST_SIMULATION_SERVER_HPP
+
+#include "memory_server/redis_model.hpp"
+#include "simulation/link.hpp"
+#include "simulation/world.hpp"
+
+#include <holdfast/error.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::sim {
+
+/// What a script did, as the server sees it.
+struct script_event {
+    std::string_view script;
+    std::string_view lock;
+    std::string_view holder;
+    value const* reply;
+    /// The number of the process that sent it.
+    std::uint32_t from;
+    /// The connection it came on; 0 for one that came once more, out of nowhere.
+    std::uint64_t over;
+    /// Its client had closed the connection by then.
+    bool late;
+    /// Sent once more, because the server did not know it: out of order.
+    bool again;
+};
+
+/// How the network behaves towards one process.
+struct route {
+    nanos shortest{50'000};
+    nanos longest{500'000};
+    /// Now and then a message takes so many times as long.
+    int slow_by_factor = 20;
+    /// Added to each way.
+    nanos slower_by{0};
+    /// What is sent that way waits until the partition ends.
+    bool stalled_to_server = false;
+    bool stalled_to_client = false;
+    std::vector<task> held_to_server;
+    std::vector<task> held_to_client;
+
+    [[nodiscard]] bool stalled(direction which) const noexcept {
+        return which == direction::to_server ? stalled_to_server : stalled_to_client;
+    }
+    std::vector<task>& held(direction which) noexcept {
+        return which == direction::to_server ? held_to_server : held_to_client;
+    }
+};
+
+/// A Redis server with its network.
+class server {
+public:
+    server(world& in, double rate);
+    ~server();
+    [[nodiscard]] static server& current() noexcept;
+
+    [[nodiscard]] world& in() noexcept { return in_; }
+    [[nodiscard]] redis_model& data();
+    /// Its wall clock, µs since 1970.
+    [[nodiscard]] std::int64_t wall_clock() const noexcept;
+    [[nodiscard]] nanos true_duration_of(std::chrono::milliseconds by_server) const noexcept;
+
+    route& route_of(std::uint32_t whose);
+    [[nodiscard]] nanos delay(route const& on);
+    std::vector<std::shared_ptr<link>> links();
+
+    /// The process is killed: its kernel closes what it had.
+    void close_all_of(std::uint32_t whose);
+    /// Whether a connection is open at this end only.
+    [[nodiscard]] bool has_half_open() const;
+
+    // What the client's end asks.
+    void connect(std::shared_ptr<connection> const& client, nanos limit);
+
+    /// A command of somebody to whom no rule applies.
+    void as_operator(std::initializer_list<std::string_view> command);
+
+    // Faults.
+    void pause();
+    void resume();
+    [[nodiscard]] bool paused() const noexcept { return paused_; }
+    void kill();
+    void start(bool keep_data);
+    [[nodiscard]] bool up() const noexcept { return up_; }
+    void step_clock(nanos by) noexcept { clock_offset_ += by; }
+    /// New connections are refused.
+    void set_refuses_connections(bool refuses) noexcept { refuses_ = refuses; }
+    void stall(std::uint32_t whose, direction which, bool on);
+    /// The next execution of a script of this name (any, if empty) happens so often …
+    void run_twice(std::string script, nanos second_after) {
+        twice_ = {std::move(script), second_after};
+    }
+    /// … is not answered, and its connection breaks.
+    void break_after(std::string script) { break_after_ = std::move(script); }
+    void break_before(std::string script) { break_before_ = std::move(script); }
+    /// A client that is never idle checks nothing.
+    void set_clients_idle(bool idle) noexcept { clients_idle_ = idle; }
+    /// As long as it refuses pings, health checks fail.
+    void set_pings_fail(bool fail);
+
+    std::function<void(script_event const&)> on_script;
+    std::function<void(std::uint32_t process, std::string_view channel)> on_subscribe;
+    /// An answer has come to this process.
+    std::function<void(std::uint32_t process, value const& answer)> on_answer;
+
+private:
+    friend class link;
+
+    struct second_run {
+        std::string script;
+        nanos after{0};
+    };
+
+    using words = std::vector<std::string_view>;
+
+    void establish(std::shared_ptr<connection> const& client);
+    void on_bytes(link& from);
+    void run_next(link& from);
+    void run_command(link& from, words const& command);
+    std::optional<value> execute(
+        link const* from,
+        std::uint32_t process,
+        words const& command,
+        std::string_view script
+    );
+    void run_again_later(
+        std::uint32_t from,
+        words const& command,
+        std::string_view script,
+        nanos after
+    );
+
+    world& in_;
+    redis_model data_;
+    double rate_;
+    nanos clock_offset_{0};
+    std::vector<std::shared_ptr<link>> links_;
+    std::vector<std::pair<std::uint32_t, std::unique_ptr<route>>> routes_;
+    std::optional<second_run> twice_;
+    std::optional<std::string> break_after_;
+    std::optional<std::string> break_before_;
+    bool paused_ = false;
+    bool up_ = true;
+    bool refuses_ = false;
+    bool pings_fail_ = false;
+    bool clients_idle_ = true;
+    redis_model::session_id ghost_{};
+    server* outer_;
+};
+
+}  // namespace holdfast::sim
+
+#endif

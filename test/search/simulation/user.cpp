@@ -1,0 +1,212 @@
+#include "simulation/user.hpp"
+
+#include <holdfast/lock.hpp>
+
+#include <boost/asio/error.hpp>
+
+#include <fmt/format.h>
+
+namespace holdfast::sim {
+
+user::in_hand::in_hand(user& whose, std::string const& lock, lease const& held)
+    : judge_{whose.all_.judge},
+      node_{whose.node_},
+      at_{judge_.on_delivered(whose.process_, whose.lane_, lock, held)} {
+    node_.on_held(1);
+    ++whose.all_.grants;
+}
+
+void user::in_hand::part() {
+    if (!std::exchange(parted_, true)) {
+        node_.on_held(-1);
+        // A killed process' beliefs went with it.
+        if (!node_.killed()) {
+            judge_.on_parted(at_);
+        }
+    }
+}
+
+user::user(node& in, lane& on, int number)
+    : node_{in},
+      all_{in.all()},
+      process_{in.of()},
+      lane_{on},
+      executor_{process_.executor_of(on)},
+      number_{number} {}
+
+void user::cancel(asio::cancellation_type type) {
+    if (waits()) {
+        all_.in.within(lane_, [&] { asked_.lock()->cancel(type); });
+    }
+}
+
+void user::say(std::string const& what) const {
+    if (all_.in.traced()) {
+        all_.in.trace(&process_, fmt::format("worker {}: {}", number_, what));
+    }
+}
+
+asio::awaitable<void> user::sleep(nanos how_long) {
+    detail::timer t{executor_};
+    t.expires_after(how_long);
+    auto wait = t.async_wait(awaited);
+    co_await std::move(wait);
+}
+
+// Acquisitions
+
+void user::start(request const& what, call<lease>& asked) {
+    auto const lock = node_.client().lock(what.lock);
+    asked.initiating = true;
+    switch (what.how) {
+        case request::kind::acquire:
+            say("acquires " + what.lock);
+            lock.acquire(what.options, asked.token());
+            break;
+        case request::kind::one_try:
+            say("tries " + what.lock);
+            lock.try_acquire(what.options, asked.token());
+            break;
+        case request::kind::limited:
+            say("tries for a while " + what.lock);
+            lock.try_acquire_for(what.limit, what.options, asked.token());
+            break;
+    }
+    asked.initiating = false;
+}
+
+asio::awaitable<lease> user::ask(request what) {
+    auto const asked = std::make_shared<call<lease>>(executor_);
+    asked_ = asked;
+    // Whoever may leave at any time is not owed the lock.
+    bool const patient = what.how == request::kind::acquire && !what.cancelled;
+    auto const started = all_.in.now();
+    auto const waits = all_.judge.on_waits(process_, what.lock, patient);
+    start(what, *asked);
+    if (what.cancelled) {
+        asked->cancel_after(what.cancelled->after, what.cancelled->type);
+    }
+    auto wait = done(asked);
+    co_await std::move(wait);
+    all_.judge.on_waits_no_more(waits);
+    judge_answer(what, *asked, started);
+    co_return std::move(std::get<0>(*asked->results));
+}
+
+bool user::expected(error_code ec, bool cancelled) const {
+    return (ec == asio::error::operation_aborted && cancelled) ||
+           (ec == errc::client_stopped && node_.closed()) ||
+           (ec == errc::corrupt_state && all_.foreign_values) ||
+           (ec == errc::no_permission && all_.denials) ||
+           (ec == errc::auth_failed && all_.bad_passwords);
+}
+
+void user::judge_answer(request const& what, call<lease> const& asked, nanos started) {
+    auto const ec = asked.error;
+    auto const& held = std::get<0>(*asked.results);
+    auto const& name = what.lock;
+    say(fmt::format(
+        "{}: {}",
+        name,
+        ec     ? ec.message()
+        : held ? fmt::format("granted {}", held.token().value)
+               : "busy"
+    ));
+    bool const one_try = what.how == request::kind::one_try;
+    bool const limited = what.how == request::kind::limited;
+    if (ec) {
+        // In a quiet schedule only the first connection may be waited for.
+        bool const up_in_time = all_.quiet && started > 1s;
+        bool const passing = ec == errc::unreachable || ec == errc::server_refused;
+        bool const right =
+            expected(ec, asked.cancelled) || (passing && (limited || (one_try && !up_in_time)));
+        if (!right || held) {
+            violation(fmt::format("acquiring {} ended with: {}", name, ec.message()));
+        }
+        if (ec == asio::error::operation_aborted) {
+            all_.judge.reached(sometimes::cancelled_waiting);
+            all_.judge.on_cancelled(process_, name);
+        }
+        return;
+    }
+    if (!held) {
+        if (!(one_try || limited) || !all_.judge.busy_is_right(process_, name, started)) {
+            violation(name + ": an empty lease, but nobody was told that it is busy");
+        }
+        all_.judge.reached(one_try ? sometimes::busy_try : sometimes::time_up);
+        return;
+    }
+    // It may have been lost on its way, if that took time.
+    auto const why = held.loss();
+    bool const stale = why == loss_reason::expired || why == loss_reason::unreachable;
+    if (stale && process_.free_since() + 1ms < all_.in.now() && !node_.closed()) {
+        violation(name + ": the lease that was delivered is over");
+    }
+    if (asked.cancelled) {
+        all_.judge.reached(sometimes::cancelled_late);
+    }
+}
+
+// Leases
+
+asio::awaitable<void> user::release(
+    lease& held,
+    std::string lock,
+    std::optional<cancellation> cancelled
+) {
+    bool const valid = held.valid();
+    auto const asked = std::make_shared<call<>>(executor_);
+    asked->initiating = true;
+    held.release(asked->token());
+    asked->initiating = false;
+    if (held.valid()) {
+        violation(lock + ": valid after its release began");
+    }
+    if (cancelled) {
+        asked->cancel_after(cancelled->after, cancelled->type);
+    }
+    auto wait = done(asked);
+    co_await std::move(wait);
+    judge_release(held, lock, *asked, valid);
+}
+
+void user::judge_release(
+    lease const& held,
+    std::string const& lock,
+    call<> const& asked,
+    bool valid
+) {
+    auto const ec = asked.error;
+    say(fmt::format("released {}: {}", lock, ec ? ec.message() : "done"));
+    if (ec == errc::release_unknown) {
+        all_.judge.reached(sometimes::release_unknown);
+    } else if (ec == errc::lease_lost) {
+        all_.judge.reached(sometimes::release_lost);
+    }
+    bool const allowed = !ec || expected(ec, asked.cancelled) ||
+                         (ec == errc::lease_lost && (!valid || !all_.quiet)) ||
+                         (ec == errc::release_unknown && (!all_.quiet || node_.closed())) ||
+                         (ec == errc::not_held && node_.closed());
+    if (!allowed) {
+        violation(fmt::format("the release of {} ended with: {}", lock, ec.message()));
+    }
+    if (held.valid() || held.state() == lease_state::held) {
+        violation(lock + ": valid after its release");
+    }
+}
+
+void user::note_told(call<loss_reason> const& watching, oracle::belief& of) {
+    if (watching.done && !watching.error && !of.told) {
+        say("has been told that the lease is lost");
+        all_.judge.on_told(of, watching.done_at);
+    }
+}
+
+void user::judge_operator(error_code ec) {
+    bool const passing = ec == errc::unreachable || ec == errc::server_refused;
+    if (ec && !expected(ec, false) && !(passing && !all_.quiet)) {
+        violation("an operator's request ended with: " + ec.message());
+    }
+}
+
+}  // namespace holdfast::sim

@@ -1,0 +1,122 @@
+#ifndef HOLDFAST_TEST_SIMULATION_USER_HPP
+#define HOLDFAST_TEST_SIMULATION_USER_HPP
+
+#include "simulation/call.hpp"
+#include "simulation/node.hpp"
+
+#include <holdfast/lease.hpp>
+#include <holdfast/options.hpp>
+#include <holdfast/owner.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/deferred.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace holdfast::sim {
+
+inline constexpr auto awaited = asio::as_tuple(asio::deferred);
+
+/// When and how an operation is cancelled.
+struct cancellation {
+    nanos after;
+    asio::cancellation_type type;
+};
+
+/// One acquisition, as a user asks for it.
+struct request {
+    enum class kind { acquire, one_try, limited };
+
+    std::string lock;
+    kind how = kind::acquire;
+    nanos limit{0};
+    acquire_options options{};
+    std::optional<cancellation> cancelled{};
+};
+
+/// A coroutine on a lane of its own that uses locks. What it is answered is judged here: by itself,
+/// and by the oracle.
+class user : public std::enable_shared_from_this<user> {
+public:
+    user(node& in, lane& on, int number);
+
+    [[nodiscard]] lane& on() const noexcept { return lane_; }
+    /// An acquisition is outstanding.
+    [[nodiscard]] bool waits() const noexcept {
+        auto const asked = asked_.lock();
+        return asked && !asked->done;
+    }
+    /// Cancels it, as a handler on this user's thread does.
+    void cancel(asio::cancellation_type type);
+
+protected:
+    ~user() = default;
+
+    /// A lease that the oracle knows of, as long as it is in this coroutine's hands.
+    class in_hand {
+    public:
+        in_hand(user& whose, std::string const& lock, lease const& held);
+        in_hand(in_hand const&) = delete;
+        in_hand& operator=(in_hand const&) = delete;
+        ~in_hand() { part(); }
+
+        void part();
+        oracle::belief& belief() { return *at_; }
+
+    private:
+        oracle& judge_;
+        node& node_;
+        oracle::belief_ref at_;
+        bool parted_ = false;
+    };
+
+    [[nodiscard]] asio::awaitable<void> sleep(nanos how_long);
+    template <class Call>
+    [[nodiscard]] asio::awaitable<void> done(std::shared_ptr<Call> what) {
+        while (!what->done) {
+            what->wake.expires_after(std::chrono::hours{24 * 365});
+            auto wait = what->wake.async_wait(awaited);
+            co_await std::move(wait);
+        }
+    }
+
+    /// An empty lease, if it was not granted.
+    [[nodiscard]] asio::awaitable<lease> ask(request what);
+    [[nodiscard]] asio::awaitable<void> release(
+        lease& held,
+        std::string lock,
+        std::optional<cancellation> cancelled = std::nullopt
+    );
+    /// What the watcher of a lease has heard.
+    void note_told(call<loss_reason> const& watching, oracle::belief& of);
+    /// The answer to an operator's request.
+    void judge_operator(error_code ec);
+    /// Whether a fault or a cancellation explains the error.
+    [[nodiscard]] bool expected(error_code ec, bool cancelled) const;
+
+    void say(std::string const& what) const;
+    void violation(std::string text) { all_.in.violation(std::move(text)); }
+
+    node& node_;
+    setting& all_;
+    process& process_;
+    lane& lane_;
+    asio::any_io_executor executor_;
+
+private:
+    void start(request const& what, call<lease>& asked);
+    void judge_answer(request const& what, call<lease> const& asked, nanos started);
+    void judge_release(lease const& held, std::string const& lock, call<> const& asked, bool valid);
+
+    int number_;
+    std::weak_ptr<call<lease>> asked_;
+};
+
+}  // namespace holdfast::sim
+
+#endif

@@ -1,0 +1,346 @@
+#include "simulation/workload.hpp"
+
+#include "simulation/user.hpp"
+
+#include <holdfast.hpp>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+namespace holdfast::sim {
+
+namespace {
+
+using owners = std::vector<owner>;
+
+class worker final : public user {
+public:
+    worker(node& in, lane& on, int number, int operations, std::shared_ptr<owners const> who)
+        : user{in, on, number},
+          owners_{std::move(who)},
+          left_{operations} {}
+
+    static asio::awaitable<void> run(std::shared_ptr<worker> self) {
+        while (self->left_-- > 0 && !self->node_.closed()) {
+            auto pause = self->sleep(self->dice().any_scale(100us, 300ms));
+            co_await std::move(pause);
+            auto operation = self->one_operation();
+            co_await std::move(operation);
+        }
+        // Once more when all is healed: nobody may have been forgotten.
+        if (self->all_.in.now() < self->all_.heals_at) {
+            auto pause = self->sleep(
+                self->all_.heals_at - self->all_.in.now() + self->dice().any_scale(1ms, 1s)
+            );
+            co_await std::move(pause);
+        }
+        auto last = self->acquire_and_use(request::kind::acquire);
+        co_await std::move(last);
+        self->node_.on_user_done();
+    }
+
+private:
+    random_source& dice() { return all_.in.dice(); }
+
+    acquire_options random_options() {
+        acquire_options options;
+        if (dice().chance(15)) {
+            options.renew = false;
+        }
+        if (dice().chance(10)) {
+            options.max_hold = all_.lease + dice().time(0ns, all_.lease);
+        }
+        if (dice().chance(10)) {
+            options.renew_at = 0.1 + 0.4 * dice().part();
+        }
+        return options;
+    }
+
+    // Often just when something is going on.
+    std::optional<cancellation> random_cancellation(std::size_t percent) {
+        using asio::cancellation_type;
+        if (!dice().chance(percent)) {
+            return std::nullopt;
+        }
+        auto const after = dice().any_scale(10us, 3 * all_.lease);
+        auto const type = dice().one_of(
+            {cancellation_type::terminal,
+             cancellation_type::partial,
+             cancellation_type::total,
+             cancellation_type::all}
+        );
+        return cancellation{after, type};
+    }
+
+    std::string const& random_lock() { return all_.locks[dice().below(all_.locks.size())]; }
+
+    // Longer than a lease, but others wait.
+    [[nodiscard]] nanos longest_work() const { return std::min(2 * nanos{all_.lease}, nanos{20s}); }
+
+    asio::awaitable<void> one_operation() {
+        if (node_.closed()) {
+            co_return;
+        }
+        auto const kind = dice().below(100);
+        auto operation = kind < 4                  ? inspect()
+                         : kind < 6 && !all_.quiet ? force_release()
+                         : kind < 20               ? with_body()
+                         : kind >= 70 && kind < 80 ? acquire_and_use(request::kind::one_try)
+                         : kind >= 80              ? acquire_and_use(request::kind::limited)
+                                                   : acquire_and_use(request::kind::acquire);
+        co_await std::move(operation);
+    }
+
+    asio::awaitable<void> acquire_and_use(request::kind how) {
+        if (node_.closed()) {
+            co_return;
+        }
+        request what;
+        what.lock = random_lock();
+        what.how = how;
+        what.limit = dice().any_scale(1ms, 3 * all_.lease);
+        what.options = random_options();
+        if (dice().chance(20)) {
+            what.options.owner = (*owners_)[dice().below(owners_->size())];
+        }
+        // Never in vain: in the end everybody has to get his lock.
+        what.cancelled = random_cancellation(all_.healed ? 0 : 35);
+        auto asked = ask(what);
+        auto held = co_await std::move(asked);
+        if (held) {
+            auto use = use_lease(held, what);
+            co_await std::move(use);
+        }
+    }
+
+    asio::awaitable<void> use_lease(lease& held, request const& what) {
+        auto const self = shared_from_this();  // the watch may end later
+        auto const& name = what.lock;
+        in_hand hold{*this, name, held};
+        auto const watching = std::make_shared<call<loss_reason>>(executor_);
+        bool const watches = dice().chance(50);
+        if (watches) {
+            watch(held, *watching);
+        }
+        bool was_blocked = false;
+        auto const parts = 1 + dice().below(3);
+        for (std::size_t part = 0; part < parts && held.valid(); ++part) {
+            auto work = one_part(held, what, was_blocked);
+            co_await std::move(work);
+            note_told(*watching, hold.belief());
+        }
+        if (held.state() == lease_state::lost) {
+            judge_loss(held, what, was_blocked);
+            if (watches) {
+                // Everything that is ready runs before time goes on.
+                auto moment = sleep(1us);
+                co_await std::move(moment);
+                note_told(*watching, hold.belief());
+                judge_watch(*watching, name, was_blocked);
+            }
+        }
+        hold.part();
+        if (dice().chance(25)) {
+            say("drops " + name);
+            held = lease{};
+        } else {
+            auto parting = release(held, name, random_cancellation(20));
+            co_await std::move(parting);
+        }
+        if (watches) {
+            auto end = done(watching);
+            co_await std::move(end);
+        }
+    }
+
+    void watch(lease& held, call<loss_reason>& watching) {
+        watching.initiating = true;
+        held.wait_lost(watching.token());
+        watching.initiating = false;
+        if (auto const ends = random_cancellation(10)) {
+            watching.cancel_after(ends->after, ends->type);
+        }
+    }
+
+    asio::awaitable<void> one_part(lease& held, request const& what, bool& was_blocked) {
+        auto const kind = dice().below(100);
+        if (kind < 10) {
+            auto renewal = renew(held);
+            co_await std::move(renewal);
+        } else if (kind < 18 && what.options.owner && !node_.closed()) {
+            auto further = re_enter(what.lock, *what.options.owner);
+            co_await std::move(further);
+        } else if (kind < 26 && !all_.healed) {
+            was_blocked = true;
+            auto blocked = block(dice().any_scale(1ms, 2 * all_.lease));
+            co_await std::move(blocked);
+        } else {
+            auto work = sleep(
+                kind < 70 ? dice().any_scale(10us, 50ms) : dice().any_scale(1ms, longest_work())
+            );
+            co_await std::move(work);
+        }
+    }
+
+    // A lease that is renewed is not lost when nothing has gone wrong for longer than it lasts.
+    void judge_loss(lease const& held, request const& what, bool was_blocked) {
+        auto const why = held.loss();
+        all_.judge.on_lost(why);
+        if (was_blocked) {
+            all_.judge.reached(sometimes::lost_late);
+        }
+        bool const renewed = what.options.renew && what.options.max_hold == nanos{0} &&
+                             !what.options.owner && !was_blocked && !node_.closed();
+        auto const since = std::max(all_.judge.last_disturbance(), process_.free_since());
+        bool const by_time = why == loss_reason::expired || why == loss_reason::unreachable;
+        if (by_time && renewed && !all_.judge.disturbed() && !process_.paused() &&
+            all_.in.now() - since > nanos{all_.lease} + 12s) {
+            violation(what.lock + ": a lease was lost long after the last fault");
+        }
+        if (all_.quiet && renewed) {
+            violation(what.lock + ": a lease was lost although nothing failed");
+        }
+    }
+
+    // After a suspend timers are late: the lease is found lost at the first look.
+    void judge_watch(call<loss_reason> const& watching, std::string const& name, bool was_blocked) {
+        if (!watching.done && !was_blocked && process_.slept() == 0ns &&
+            process_.free_since() + 1us < all_.in.now()) {
+            violation(name + ": a lease is lost, and its watcher was not told");
+        }
+    }
+
+    asio::awaitable<void> block(nanos how_long) {
+        say(fmt::format("blocks its thread for {} ms", how_long.count() / 1'000'000));
+        process_.block(lane_);
+        all_.in.after(how_long, [weak = node_.weak_from_this(), on = &lane_] {
+            if (auto const still = weak.lock(); still && !still->killed()) {
+                still->of().unblock(*on);
+            }
+        });
+        auto turn = sleep(0ns);
+        co_await std::move(turn);
+    }
+
+    asio::awaitable<void> renew(lease& held) {
+        auto const asked = std::make_shared<call<>>(executor_);
+        asked->initiating = true;
+        held.renew(asked->token());
+        asked->initiating = false;
+        if (auto const ends = random_cancellation(20)) {
+            asked->cancel_after(ends->after, ends->type);
+        }
+        auto wait = done(asked);
+        co_await std::move(wait);
+        if (!asked->error && !held.valid() && process_.free_since() < all_.in.now() - 1s &&
+            all_.quiet && !node_.closed()) {
+            violation("a lease that was renewed is not valid");
+        }
+    }
+
+    asio::awaitable<void> re_enter(std::string const& name, owner who) {
+        request what;
+        what.lock = name;
+        what.how = request::kind::one_try;
+        what.options.owner = who;
+        auto asked = ask(what);
+        auto further = co_await std::move(asked);
+        if (further) {
+            all_.judge.reached(sometimes::joined);
+            in_hand hold{*this, name, further};
+            auto work = sleep(dice().any_scale(10us, 20ms));
+            co_await std::move(work);
+            hold.part();
+            auto parting = release(further, name, random_cancellation(20));
+            co_await std::move(parting);
+        }
+    }
+
+    asio::awaitable<void> with_body() {
+        auto const& name = random_lock();
+        auto const lock = node_.client().lock(name);
+        auto const self = shared_from_this();
+        auto const asked = std::make_shared<call<>>(executor_);
+        auto const waits = all_.judge.on_waits(process_, name, false);
+        bool const fails = dice().chance(10);
+        auto body = [this, &name, fails](lease& held) -> asio::awaitable<void> {
+            in_hand hold{*this, name, held};
+            auto work = sleep(dice().any_scale(10us, longest_work()));
+            co_await std::move(work);
+            if (fails) {
+                throw std::runtime_error("the body fails");
+            }
+        };
+        say("with_lease of " + name);
+        asio::co_spawn(
+            executor_,
+            with_lease(lock, body),
+            asio::bind_cancellation_slot(
+                asked->signal.slot(),
+                asio::bind_executor(
+                    executor_,
+                    [asked](std::exception_ptr failure) { asked->complete(code_of(failure)); }
+                )
+            )
+        );
+        if (auto const ends = random_cancellation(all_.healed ? 0 : 30)) {
+            asked->cancel_after(ends->after, asio::cancellation_type::terminal);
+        }
+        auto wait = done(asked);
+        co_await std::move(wait);
+        all_.judge.on_waits_no_more(waits);
+        auto const ec = asked->error;
+        say(fmt::format("with_lease of {}: {}", name, ec ? ec.message() : "done"));
+        bool const allowed =
+            !ec || expected(ec, asked->cancelled) || (ec == errc::lease_lost && !all_.quiet);
+        if (!allowed) {
+            violation(fmt::format("with_lease of {} ended with: {}", name, ec.message()));
+        }
+    }
+
+    asio::awaitable<void> inspect() {
+        auto const lock = node_.client().lock(random_lock());
+        auto const asked = std::make_shared<call<lock_info>>(executor_);
+        lock.inspect(asked->token());
+        auto wait = done(asked);
+        co_await std::move(wait);
+        judge_operator(asked->error);
+    }
+
+    asio::awaitable<void> force_release() {
+        auto const& name = random_lock();
+        auto const lock = node_.client().lock(name);
+        auto const asked = std::make_shared<call<bool>>(executor_);
+        say("force_release of " + name);
+        lock.force_release(asked->token());
+        auto wait = done(asked);
+        co_await std::move(wait);
+        judge_operator(asked->error);
+    }
+
+    std::shared_ptr<owners const> owners_;
+    int left_;
+};
+
+}  // namespace
+
+void start_workers(node& in, int workers, int operations) {
+    auto const who = std::make_shared<owners const>(owners{owner::make(), owner::make()});
+    for (int i = 0; i < workers; ++i) {
+        auto& on = in.add_user();
+        auto const made = std::make_shared<worker>(in, on, i, operations, who);
+        asio::co_spawn(in.of().executor_of(on), worker::run(made), asio::detached);
+    }
+}
+
+}  // namespace holdfast::sim

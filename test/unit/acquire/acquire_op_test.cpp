@@ -1,0 +1,261 @@
+// One acquisition: what it sends, what each answer and each cancellation comes to, and that an
+// attempt without a caller is withdrawn.
+
+#include "acquire/acquire_op.hpp"
+
+#include "unit/acquire/acquiring.hpp"
+#include "unit/printers.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <memory>
+#include <optional>
+
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+using holdfast::errc;
+using holdfast::error_code;
+using holdfast::fencing_token;
+using holdfast::lease_state;
+using holdfast::owner;
+using holdfast::detail::exec_result;
+using holdfast::detail::exec_status;
+using holdfast::detail::make_lock_target;
+using holdfast::detail::patience;
+using holdfast::detail::target;
+using holdfast::test::acquiring;
+using holdfast::test::busy;
+using holdfast::test::failed;
+using holdfast::test::granted;
+using holdfast::test::once;
+using holdfast::test::replied;
+using holdfast::test::scripted_client;
+using holdfast::test::unanswered;
+
+namespace {
+error_code const aborted = asio::error::operation_aborted;
+}
+
+BOOST_AUTO_TEST_SUITE(acquire_op_test)
+
+BOOST_AUTO_TEST_CASE(a_grant_is_delivered) {
+    scripted_client all;
+    acquiring one{all};
+    BOOST_TEST(!one.done());
+    BOOST_TEST(all.sent() == "acquire");
+    all.answer(granted(41));
+    BOOST_TEST((one.error == error_code{}));
+    BOOST_TEST(one.got.state() == lease_state::held);
+    BOOST_TEST((one.got.token() == fencing_token{41}));
+    BOOST_TEST(all.count().grants == 1U);
+    BOOST_TEST(all.count().hand_overs == 0U);
+    BOOST_TEST((all.count().total_wait > 0ns));
+}
+
+BOOST_AUTO_TEST_CASE(one_attempt_that_finds_the_lock_busy_ends_without_a_lease_and_without_an_error
+) {
+    scripted_client all;
+    acquiring const one{all, once};
+    all.answer(busy());
+    BOOST_TEST((one.error == error_code{}));
+    BOOST_TEST(!one.got);
+    BOOST_TEST(all.count().refusals == 1U);
+    BOOST_TEST(all.server->subscribed.empty());
+}
+
+BOOST_AUTO_TEST_CASE(one_attempt_that_could_not_ask_ends_with_the_cause) {
+    struct {
+        exec_result result;
+        errc cause;
+        bool withdrawn;
+    } const table[] = {
+        {replied({std::int64_t{2}}), errc::corrupt_state, false},
+        {failed(errc::no_permission), errc::no_permission, false},
+        {failed(errc::server_refused, exec_status::refused), errc::server_refused, false},
+        {unanswered(), errc::unreachable, true},
+        {failed({}, exec_status::unknown), errc::unreachable, true},
+    };
+    for (auto const& row : table) {
+        scripted_client all;
+        acquiring const one{all, once};
+        all.answer(row.result);
+        BOOST_TEST((one.error == row.cause));
+        BOOST_TEST(!one.got);
+        BOOST_TEST(all.sent() == (row.withdrawn ? "release" : ""));
+        BOOST_TEST(all.count().withdrawals == (row.withdrawn ? 1U : 0U));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(no_time_at_all_is_one_attempt) {
+    scripted_client all;
+    acquiring const one{all, {.how_long = patience::limited}};
+    all.answer(busy());
+    BOOST_TEST((one.error == error_code{}));
+}
+
+BOOST_AUTO_TEST_CASE(a_limit_ends_without_a_lease_if_the_lock_was_found_busy) {
+    scripted_client all;
+    acquiring const one{all, {.how_long = patience::limited, .limit = 1ms}};
+    all.answer(busy());
+    BOOST_TEST(all.eventually([&] { return one.done(); }));
+    BOOST_TEST((one.error == error_code{}));
+    BOOST_TEST(!one.got);
+}
+
+BOOST_AUTO_TEST_CASE(a_limit_that_heard_nothing_ends_with_the_cause_and_withdraws) {
+    scripted_client all;
+    acquiring const one{all, {.how_long = patience::limited, .limit = 1ms}};
+    BOOST_TEST(all.eventually([&] { return one.done(); }));
+    BOOST_TEST((one.error == errc::unreachable));
+    BOOST_TEST(all.sent() == "acquire release");
+}
+
+BOOST_AUTO_TEST_CASE(without_a_connection_one_attempt_waits_for_it) {
+    scripted_client all{{}, false};
+    acquiring const one{all, once};
+    BOOST_TEST(!one.done());
+    all.set_commands_up(true);
+    BOOST_TEST(all.eventually([&] { return all.sent() == "acquire"; }));
+    all.answer(granted());
+    BOOST_TEST(one.got.valid());
+}
+
+BOOST_AUTO_TEST_CASE(without_a_connection_for_long_one_attempt_ends_with_the_cause) {
+    holdfast::config settings;
+    settings.request_timeout = 1ms;
+    scripted_client all{settings, false};
+    all.server->why = {errc::server_refused, false};
+    acquiring const one{all, once};
+    BOOST_TEST(all.eventually([&] { return one.done(); }));
+    BOOST_TEST((one.error == errc::server_refused));
+}
+
+BOOST_AUTO_TEST_CASE(a_cause_that_does_not_pass_ends_it_at_once) {
+    scripted_client all{{}, false};
+    acquiring const waiting{all};
+    all.fail(errc::auth_failed);
+    BOOST_TEST((waiting.error == errc::auth_failed));
+    acquiring const late{all};
+    BOOST_TEST((late.error == errc::auth_failed));
+    BOOST_TEST(!late.inside);
+}
+
+BOOST_AUTO_TEST_CASE(a_name_that_is_not_allowed_is_reported_by_the_operation) {
+    scripted_client all;
+    acquiring const one{all, {.on = std::make_shared<target const>(make_lock_target("", ""))}};
+    BOOST_TEST((one.error == errc::invalid_name));
+    BOOST_TEST(!one.inside);
+    BOOST_TEST(all.sent().empty());
+}
+
+BOOST_AUTO_TEST_CASE(cancelled_while_it_waits_it_leaves_nothing_behind) {
+    for (auto const type :
+         {asio::cancellation_type::terminal,
+          asio::cancellation_type::partial,
+          asio::cancellation_type::total}) {
+        scripted_client all;
+        acquiring one{all};
+        all.answer(busy());
+        one.signal.emit(asio::cancellation_type::none);
+        all.run();
+        BOOST_TEST(!one.done());
+        one.signal.emit(type);
+        BOOST_TEST(!one.done());
+        all.run();
+        BOOST_TEST((one.error == aborted));
+        BOOST_TEST(all.sent().empty());
+        BOOST_TEST(all.count().waiters_now == 0U);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(an_attempt_in_flight_that_is_cancelled_at_once_is_withdrawn) {
+    for (auto const type :
+         {asio::cancellation_type::terminal,
+          asio::cancellation_type::partial,
+          asio::cancellation_type::partial | asio::cancellation_type::total}) {
+        scripted_client all;
+        acquiring one{all};
+        one.signal.emit(type);
+        all.run();
+        BOOST_TEST((one.error == aborted));
+        BOOST_TEST(all.sent() == "acquire release");
+        // Its grant is for nobody, and freed by the withdrawal that follows it.
+        all.answer(granted());
+        BOOST_TEST(all.sent() == "release");
+        BOOST_TEST(all.count().grants == 0U);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(an_attempt_that_was_sent_again_behind_its_withdrawal_is_withdrawn_again) {
+    scripted_client all;
+    acquiring one{all};
+    one.signal.emit(asio::cancellation_type::terminal);
+    all.run();
+    auto late = granted();
+    late.sent_again = true;
+    all.answer(late);
+    BOOST_TEST(all.sent() == "release release");
+}
+
+BOOST_AUTO_TEST_CASE(total_cancellation_waits_for_the_reply_and_delivers_a_grant) {
+    scripted_client all;
+    acquiring one{all};
+    one.signal.emit(asio::cancellation_type::total);
+    all.run();
+    BOOST_TEST(!one.done());
+    all.answer(granted());
+    BOOST_TEST((one.error == error_code{}));
+    BOOST_TEST(one.got.valid());
+
+    acquiring other{all, {.on = std::make_shared<target const>(make_lock_target("", "b"))}};
+    other.signal.emit(asio::cancellation_type::total);
+    all.run();
+    all.answer(busy());
+    BOOST_TEST((other.error == aborted));
+}
+
+BOOST_AUTO_TEST_CASE(an_owner_that_has_the_lock_enters_again_without_a_request) {
+    scripted_client all;
+    auto const who = std::optional{owner::make()};
+    acquiring const first{all, {.who = who}};
+    all.answer(granted(5));
+    acquiring const second{all, {.who = who}};
+    BOOST_TEST(!second.inside);
+    BOOST_TEST(second.got.valid());
+    BOOST_TEST((second.got.token() == first.got.token()));
+    BOOST_TEST(all.sent().empty());
+    BOOST_TEST(all.count().re_entries == 1U);
+    // Another one waits.
+    acquiring const other{all, {.who = owner::make()}};
+    BOOST_TEST(all.sent() == "acquire");
+}
+
+BOOST_AUTO_TEST_CASE(acquisitions_of_one_owner_that_wait_join_the_first_that_is_granted) {
+    scripted_client all;
+    auto const who = std::optional{owner::make()};
+    acquiring const first{all, {.who = who}};
+    acquiring const second{all, {.who = who}};
+    acquiring const single{all, {.how_long = patience::one_attempt, .who = who}};
+    BOOST_TEST(all.sent() == "acquire acquire");
+    all.answer(granted(5));
+    BOOST_TEST(first.got.valid());
+    BOOST_TEST(second.got.valid());
+    BOOST_TEST(single.got.valid());
+    BOOST_TEST(all.count().re_entries == 2U);
+    // The attempt of the third may still be granted.
+    BOOST_TEST(all.sent() == "acquire release");
+}
+
+BOOST_AUTO_TEST_CASE(a_stopped_client_ends_it) {
+    scripted_client all;
+    acquiring const waiting{all};
+    all.state->abandon();
+    all.run();
+    BOOST_TEST((waiting.error == errc::client_stopped));
+    acquiring const late{all};
+    BOOST_TEST((late.error == errc::client_stopped));
+    BOOST_TEST(!late.inside);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

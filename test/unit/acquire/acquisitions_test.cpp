@@ -1,0 +1,138 @@
+// The acquisitions of a client together: how many there may be, who tries out the user's rights,
+// and what the release of a lock by this client means for those who wait.
+
+#include "acquire/acquisitions.hpp"
+
+#include "unit/acquire/acquiring.hpp"
+
+#include <boost/asio/detached.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <memory>
+#include <string>
+
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+using holdfast::errc;
+using holdfast::error_code;
+using holdfast::detail::make_lock_target;
+using holdfast::detail::target;
+using holdfast::test::acquiring;
+using holdfast::test::busy;
+using holdfast::test::freed;
+using holdfast::test::granted;
+using holdfast::test::once;
+using holdfast::test::scripted_client;
+using holdfast::test::typed;
+
+namespace {
+
+bool preflights(scripted_client const& all) {
+    auto const words = typed(all.server->requests.at(0).what);
+    return words.starts_with("lock.acquire 3 ") && words.ends_with(" 1");
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(acquisitions_test)
+
+BOOST_AUTO_TEST_CASE(those_that_make_one_attempt_are_bounded_too) {
+    holdfast::config settings;
+    settings.max_waiters = 2;
+    scripted_client all{settings};
+    acquiring const first{all, once};
+    acquiring const second{all, once};
+    acquiring const third{all, once};
+    BOOST_TEST(all.sent() == "acquire acquire");
+    BOOST_TEST((third.error == errc::too_many_waiters));
+    all.answer(busy());
+    acquiring const fourth{all, once};
+    BOOST_TEST(!fourth.done());
+}
+
+BOOST_AUTO_TEST_CASE(the_users_rights_are_tried_until_the_first_grant_on_each_connection) {
+    scripted_client all;
+    acquiring const first{all};
+    BOOST_TEST(preflights(all));
+    all.answer(busy());
+    all.confirm();
+    BOOST_TEST(preflights(all));
+    all.answer(granted());
+    acquiring const second{all, once};
+    BOOST_TEST(!preflights(all));
+    all.answer(busy());
+    all.set_commands_up(false);
+    all.set_commands_up(true);
+    acquiring const third{all, once};
+    BOOST_TEST(preflights(all));
+}
+
+BOOST_AUTO_TEST_CASE(a_lock_freed_by_this_client_wakes_those_whom_no_notification_reaches) {
+    scripted_client all;
+    acquiring first{all};
+    all.answer(granted());
+    acquiring const second{all};
+    all.answer(busy());
+    BOOST_TEST(all.sent().empty());
+    first.got.release(asio::detached);
+    all.run();
+    BOOST_TEST(all.sent() == "release");
+    all.answer(freed());
+    BOOST_TEST(all.sent() == "acquire");
+}
+
+BOOST_AUTO_TEST_CASE(those_whom_the_notification_reaches_wait_for_it) {
+    scripted_client all;
+    acquiring first{all};
+    acquiring const second{all};
+    all.answer(granted());
+    all.confirm();
+    all.answer(busy());
+    first.got.release(asio::detached);
+    all.run();
+    all.answer(freed());
+    BOOST_TEST(all.sent().empty());
+    all.notify();
+    BOOST_TEST(all.sent() == "acquire");
+}
+
+BOOST_AUTO_TEST_CASE(a_notification_that_the_server_did_not_let_out_is_counted_and_made_up_for) {
+    scripted_client all;
+    acquiring const one{all};
+    all.answer(busy());
+    all.confirm();
+    all.answer(busy());
+    all.on_strand([&] { all.state->acquires().on_freed(*all.on, false); });
+    BOOST_TEST(all.count().refused_notifications == 1U);
+    BOOST_TEST(all.sent() == "acquire");
+}
+
+BOOST_AUTO_TEST_CASE(all_kinds_end_with_the_cause) {
+    scripted_client all;
+    acquiring const waiting{all};
+    acquiring const single{all, once};
+    all.on_strand([&] { all.state->acquires().end_all(errc::no_permission); });
+    BOOST_TEST((waiting.error == errc::no_permission));
+    BOOST_TEST((single.error == errc::no_permission));
+    // Both attempts are in flight.
+    BOOST_TEST(all.sent() == "acquire acquire release release");
+    BOOST_TEST(all.count().withdrawals == 2U);
+}
+
+BOOST_AUTO_TEST_CASE(once_closed_nothing_is_begun) {
+    scripted_client all;
+    all.on_strand([&] { all.state->acquires().close(); });
+    acquiring const one{all};
+    BOOST_TEST((one.error == errc::client_stopped));
+    BOOST_TEST(all.sent().empty());
+}
+
+BOOST_AUTO_TEST_CASE(waiters_are_counted_by_their_target) {
+    scripted_client all;
+    acquiring const first{all};
+    acquiring const second{all};
+    BOOST_TEST(all.state->acquires().waiters_of(*all.on) == 2U);
+    BOOST_TEST(all.state->acquires().waiters_of(make_lock_target("", "b")) == 0U);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

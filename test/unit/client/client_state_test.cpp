@@ -1,0 +1,246 @@
+// A client's beginning and end: when it is ready, what a shutdown does and promises, and what the
+// end of its context means.
+
+#include "client/client_state.hpp"
+
+#include "unit/acquire/acquiring.hpp"
+#include "unit/lease/granted_lease.hpp"
+#include "unit/printers.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <memory>
+#include <optional>
+#include <stdexcept>
+
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+using holdfast::config;
+using holdfast::errc;
+using holdfast::error_code;
+using holdfast::lease_state;
+using holdfast::detail::client_state;
+using holdfast::test::acquiring;
+using holdfast::test::failed;
+using holdfast::test::freed;
+using holdfast::test::grant;
+using holdfast::test::granted;
+using holdfast::test::scripted_client;
+
+namespace {
+
+struct told {
+    std::optional<error_code> error;
+    auto handler() {
+        return [this](error_code ec) { error = ec; };
+    }
+};
+
+config hurried() {
+    config settings;
+    settings.shutdown_timeout = 1ms;
+    return settings;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(client_state_test)
+
+BOOST_AUTO_TEST_CASE(a_wrong_configuration_is_refused) {
+    asio::io_context context;
+    config settings;
+    settings.port = 0;
+    BOOST_CHECK_THROW(
+        client_state::make(
+            context.get_executor(),
+            settings,
+            [](auto const&, auto const&, auto const&) { return nullptr; }
+        ),
+        std::invalid_argument
+    );
+}
+
+BOOST_AUTO_TEST_CASE(it_connects_by_itself) {
+    scripted_client all;
+    BOOST_TEST((all.server->events != nullptr));
+}
+
+BOOST_AUTO_TEST_CASE(it_is_ready_when_both_connections_are_up) {
+    scripted_client all{{}, false};
+    told waiting;
+    all.state->ready(waiting.handler());
+    all.run();
+    all.set_commands_up(true);
+    BOOST_TEST(!waiting.error.has_value());
+    all.server->subscriptions_up = true;
+    all.on_strand([&] {
+        all.server->events->on_up({.what = scripted_client::purpose::subscriptions});
+    });
+    BOOST_TEST((waiting.error == error_code{}));
+    told late;
+    all.state->ready(late.handler());
+    BOOST_TEST(!late.error.has_value());
+    all.run();
+    BOOST_TEST((late.error == error_code{}));
+}
+
+BOOST_AUTO_TEST_CASE(who_waits_for_it_learns_of_a_cause_that_does_not_pass) {
+    scripted_client all{{}, false};
+    told waiting;
+    told cancelled;
+    told late;
+    asio::cancellation_signal signal;
+    all.state->ready(waiting.handler());
+    all.state->ready(asio::bind_cancellation_slot(signal.slot(), cancelled.handler()));
+    all.run();
+    signal.emit(asio::cancellation_type::total);
+    all.run();
+    BOOST_TEST((cancelled.error == asio::error::operation_aborted));
+    all.fail(errc::auth_failed);
+    BOOST_TEST((waiting.error == errc::auth_failed));
+    all.state->ready(late.handler());
+    all.run();
+    BOOST_TEST((late.error == errc::auth_failed));
+}
+
+BOOST_AUTO_TEST_CASE(a_shutdown_releases_what_is_held_and_ends_what_waits) {
+    scripted_client all;
+    auto const held = grant(all);
+    acquiring const waiting{all};
+    told ready;
+    told shutdown;
+    all.server->subscriptions_up = false;
+    all.state->ready(ready.handler());
+    all.run();
+    all.state->shutdown(shutdown.handler());
+    BOOST_TEST(held.state() == lease_state::lost);
+    all.run();
+    BOOST_TEST((waiting.error == errc::client_stopped));
+    BOOST_TEST((ready.error == errc::client_stopped));
+    BOOST_TEST(all.sent() == "acquire release release");
+    BOOST_TEST(!shutdown.error.has_value());
+    BOOST_TEST(!all.server->stopped);
+    all.answer(granted());
+    all.answer(freed());
+    all.answer(freed());
+    BOOST_TEST((shutdown.error == error_code{}));
+    BOOST_TEST(all.server->stopped);
+    told again;
+    all.state->shutdown(again.handler());
+    all.run();
+    BOOST_TEST((again.error == error_code{}));
+    told late;
+    all.state->ready(late.handler());
+    all.run();
+    BOOST_TEST((late.error == errc::client_stopped));
+}
+
+BOOST_AUTO_TEST_CASE(a_shutdown_takes_no_longer_than_it_may_and_says_that_something_is_left) {
+    scripted_client all{hurried()};
+    auto const held = grant(all);
+    told shutdown;
+    all.state->shutdown(shutdown.handler());
+    BOOST_TEST(all.eventually([&] { return shutdown.error.has_value(); }));
+    BOOST_TEST((shutdown.error == errc::release_unknown));
+    BOOST_TEST(all.server->stopped);
+    // Whoever asks later is told the same.
+    told again;
+    all.state->shutdown(again.handler());
+    all.run();
+    BOOST_TEST((again.error == errc::release_unknown));
+}
+
+BOOST_AUTO_TEST_CASE(a_shutdown_does_not_succeed_if_a_key_is_left_by_a_release_before_it) {
+    scripted_client all;
+    auto held = grant(all);
+    held.release(asio::detached);
+    all.run();
+    all.answer(failed(errc::no_permission));
+    told shutdown;
+    all.state->shutdown(shutdown.handler());
+    all.run();
+    BOOST_TEST((shutdown.error == errc::release_unknown));
+}
+
+BOOST_AUTO_TEST_CASE(with_nothing_held_a_shutdown_is_done_at_once) {
+    scripted_client all;
+    told first;
+    told second;
+    all.state->shutdown(first.handler());
+    all.state->shutdown(second.handler());
+    all.run();
+    BOOST_TEST((first.error == error_code{}));
+    BOOST_TEST((second.error == error_code{}));
+    BOOST_TEST(all.server->stopped);
+}
+
+BOOST_AUTO_TEST_CASE(draining_waits_for_the_holders_and_refuses_the_others) {
+    scripted_client all;
+    auto held = grant(all);
+    acquiring const waiting{all};
+    told drained;
+    all.state->drain(1h, drained.handler());
+    all.run();
+    BOOST_TEST((waiting.error == errc::client_stopped));
+    BOOST_TEST(held.valid());
+    acquiring const late{all};
+    BOOST_TEST((late.error == errc::client_stopped));
+    all.answer(granted());
+    all.answer(freed());
+    BOOST_TEST(!all.server->stopped);
+    held.release(asio::detached);
+    all.run();
+    BOOST_TEST(all.sent() == "release");
+    BOOST_TEST(!drained.error.has_value());
+    all.answer(freed());
+    BOOST_TEST((drained.error == error_code{}));
+    BOOST_TEST(all.server->stopped);
+}
+
+BOOST_AUTO_TEST_CASE(draining_ends_after_its_time) {
+    for (auto const timeout : {0ms, 1ms}) {
+        scripted_client all;
+        auto const held = grant(all);
+        told drained;
+        all.state->drain(timeout, drained.handler());
+        BOOST_TEST(all.eventually([&] { return all.sent() == "release"; }));
+        BOOST_TEST(held.state() == lease_state::lost);
+        all.answer(freed());
+        BOOST_TEST((drained.error == error_code{}));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_client_whose_handle_is_gone_shuts_down) {
+    scripted_client all;
+    auto const held = grant(all);
+    all.state->abandon();
+    BOOST_TEST(held.state() == lease_state::lost);
+    all.run();
+    all.answer(freed());
+    BOOST_TEST(all.server->stopped);
+}
+
+BOOST_AUTO_TEST_CASE(at_the_end_of_the_context_nobody_is_called) {
+    auto all = std::make_unique<scripted_client>();
+    told shutdown;
+    auto const held = grant(*all);
+    auto const state = all->state;
+    state->shutdown(shutdown.handler());
+    all->run();
+    all.reset();
+    BOOST_TEST(!shutdown.error.has_value());
+    BOOST_TEST(state->gone());
+    BOOST_TEST(held.state() == lease_state::lost);
+    // What comes after it does no harm.
+    told late;
+    state->ready(late.handler());
+    state->shutdown(late.handler());
+    state->abandon();
+    BOOST_TEST(!late.error.has_value());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

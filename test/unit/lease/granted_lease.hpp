@@ -1,0 +1,52 @@
+#ifndef HOLDFAST_TEST_UNIT_LEASE_GRANTED_LEASE_HPP
+#define HOLDFAST_TEST_UNIT_LEASE_GRANTED_LEASE_HPP
+
+#include "unit/scripted_client.hpp"
+
+#include <holdfast/lease.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <optional>
+
+namespace holdfast::test {
+
+/// How a grant begins. By default nothing has to be done about it for a long time.
+struct grant_options {
+    std::chrono::nanoseconds sent_ago{0};
+    std::chrono::nanoseconds renew_after = std::chrono::hours{1};
+    std::chrono::nanoseconds max_hold{0};
+    std::optional<owner> who = {};
+    std::optional<asio::any_io_executor> holder = {};
+};
+
+/// A lease of 24 h that the client was granted. A real clock goes on meanwhile.
+inline lease grant(scripted_client& client, grant_options const& how = {}) {
+    detail::lease_terms const terms{
+        .lease = std::chrono::hours{24},
+        .drift = std::chrono::minutes{1},
+        .loss_margin = std::chrono::hours{1},
+        .renew_after = how.renew_after,
+        .request_timeout = std::chrono::seconds{3},
+        .max_hold = how.max_hold,
+        .renew = true,
+    };
+    auto const id = client.state->make_holder_id();
+    lease made;
+    client.on_strand([&] {
+        made = client.held().add(
+            {.on = client.on,
+             .id = id,
+             .terms = terms,
+             .sent_at = lease_clock::now() - how.sent_ago,
+             .token = {7},
+             .who = how.who},
+            how.holder.value_or(client.context.get_executor())
+        );
+    });
+    return made;
+}
+
+}  // namespace holdfast::test
+
+#endif

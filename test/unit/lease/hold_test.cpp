@@ -1,0 +1,141 @@
+// What the server knows of a grant: how it is renewed, and what each answer to a renewal means.
+
+#include "lease/hold.hpp"
+
+#include "unit/lease/granted_lease.hpp"
+#include "unit/printers.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <optional>
+#include <string>
+
+using namespace std::chrono_literals;
+using holdfast::errc;
+using holdfast::error_code;
+using holdfast::lease_clock;
+using holdfast::lease_state;
+using holdfast::loss_reason;
+using holdfast::owner;
+using holdfast::detail::exec_result;
+using holdfast::detail::exec_status;
+using holdfast::detail::hold;
+using holdfast::test::failed;
+using holdfast::test::grant;
+using holdfast::test::replied;
+using holdfast::test::scripted_client;
+using holdfast::test::typed;
+using holdfast::test::unanswered;
+
+namespace {
+
+struct world : scripted_client {
+    std::optional<owner> who = owner::make();
+    holdfast::lease lease = grant(*this, {.sent_ago = 1h - 1min, .who = who});
+    hold& held_one = held().of_owner(*on, who)->over();
+    std::optional<error_code> told;
+
+    // Sends a renewal, and answers it.
+    void renew(exec_result const& result) {
+        held_one.renew([this](error_code ec) { told = ec; });
+        run();
+        answer(result);
+    }
+};
+
+exec_result confirmed() {
+    return replied({std::int64_t{1}});
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(hold_test)
+
+BOOST_AUTO_TEST_CASE(a_renewal_asks_for_the_whole_lease_again) {
+    world all;
+    auto const before = all.lease.deadline();
+    auto const asked_at = lease_clock::now();
+    all.held_one.renew([&](error_code ec) { all.told = ec; });
+    BOOST_TEST(all.sent().empty());
+    all.run();
+    BOOST_TEST(
+        typed(all.server->requests.at(0).what) ==
+        "lock.renew 1 a 86400000 " + std::string{all.held_one.id().view()}
+    );
+    BOOST_TEST((all.server->requests.at(0).what.timeout() == 3s));
+    BOOST_TEST(!all.told.has_value());
+    all.answer(confirmed());
+    BOOST_TEST((all.told == error_code{}));
+    BOOST_TEST(all.count().renewals == 1U);
+    BOOST_TEST((all.lease.deadline() >= asked_at + 24h - 1min));
+    BOOST_TEST((all.lease.deadline() > before + 30min));
+}
+
+BOOST_AUTO_TEST_CASE(a_renewal_that_finds_another_holder_or_nothing_is_a_loss) {
+    struct {
+        exec_result result;
+        loss_reason reason;
+    } const table[] = {
+        {replied({std::int64_t{0}, std::int64_t{1}}), loss_reason::taken},
+        {replied({std::int64_t{0}, std::int64_t{0}}), loss_reason::deleted},
+        // Something else lies under the key.
+        {failed(errc::corrupt_state), loss_reason::deleted},
+    };
+    for (auto const& row : table) {
+        world all;
+        all.renew(row.result);
+        BOOST_TEST((all.told == errc::lease_lost));
+        BOOST_TEST(all.lease.state() == lease_state::lost);
+        BOOST_TEST(all.lease.loss() == row.reason);
+        BOOST_TEST(all.count().failed_renewals == 0U);
+        BOOST_TEST(all.count().renewals == 0U);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_renewal_that_was_not_confirmed_is_doubt) {
+    struct {
+        exec_result result;
+        errc cause;
+    } const table[] = {
+        {unanswered(), errc::unreachable},
+        {failed(errc::server_refused, exec_status::refused), errc::server_refused},
+        {failed(errc::no_permission), errc::no_permission},
+        {failed({}, exec_status::not_sent), errc::unreachable},
+    };
+    for (auto const& row : table) {
+        world all;
+        auto const before = all.lease.deadline();
+        all.renew(row.result);
+        BOOST_TEST((all.told == row.cause));
+        BOOST_TEST(all.lease.state() == lease_state::in_doubt);
+        BOOST_TEST((all.lease.deadline() == before));
+        BOOST_TEST(all.count().failed_renewals == 1U);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(nothing_is_renewed_that_was_given_back) {
+    world all;
+    auto const kept = all.held_one.shared_from_this();
+    all.lease = {};
+    all.run();
+    BOOST_TEST(all.sent() == "release");
+    kept->renew([&](error_code ec) { all.told = ec; });
+    all.run();
+    BOOST_TEST((all.told == errc::lease_lost));
+    BOOST_TEST(all.sent() == "release");
+}
+
+BOOST_AUTO_TEST_CASE(an_answer_that_comes_after_it_was_given_back_says_nothing) {
+    world all;
+    auto const kept = all.held_one.shared_from_this();
+    kept->renew([&](error_code ec) { all.told = ec; });
+    all.run();
+    all.lease = {};
+    all.run();
+    BOOST_TEST(all.sent() == "renew release");
+    all.answer(confirmed());
+    BOOST_TEST((all.told == errc::lease_lost));
+    BOOST_TEST(all.count().renewals == 0U);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

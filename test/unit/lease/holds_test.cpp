@@ -1,0 +1,105 @@
+// What a client holds: listed until it is given back, told of each connection, and released at the
+// end of the client.
+
+#include "lease/holds.hpp"
+
+#include "unit/lease/granted_lease.hpp"
+#include "unit/printers.hpp"
+
+#include <boost/asio/detached.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <memory>
+#include <optional>
+
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+using holdfast::lease_state;
+using holdfast::loss_reason;
+using holdfast::owner;
+using holdfast::detail::make_lock_target;
+using holdfast::test::freed;
+using holdfast::test::grant;
+using holdfast::test::replied;
+using holdfast::test::scripted_client;
+
+BOOST_AUTO_TEST_SUITE(holds_test)
+
+BOOST_AUTO_TEST_CASE(a_grant_is_listed_until_it_is_given_back) {
+    scripted_client all;
+    auto const who = std::optional{owner::make()};
+    auto const other = std::optional{owner::make()};
+    BOOST_TEST(all.held().empty());
+    auto one = grant(all, {.who = who});
+    BOOST_TEST(!all.held().empty());
+    BOOST_TEST(all.held().any_of(*all.on));
+    BOOST_TEST(!all.held().any_of(make_lock_target("", "b")));
+    BOOST_TEST((all.held().of_owner(*all.on, who) != nullptr));
+    BOOST_TEST((all.held().of_owner(*all.on, other) == nullptr));
+    BOOST_TEST((all.held().of_owner(*all.on, {}) == nullptr));
+    BOOST_TEST(all.count().leases_now == 1U);
+    one.release(asio::detached);
+    all.run();
+    BOOST_TEST(all.held().empty());
+    BOOST_TEST(!all.held().any_of(*all.on));
+    BOOST_TEST((all.held().of_owner(*all.on, who) == nullptr));
+    BOOST_TEST(all.count().leases_now == 0U);
+    BOOST_TEST((all.count().total_hold > 0ns));
+    all.answer(freed());
+    BOOST_TEST(all.held().releases().idle());
+}
+
+BOOST_AUTO_TEST_CASE(a_broken_connection_is_doubt_and_the_next_one_renews) {
+    scripted_client all;
+    // Renewed as soon as there is a connection: the delay is a part of this time.
+    auto const one = grant(all, {.renew_after = 0ns});
+    BOOST_TEST(all.sent() == "renew");
+    all.set_commands_up(false);
+    BOOST_TEST(one.state() == lease_state::in_doubt);
+    all.server->requests.clear();
+    all.set_commands_up(true);
+    BOOST_TEST(one.state() == lease_state::in_doubt);
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_that_grows_old_is_looked_after_without_being_asked) {
+    scripted_client all;
+    auto const one = grant(all, {.max_hold = 60ms});
+    BOOST_TEST(all.count().losses.max_hold == 0U);
+    BOOST_TEST(all.eventually([&] { return all.count().losses.max_hold == 1; }));
+    BOOST_TEST(one.loss() == loss_reason::max_hold);
+}
+
+BOOST_AUTO_TEST_CASE(the_end_of_the_client_costs_every_lease_and_releases_it) {
+    scripted_client all;
+    auto const first = grant(all);
+    auto const second = grant(all);
+    all.on_strand([&] { all.held().stop(); });
+    BOOST_TEST(all.sent() == "release release");
+    BOOST_TEST(all.held().empty());
+    for (auto const* one : {&first, &second}) {
+        BOOST_TEST(one->state() == lease_state::lost);
+        BOOST_TEST(one->loss() == loss_reason::client_stopped);
+    }
+    BOOST_TEST(all.count().losses.client_stopped == 2U);
+    // Somebody else may have it by then: nothing is left behind.
+    all.answer(replied({std::int64_t{0}, std::int64_t{1}}));
+    all.answer(freed());
+    BOOST_TEST(all.held().releases().idle());
+    BOOST_TEST(!all.held().releases().left_behind());
+}
+
+BOOST_AUTO_TEST_CASE(leases_may_outlive_the_context) {
+    auto all = std::make_unique<scripted_client>();
+    auto const one = grant(*all);
+    auto const two = grant(*all, {.sent_ago = 2h});
+    bool called = false;
+    auto watched = grant(*all);
+    watched.wait_lost([&](holdfast::error_code, loss_reason) { called = true; });
+    all->run();
+    all.reset();
+    BOOST_TEST(one.state() == lease_state::lost);
+    BOOST_TEST(two.loss() == loss_reason::client_stopped);
+    BOOST_TEST(!called);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

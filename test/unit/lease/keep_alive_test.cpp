@@ -1,0 +1,222 @@
+// One coroutine that looks after many leases: who is called when, and that it ends when nothing is
+// left, or with its context.
+
+#include "lease/keep_alive.hpp"
+
+#include "unit/lease/test_sleeper.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+using namespace std::chrono_literals;
+using holdfast::lease_clock;
+using holdfast::detail::keep_alive;
+using holdfast::detail::time_point;
+using holdfast::test::test_sleeper;
+
+namespace {
+
+constexpr auto at_once = time_point::min();
+time_point far() {
+    return lease_clock::now() + 1h;
+}
+
+struct world {
+    std::optional<boost::asio::io_context> context{std::in_place};
+    std::shared_ptr<keep_alive> keeper = std::make_shared<keep_alive>(context->get_executor());
+    int ends = 0;
+
+    std::shared_ptr<test_sleeper> add(time_point at) {
+        auto made = std::make_shared<test_sleeper>();
+        BOOST_TEST(keeper->add(*made, at));
+        return made;
+    }
+    void start() {
+        keeper->start([this] { ++ends; });
+        run();
+    }
+    void run() {
+        context->restart();
+        context->poll();
+    }
+    // Whether `io_context::run` would go on.
+    bool busy() {
+        run();
+        return !context->stopped();
+    }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(keep_alive_test)
+
+BOOST_AUTO_TEST_CASE(who_is_due_is_called_and_the_coroutine_ends_when_nobody_wants_more) {
+    world on;
+    auto const one = on.add(at_once);
+    on.start();
+    BOOST_TEST(one->calls == 1);
+    BOOST_TEST(on.ends == 1);
+    BOOST_TEST(on.keeper->ended());
+    BOOST_TEST(!on.busy());
+    BOOST_TEST(one->gone == 0);
+}
+
+BOOST_AUTO_TEST_CASE(who_is_not_due_is_waited_for) {
+    world on;
+    auto const one = on.add(far());
+    on.start();
+    BOOST_TEST(one->calls == 0);
+    BOOST_TEST(on.busy());
+    BOOST_TEST(on.ends == 0);
+    on.keeper->remove(*one);
+    BOOST_TEST(!on.busy());
+    BOOST_TEST(on.ends == 1);
+    BOOST_TEST(one->gone == 0);
+}
+
+BOOST_AUTO_TEST_CASE(the_earliest_is_called_first) {
+    world on;
+    std::string order;
+    auto const now = lease_clock::now();
+    auto const second = on.add(now - 1s);
+    auto const first = on.add(now - 2s);
+    auto const third = on.add(now - 1ms);
+    first->then = [&] { order += "1"; };
+    second->then = [&] { order += "2"; };
+    third->then = [&] { order += "3"; };
+    on.start();
+    BOOST_TEST(order == "123");
+}
+
+BOOST_AUTO_TEST_CASE(who_is_added_to_one_that_sleeps_and_is_due_is_called) {
+    world on;
+    auto const late = on.add(far());
+    on.start();
+    auto const early = on.add(at_once);
+    on.run();
+    BOOST_TEST(early->calls == 1);
+    BOOST_TEST(late->calls == 0);
+    BOOST_TEST(on.busy());
+    on.keeper->remove(*late);
+    on.run();
+}
+
+BOOST_AUTO_TEST_CASE(who_wants_to_be_called_again_is) {
+    world on;
+    auto const one = on.add(at_once);
+    one->next = at_once;
+    one->then = [&] {
+        if (one->calls == 3) {
+            one->next = far();
+        }
+    };
+    on.start();
+    BOOST_TEST(one->calls == 3);
+    BOOST_TEST(on.busy());
+    on.keeper->remove(*one);
+    on.run();
+}
+
+BOOST_AUTO_TEST_CASE(one_that_sleeps_can_be_woken_but_not_put_off) {
+    world on;
+    auto const one = on.add(far());
+    on.start();
+    on.keeper->wake_at(*one, far() + 1h);
+    on.run();
+    BOOST_TEST(one->calls == 0);
+    one->next = far();
+    on.keeper->wake_at(*one, at_once);
+    on.run();
+    BOOST_TEST(one->calls == 1);
+    on.keeper->remove(*one);
+    // Who is not looked after stays so.
+    on.keeper->wake_at(*one, at_once);
+    on.run();
+    BOOST_TEST(one->calls == 1);
+}
+
+BOOST_AUTO_TEST_CASE(one_that_is_woken_while_it_is_called_is_called_again) {
+    world on;
+    auto const one = on.add(at_once);
+    one->next = far();
+    one->then = [&] {
+        if (one->calls == 1) {
+            on.keeper->wake_at(*one, at_once);
+        }
+    };
+    on.start();
+    BOOST_TEST(one->calls == 2);
+    on.keeper->remove(*one);
+    on.run();
+}
+
+BOOST_AUTO_TEST_CASE(one_that_is_removed_while_it_is_called_is_not_called_again) {
+    world on;
+    auto const one = on.add(at_once);
+    one->next = at_once;
+    one->then = [&] { on.keeper->remove(*one); };
+    on.start();
+    BOOST_TEST(one->calls == 1);
+    BOOST_TEST(!on.busy());
+    BOOST_TEST(on.ends == 1);
+}
+
+BOOST_AUTO_TEST_CASE(one_may_go_away_once_it_was_removed) {
+    world on;
+    auto const other = on.add(far());
+    auto one = on.add(far());
+    on.start();
+    on.keeper->remove(*one);
+    std::weak_ptr const gone{one};
+    one.reset();
+    BOOST_TEST(gone.expired());
+    on.run();
+    on.keeper->remove(*other);
+    on.run();
+}
+
+BOOST_AUTO_TEST_CASE(one_whose_call_failed_is_tried_again) {
+    world on;
+    auto const one = on.add(at_once);
+    one->then = [] { throw std::runtime_error{"out of memory"}; };
+    on.start();
+    BOOST_TEST(one->calls == 1);
+    BOOST_TEST(on.busy());
+    on.keeper->remove(*one);
+    on.run();
+}
+
+BOOST_AUTO_TEST_CASE(nobody_is_added_to_one_that_has_ended) {
+    world on;
+    auto const one = on.add(at_once);
+    on.start();
+    BOOST_TEST(!on.keeper->add(*one, at_once));
+    on.keeper->remove(*one);
+}
+
+BOOST_AUTO_TEST_CASE(a_context_that_is_destroyed_tells_those_in_it) {
+    for (bool const began : {false, true}) {
+        world on;
+        auto const one = on.add(far());
+        auto const other = on.add(far());
+        on.keeper->start([&on] { ++on.ends; });
+        if (began) {
+            on.run();
+        }
+        on.context.reset();
+        BOOST_TEST(one->gone == 1);
+        BOOST_TEST(other->gone == 1);
+        BOOST_TEST(on.ends == 1);
+        BOOST_TEST(!on.keeper->add(*one, at_once));
+        // What comes too late does no harm.
+        on.keeper->wake_at(*one, at_once);
+        on.keeper->remove(*one);
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

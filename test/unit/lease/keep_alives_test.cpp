@@ -1,0 +1,121 @@
+// One keep-alive for each executor that holders use, as long as it has something to do.
+
+#include "lease/keep_alives.hpp"
+
+#include "unit/lease/test_sleeper.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+using holdfast::lease_clock;
+using holdfast::detail::keep_alive;
+using holdfast::detail::keep_alives;
+using holdfast::test::test_sleeper;
+
+namespace {
+
+struct world {
+    // They outlive what looks after them.
+    std::vector<std::shared_ptr<test_sleeper>> sleepers;
+    std::optional<asio::io_context> context{std::in_place};
+    std::shared_ptr<keep_alives> all = std::make_shared<keep_alives>();
+
+    std::shared_ptr<keep_alive> add(asio::any_io_executor const& executor) {
+        sleepers.push_back(std::make_shared<test_sleeper>());
+        return all->add(executor, *sleepers.back(), lease_clock::now() + 1h);
+    }
+    void run() {
+        context->restart();
+        context->poll();
+    }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(keep_alives_test)
+
+BOOST_AUTO_TEST_CASE(those_of_one_executor_share_a_coroutine) {
+    world on;
+    auto const first = on.add(on.context->get_executor());
+    BOOST_TEST(on.add(on.context->get_executor()) == first);
+    on.run();
+    BOOST_TEST(on.add(on.context->get_executor()) == first);
+    auto const strand = asio::make_strand(*on.context);
+    auto const second = on.add(strand);
+    BOOST_TEST(second != first);
+    BOOST_TEST(on.add(strand) == second);
+}
+
+BOOST_AUTO_TEST_CASE(one_that_has_ended_is_dropped_and_made_again) {
+    world on;
+    auto first = on.add(on.context->get_executor());
+    on.run();
+    first->remove(*on.sleepers[0]);
+    on.run();
+    BOOST_TEST(on.context->stopped());
+    std::weak_ptr const dropped{first};
+    first.reset();
+    BOOST_TEST(dropped.expired());
+    BOOST_TEST(!on.add(on.context->get_executor())->ended());
+    on.run();
+    BOOST_TEST(!on.context->stopped());
+}
+
+BOOST_AUTO_TEST_CASE(one_that_is_used_is_found_among_many_strands) {
+    world on;
+    auto const shared = on.add(on.context->get_executor());
+    for (int i = 0; i < 50; ++i) {
+        on.add(asio::make_strand(*on.context));
+        if (i % 5 == 0) {
+            BOOST_TEST(on.add(on.context->get_executor()) == shared);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(each_of_many_can_end_by_itself) {
+    world on;
+    std::vector<std::shared_ptr<keep_alive>> keepers;
+    for (int i = 0; i < 10; ++i) {
+        keepers.push_back(on.add(asio::make_strand(*on.context)));
+    }
+    on.run();
+    for (auto const i : {4U, 9U, 0U, 7U, 1U, 2U, 8U, 3U, 6U, 5U}) {
+        keepers[i]->remove(*on.sleepers[i]);
+        on.run();
+        std::weak_ptr const dropped{keepers[i]};
+        keepers[i].reset();
+        BOOST_TEST(dropped.expired());
+    }
+    BOOST_TEST(on.context->stopped());
+}
+
+BOOST_AUTO_TEST_CASE(contexts_end_one_by_one) {
+    world on;
+    world other;
+    on.add(on.context->get_executor());
+    auto const elsewhere = on.add(other.context->get_executor());
+    on.context.reset();
+    BOOST_TEST(on.sleepers[0]->gone == 1);
+    BOOST_TEST(on.sleepers[1]->gone == 0);
+    BOOST_TEST(on.add(other.context->get_executor()) == elsewhere);
+}
+
+BOOST_AUTO_TEST_CASE(a_coroutine_may_outlive_the_client_that_started_it) {
+    world on;
+    auto const keeper = on.add(on.context->get_executor());
+    on.run();
+    on.all.reset();
+    keeper->remove(*on.sleepers[0]);
+    on.run();
+    BOOST_TEST(on.context->stopped());
+    BOOST_TEST(keeper->ended());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,226 @@
+// Releases on their way: sent again until one is answered, bounded, and told of at the end of the
+// client.
+
+#include "lease/release_queue.hpp"
+
+#include "protocol/lock.hpp"
+#include "unit/bare_client.hpp"
+#include "unit/scripted_client.hpp"
+
+#include <boost/asio/post.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+using holdfast::errc;
+using holdfast::error_code;
+using holdfast::lease_clock;
+using holdfast::detail::exec_result;
+using holdfast::detail::exec_status;
+using holdfast::detail::make_lock_target;
+using holdfast::detail::pending_handler;
+using holdfast::detail::release_fsm;
+using holdfast::detail::release_queue;
+using holdfast::detail::target;
+using holdfast::test::bare_world;
+using holdfast::test::failed;
+using holdfast::test::freed;
+using holdfast::test::replied;
+using holdfast::test::scripted_backend;
+using holdfast::test::typed;
+using holdfast::test::unanswered;
+
+namespace {
+
+exec_result gone() {
+    return replied({std::int64_t{0}, std::int64_t{0}});
+}
+
+struct world : bare_world {
+    world() {
+        queue.set_observer({
+            .on_freed =
+                [this](target const& which, bool notified) {
+                    heard += which.lock + (notified ? " freed " : " freed in silence ");
+                },
+            .on_idle = [this] { heard += "idle "; },
+        });
+    }
+
+    release_fsm::terms terms(bool withdrawal = false) {
+        return {
+            .until = lease_clock::now() + 30s,
+            .timeout = 3s,
+            .was_lost = false,
+            .withdrawal = withdrawal
+        };
+    }
+    void add(release_fsm::terms const& how, std::optional<error_code>* told = nullptr) {
+        std::shared_ptr<pending_handler<error_code>> caller;
+        if (told) {
+            caller = std::make_shared<pending_handler<error_code>>(
+                [told](error_code ec) { *told = ec; },
+                context.get_executor()
+            );
+        }
+        queue.add(
+            {.on = on, .id = client->make_holder_id(), .terms = how, .of = {}, .caller = caller}
+        );
+        run();
+    }
+    void answer(exec_result const& result) {
+        auto oldest = std::move(server.requests.at(0).handler);
+        server.requests.pop_front();
+        std::move(oldest)(result);
+        run();
+    }
+
+    scripted_backend& server = client->connect();
+    std::shared_ptr<target const> on = std::make_shared<target const>(make_lock_target("", "a"));
+    release_queue queue{*client};
+    std::string heard;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(release_queue_test)
+
+BOOST_AUTO_TEST_CASE(a_release_is_sent_and_its_caller_told) {
+    world all;
+    std::optional<error_code> told;
+    all.add(all.terms(), &told);
+    BOOST_TEST(typed(all.server.requests.at(0).what)
+                   .starts_with("lock.release 2 a redisson_lock__channel:{a} "));
+    BOOST_TEST(!all.queue.idle());
+    BOOST_TEST(!told.has_value());
+    all.answer(freed());
+    BOOST_TEST((told == error_code{}));
+    BOOST_TEST(all.heard == "a freed idle ");
+    BOOST_TEST(all.queue.idle());
+    BOOST_TEST(!all.queue.left_behind());
+    BOOST_TEST(all.client->count().releases.get() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(what_was_never_freed_is_not_announced) {
+    world all;
+    std::optional<error_code> told;
+    all.add(all.terms(), &told);
+    all.answer(gone());
+    BOOST_TEST((told == errc::lease_lost));
+    BOOST_TEST(all.heard == "idle ");
+    BOOST_TEST(all.client->count().releases.get() == 0U);
+    // A message that did not go out is announced as such.
+    all.add(all.terms(), &told);
+    all.answer(replied({std::int64_t{1}, std::int64_t{0}}));
+    BOOST_TEST(all.heard == "idle a freed in silence idle ");
+}
+
+BOOST_AUTO_TEST_CASE(a_refusal_for_good_leaves_the_lock_behind) {
+    world all;
+    std::optional<error_code> told;
+    all.add(all.terms(), &told);
+    all.answer(failed(errc::no_permission));
+    BOOST_TEST((told == errc::no_permission));
+    BOOST_TEST(all.queue.idle());
+    BOOST_TEST(all.queue.left_behind());
+}
+
+BOOST_AUTO_TEST_CASE(what_the_server_has_freed_by_itself_is_not_left_behind) {
+    world all;
+    auto over = all.terms();
+    over.until = lease_clock::now();
+    all.add(over);
+    all.answer(failed(errc::no_permission));
+    BOOST_TEST(!all.queue.left_behind());
+}
+
+BOOST_AUTO_TEST_CASE(without_an_answer_it_is_sent_again_on_the_next_connection) {
+    world all;
+    std::optional<error_code> told;
+    all.add(all.terms(), &told);
+    all.queue.on_disconnected();
+    all.answer(unanswered());
+    BOOST_TEST(all.server.requests.empty());
+    all.queue.on_connected();
+    BOOST_TEST(all.server.requests.size() == 1U);
+    // The first one was executed.
+    all.answer(gone());
+    BOOST_TEST((told == error_code{}));
+}
+
+BOOST_AUTO_TEST_CASE(without_an_answer_it_is_sent_again_by_itself) {
+    world all;
+    all.add(all.terms());
+    all.answer(unanswered());
+    BOOST_TEST(all.server.requests.empty());
+    all.context.restart();
+    all.context.run_one_for(10s);
+    BOOST_TEST(all.server.requests.size() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(one_that_is_added_without_a_connection_waits_for_it) {
+    world all;
+    all.server.commands_up = false;
+    std::optional<error_code> told;
+    all.add(all.terms(), &told);
+    BOOST_TEST(all.server.requests.empty());
+    all.server.commands_up = true;
+    all.queue.on_connected();
+    BOOST_TEST(all.server.requests.size() == 1U);
+    all.answer(freed());
+    BOOST_TEST((told == error_code{}));
+}
+
+BOOST_AUTO_TEST_CASE(the_end_of_the_client_tells_every_caller) {
+    world all;
+    std::optional<error_code> first;
+    std::optional<error_code> second;
+    std::optional<error_code> late;
+    all.add(all.terms(), &first);
+    all.add(all.terms(), &second);
+    all.queue.stop();
+    all.add(all.terms(), &late);
+    BOOST_TEST((first == errc::release_unknown));
+    BOOST_TEST((second == errc::release_unknown));
+    BOOST_TEST((late == errc::release_unknown));
+    BOOST_TEST(all.queue.idle());
+    BOOST_TEST(all.queue.left_behind());
+    BOOST_TEST(all.server.requests.size() == 2U);
+    // An answer that comes then is for nobody.
+    all.answer(freed());
+    BOOST_TEST(all.heard.empty());
+}
+
+BOOST_AUTO_TEST_CASE(withdrawals_are_bounded_and_releases_are_not_dropped_for_them) {
+    world all;
+    std::optional<error_code> told;
+    all.add(all.terms(), &told);
+    asio::post(all.context, [&] {
+        for (int i = 0; i < 100'000; ++i) {
+            all.queue.add(
+                {.on = all.on,
+                 .id = all.client->make_holder_id(),
+                 .terms = all.terms(true),
+                 .of = {},
+                 .caller = {}}
+            );
+        }
+    });
+    all.run();
+    BOOST_TEST(!all.queue.left_behind());
+    std::optional<error_code> last;
+    all.add(all.terms(true), &last);
+    BOOST_TEST(all.queue.left_behind());
+    BOOST_TEST(!told.has_value());
+    BOOST_TEST(!last.has_value());
+    all.answer(freed());
+    BOOST_TEST((told == error_code{}));
+    BOOST_TEST(!all.queue.idle());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

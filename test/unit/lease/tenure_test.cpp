@@ -1,0 +1,351 @@
+// What a local holder has: its leases, who is told of their loss and how, and their release.
+
+#include "lease/tenure.hpp"
+
+#include "unit/lease/granted_lease.hpp"
+#include "unit/printers.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+using holdfast::errc;
+using holdfast::error_code;
+using holdfast::fencing_token;
+using holdfast::lease;
+using holdfast::lease_clock;
+using holdfast::lease_state;
+using holdfast::log_level;
+using holdfast::loss_reason;
+using holdfast::owner;
+using holdfast::test::failed;
+using holdfast::test::freed;
+using holdfast::test::grant;
+using holdfast::test::replied;
+using holdfast::test::scripted_client;
+using holdfast::test::unanswered;
+
+namespace {
+
+// What a handler was told.
+struct outcome {
+    std::optional<error_code> error;
+    loss_reason reason = loss_reason::none;
+
+    auto plain() {
+        return [this](error_code ec) { error = ec; };
+    }
+    auto loss() {
+        return [this](error_code ec, loss_reason why) {
+            error = ec;
+            reason = why;
+        };
+    }
+};
+
+void take_away(scripted_client& all) {
+    all.answer(replied({std::int64_t{0}, std::int64_t{1}}));
+}
+
+// A second lease of the same owner.
+lease enter_again(
+    scripted_client& all,
+    std::optional<owner> const& who,
+    asio::any_io_executor const& holder
+) {
+    lease made;
+    all.on_strand([&] { made = all.held().of_owner(*all.on, who)->make_further_lease(holder); });
+    return made;
+}
+
+// Its renewal is due at once.
+holdfast::test::grant_options const due{.sent_ago = 2h};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(tenure_test)
+
+BOOST_AUTO_TEST_CASE(a_granted_lease_is_held_until_it_is_released) {
+    scripted_client all;
+    auto const now = lease_clock::now();
+    auto one = grant(all);
+    BOOST_TEST(one.state() == lease_state::held);
+    BOOST_TEST((one.token() == fencing_token{7}));
+    BOOST_TEST((one.deadline() >= now + 24h - 1min));
+    BOOST_TEST((one.deadline() < now + 25h));
+    outcome told;
+    one.release(told.plain());
+    BOOST_TEST(one.state() == lease_state::empty);
+    all.run();
+    BOOST_TEST(!told.error.has_value());
+    BOOST_TEST(all.sent() == "release");
+    all.answer(freed());
+    BOOST_TEST((told.error == error_code{}));
+    BOOST_TEST((one.token() == fencing_token{7}));
+
+    outcome again;
+    one.release(again.plain());
+    BOOST_TEST(!again.error.has_value());
+    all.run();
+    BOOST_TEST((again.error == errc::not_held));
+    BOOST_TEST(all.sent().empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_dropped_lease_is_released) {
+    scripted_client all;
+    static_cast<void>(grant(all));
+    all.run();
+    BOOST_TEST(all.sent() == "release");
+}
+
+BOOST_AUTO_TEST_CASE(a_cancelled_release_goes_on) {
+    scripted_client all;
+    auto one = grant(all);
+    outcome told;
+    asio::cancellation_signal signal;
+    one.release(asio::bind_cancellation_slot(signal.slot(), told.plain()));
+    all.run();
+    signal.emit(asio::cancellation_type::terminal);
+    all.run();
+    BOOST_TEST((told.error == asio::error::operation_aborted));
+    all.answer(freed());
+    BOOST_TEST(all.count().releases == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_whose_renewal_is_due_is_renewed) {
+    scripted_client all;
+    auto const one = grant(all, due);
+    BOOST_TEST(all.sent() == "renew");
+    all.answer(replied({std::int64_t{1}}));
+    BOOST_TEST(one.state() == lease_state::held);
+    BOOST_TEST(all.count().renewals == 1U);
+    BOOST_TEST(all.sent().empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_renewal_by_hand_tells_its_caller) {
+    scripted_client all;
+    auto one = grant(all);
+    outcome told;
+    one.renew(told.plain());
+    all.run();
+    BOOST_TEST(all.sent() == "renew");
+    all.answer(unanswered());
+    BOOST_TEST((told.error == errc::unreachable));
+
+    outcome lost;
+    one.renew(lost.plain());
+    all.run();
+    take_away(all);
+    BOOST_TEST((lost.error == errc::lease_lost));
+    outcome late;
+    one.renew(late.plain());
+    all.run();
+    BOOST_TEST((late.error == errc::lease_lost));
+    BOOST_TEST(all.sent().empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_renewal_whose_lease_was_released_meanwhile_is_of_nothing) {
+    scripted_client all;
+    auto one = grant(all);
+    outcome told;
+    one.renew(told.plain());
+    all.run();
+    one.release(asio::detached);
+    all.answer(replied({std::int64_t{1}}));
+    BOOST_TEST((told.error == errc::not_held));
+}
+
+BOOST_AUTO_TEST_CASE(those_who_watch_are_told_of_the_loss_and_of_nothing_else) {
+    scripted_client all;
+    auto one = grant(all, due);
+    outcome first;
+    outcome second;
+    one.wait_lost(first.loss());
+    one.wait_lost(second.loss());
+    all.run();
+    BOOST_TEST(!first.error.has_value());
+    take_away(all);
+    for (auto const* each : {&first, &second}) {
+        BOOST_TEST((each->error == error_code{}));
+        BOOST_TEST(each->reason == loss_reason::taken);
+    }
+    BOOST_TEST(one.state() == lease_state::lost);
+    BOOST_TEST(one.loss() == loss_reason::taken);
+    BOOST_TEST((one.remaining() == 0ns));
+    BOOST_TEST(all.count().losses.taken == 1U);
+    BOOST_TEST(all.log.count(log_level::warning, "the lease of \"a\" is lost") == 1U);
+
+    // Who asks later is told at once.
+    outcome late;
+    one.wait_lost(late.loss());
+    BOOST_TEST(!late.error.has_value());
+    all.run();
+    BOOST_TEST(late.reason == loss_reason::taken);
+}
+
+BOOST_AUTO_TEST_CASE(the_end_of_a_watch_is_the_release) {
+    scripted_client all;
+    auto one = grant(all);
+    outcome told;
+    one.wait_lost(told.loss());
+    one.release(asio::detached);
+    all.run();
+    all.answer(freed());
+    BOOST_TEST((told.error == errc::not_held));
+    BOOST_TEST(told.reason == loss_reason::none);
+    outcome late;
+    one.wait_lost(late.loss());
+    all.run();
+    BOOST_TEST((late.error == errc::not_held));
+}
+
+BOOST_AUTO_TEST_CASE(a_watch_can_be_cancelled_and_the_others_go_on) {
+    scripted_client all;
+    auto one = grant(all, due);
+    outcome cancelled;
+    outcome other;
+    asio::cancellation_signal signal;
+    one.wait_lost(asio::bind_cancellation_slot(signal.slot(), cancelled.loss()));
+    one.wait_lost(other.loss());
+    signal.emit(asio::cancellation_type::total);
+    BOOST_TEST(!cancelled.error.has_value());
+    all.run();
+    BOOST_TEST((cancelled.error == asio::error::operation_aborted));
+    BOOST_TEST(!other.error.has_value());
+    take_away(all);
+    BOOST_TEST(other.reason == loss_reason::taken);
+}
+
+BOOST_AUTO_TEST_CASE(a_loss_that_the_release_finds_is_a_loss) {
+    scripted_client all;
+    auto one = grant(all);
+    outcome watch;
+    outcome told;
+    one.wait_lost(watch.loss());
+    one.release(told.plain());
+    all.run();
+    all.answer(replied({std::int64_t{0}, std::int64_t{0}}));
+    BOOST_TEST((told.error == errc::lease_lost));
+    BOOST_TEST((watch.error == error_code{}));
+    BOOST_TEST(watch.reason == loss_reason::deleted);
+    BOOST_TEST(one.loss() == loss_reason::deleted);
+    BOOST_TEST(one.state() == lease_state::empty);
+    BOOST_TEST(all.count().losses.deleted == 1U);
+    BOOST_TEST(all.log.count(log_level::warning, "is lost") == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(the_release_of_a_lost_lease_frees_the_key_and_says_that_it_was_lost) {
+    scripted_client all;
+    auto one = grant(all, due);
+    take_away(all);
+    outcome told;
+    one.release(told.plain());
+    all.run();
+    BOOST_TEST(all.sent() == "release");
+    all.answer(freed());
+    BOOST_TEST((told.error == errc::lease_lost));
+    BOOST_TEST(one.loss() == loss_reason::taken);
+    BOOST_TEST(all.count().losses.taken == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_of_a_closed_client_is_lost_before_anything_has_run) {
+    scripted_client all;
+    auto const one = grant(all);
+    all.state->abandon();
+    BOOST_TEST(one.state() == lease_state::lost);
+    BOOST_TEST(one.loss() == loss_reason::client_stopped);
+    BOOST_TEST((one.remaining() == 0ns));
+}
+
+BOOST_AUTO_TEST_CASE(the_lock_is_given_up_with_the_last_lease_of_its_owner) {
+    scripted_client all;
+    auto const who = std::optional{owner::make()};
+    auto first = grant(all, {.who = who});
+    auto second = enter_again(all, who, all.context.get_executor());
+    BOOST_TEST(second.state() == lease_state::held);
+    BOOST_TEST((second.token() == first.token()));
+    outcome told;
+    outcome watch;
+    first.wait_lost(watch.loss());
+    first.release(told.plain());
+    all.run();
+    BOOST_TEST((told.error == error_code{}));
+    BOOST_TEST((watch.error == errc::not_held));
+    BOOST_TEST(all.sent().empty());
+    BOOST_TEST(first.state() == lease_state::empty);
+    BOOST_TEST(second.state() == lease_state::held);
+    second.release(asio::detached);
+    all.run();
+    BOOST_TEST(all.sent() == "release");
+}
+
+BOOST_AUTO_TEST_CASE(a_lost_tenure_cannot_be_joined) {
+    scripted_client all;
+    auto const who = std::optional{owner::make()};
+    auto const first = grant(all, {.sent_ago = 2h, .who = who});
+    take_away(all);
+    auto const second = enter_again(all, who, all.context.get_executor());
+    BOOST_TEST(second.state() == lease_state::empty);
+}
+
+BOOST_AUTO_TEST_CASE(each_holder_is_told_on_its_own_executor) {
+    scripted_client all;
+    asio::io_context mine;
+    auto one = grant(all, {.holder = mine.get_executor()});
+    outcome told;
+    one.wait_lost(told.loss());
+    one.renew(asio::detached);
+    all.run();
+    take_away(all);
+    BOOST_TEST(!told.error.has_value());
+    mine.poll();
+    BOOST_TEST(told.reason == loss_reason::taken);
+}
+
+BOOST_AUTO_TEST_CASE(when_the_oldest_lease_is_released_another_ones_holder_renews) {
+    scripted_client all;
+    asio::io_context first_holder;
+    asio::io_context second_holder;
+    auto const who = std::optional{owner::make()};
+    // Its holder is stuck, so nothing is renewed.
+    auto first = grant(all, {.sent_ago = 2h, .who = who, .holder = first_holder.get_executor()});
+    auto second = enter_again(all, who, second_holder.get_executor());
+    second_holder.poll();
+    all.run();
+    BOOST_TEST(all.sent().empty());
+    first.release(asio::detached);
+    second_holder.restart();
+    second_holder.poll();
+    all.run();
+    BOOST_TEST(all.sent() == "renew");
+}
+
+BOOST_AUTO_TEST_CASE(when_the_context_of_the_oldest_lease_ends_another_ones_holder_renews) {
+    scripted_client all;
+    auto first_holder = std::make_unique<asio::io_context>();
+    asio::io_context second_holder;
+    auto const who = std::optional{owner::make()};
+    auto first = grant(all, {.sent_ago = 2h, .who = who, .holder = first_holder->get_executor()});
+    auto second = enter_again(all, who, second_holder.get_executor());
+    outcome watch;
+    first.wait_lost(watch.loss());
+    first_holder.reset();
+    second_holder.poll();
+    all.run();
+    BOOST_TEST(all.sent() == "renew");
+    // Its watcher went with its context, the lease did not.
+    BOOST_TEST(!watch.error.has_value());
+    BOOST_TEST(first.state() == lease_state::held);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,55 @@
+// What a script can reach, and what it cannot change.
+
+#include "memory_server/lua_world.hpp"
+
+#include "unit/memory_server/asking.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <vector>
+
+using namespace holdfast::memory;
+
+BOOST_AUTO_TEST_SUITE(memory_lua_world_test)
+
+// All models of a thread share an interpreter.
+BOOST_AUTO_TEST_CASE(a_script_leaves_nothing_for_the_next_world) {
+    std::vector<value> drawn;
+    for (int i = 0; i < 2; ++i) {
+        asking it;
+        for (auto const* const attempt :
+             {"x = 1",
+              "_G.x = 1",
+              "rawset(_G, 'x', 1)",
+              "string.x = 1",
+              "rawset(string, 'x', 1)",
+              "redis.x = 1",
+              "getmetatable(_G).__index.x = 1",
+              "setmetatable(_G, {})",
+              "getmetatable('').__index.x = 1",
+              "setfenv(1, {})"}) {
+            BOOST_TEST(it.ask({"EVAL", attempt, "0"}).is_error(), attempt);
+        }
+        BOOST_TEST(it.ask({"EVAL", "return x", "0"}).is_error());
+        BOOST_TEST((it.ask({"EVAL", "return string.x", "0"}) == value::nil()));
+        drawn.push_back(it.ask({"EVAL", "return math.random(1000000)", "0"}));
+        it.ask({"EVAL", "math.randomseed(7)", "1", "a key", "an argument"});
+        BOOST_TEST(
+            (it.ask({"EVAL", "return {#KEYS, #ARGV}", "0"}) ==
+             value::array({value::integer(0), value::integer(0)}))
+        );
+    }
+    BOOST_TEST((drawn[0] == drawn[1]));
+}
+
+BOOST_AUTO_TEST_CASE(scripts_have_what_the_server_gives_them) {
+    asking it;
+    BOOST_TEST(
+        it.eval(R"(return redis.sha1hex(''))") == text("da39a3ee5e6b4b0d3255bfef95601890afd80709")
+    );
+    BOOST_TEST(it.eval(R"(return redis.error_reply('MINE x'))") == value::error("MINE x"));
+    BOOST_TEST(it.eval(R"(return redis.status_reply('FINE'))") == value::status("FINE"));
+    BOOST_TEST(it.eval(R"(return print)").text.starts_with("ERR"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

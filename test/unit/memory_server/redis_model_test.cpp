@@ -1,0 +1,136 @@
+// What the model does beyond answering as a server: accidents, refusals, users.
+
+#include "memory_server/redis_model.hpp"
+
+#include "unit/memory_server/asking.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace holdfast::memory;
+
+namespace {
+
+namespace scripts = holdfast::detail::scripts;
+constexpr auto start = asking::start;
+
+value acquire(asking& it, std::string_view holder) {
+    return it.ask(
+        {"EVAL",
+         scripts::lock_acquire.text,
+         "2",
+         "a",
+         "redisson_lock_token:{a}",
+         "30000",
+         holder,
+         "2592000000",
+         "0",
+         "n"}
+    );
+}
+
+value granted(std::int64_t token) {
+    return value::array({text("n"), number(1), number(token)});
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(memory_redis_model_test)
+
+BOOST_AUTO_TEST_CASE(a_lock_that_is_evicted_is_gone_without_a_notification) {
+    asking it;
+    it.server.execute(it.session, {"SUBSCRIBE", "redisson_lock__channel:{a}"});
+    it.pushes.clear();
+    BOOST_TEST((acquire(it, "x:1") == granted(start)));
+    BOOST_TEST(it.server.lock_keys() == std::vector<std::string>{"a"});
+    BOOST_TEST(it.server.erase("a"));
+    BOOST_TEST(!it.server.erase("a"));
+    BOOST_TEST(it.pushes.empty());
+    BOOST_TEST((acquire(it, "x:2") == granted(start + 1)));
+    BOOST_TEST(it.server.get("redisson_lock_token:{a}").value() == std::to_string(start + 1));
+    BOOST_REQUIRE(it.server.hgetall("a").size() == 1U);
+    BOOST_TEST(it.server.hgetall("a").front().first == "x:2");
+    BOOST_TEST(it.server.type("a") == "hash");
+}
+
+BOOST_AUTO_TEST_CASE(a_restart_ends_sessions_and_forgets_scripts) {
+    for (bool const keep : {true, false}) {
+        asking it;
+        it.server.execute(it.session, {"SUBSCRIBE", "channel"});
+        acquire(it, "x:1");
+        BOOST_TEST(it.server.knows_script(scripts::lock_acquire.sha1));
+        it.server.restart(keep);
+        BOOST_TEST(!it.server.execute(it.session, {"PING"}).has_value());
+        BOOST_TEST(it.server.sessions() == 0U);
+        BOOST_TEST(it.server.subscriptions() == 0U);
+        BOOST_TEST(!it.server.knows_script(scripts::lock_acquire.sha1));
+        BOOST_TEST(it.server.keys().size() == (keep ? 2U : 0U));
+        it.session = it.connect();
+        BOOST_TEST(it.ask({"EVALSHA", scripts::lock_acquire.sha1, "0"}).text.starts_with("NOSCRIPT")
+        );
+    }
+}
+
+BOOST_AUTO_TEST_CASE(refusals_are_planned_by_name_and_number) {
+    asking it;
+    it.server.refuse_next("GET", 2, "MINE not now");
+    it.server.refuse_next("*", 1, "MINE whatever it is");
+    BOOST_TEST((it.ask({"PING"}) == value::error("MINE whatever it is")));
+    BOOST_TEST((it.ask({"PING"}) == value::status("PONG")));
+    BOOST_TEST((it.ask({"get", "a"}) == value::error("MINE not now")));
+    auto const in_script = it.ask({"EVAL", "return redis.call('GET', 'a')", "0"});
+    BOOST_TEST(in_script.text.starts_with("MINE not now script: "));
+    BOOST_TEST((it.ask({"GET", "a"}) == value::nil()));
+}
+
+// The first command that writes is the one that shows: nothing is half done.
+BOOST_AUTO_TEST_CASE(a_script_is_refused_at_its_first_write) {
+    for (auto const state : {refusal::oom, refusal::read_only, refusal::noreplicas}) {
+        asking it;
+        it.server.set_refusal(state);
+        BOOST_TEST(acquire(it, "x:1").is_error());
+        BOOST_TEST(it.server.keys().empty());
+        it.server.set_refusal(refusal::none);
+        BOOST_TEST((acquire(it, "x:1") == granted(start)));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(everybody_may_be_logged_out) {
+    asking it;
+    it.server.set_refusal(refusal::noauth);
+    BOOST_TEST(it.ask({"PING"}).text.starts_with("NOAUTH"));
+    BOOST_TEST(it.ask({"HELLO", "3"}).text.starts_with("NOAUTH"));
+    it.server.set_refusal(refusal::none);
+    BOOST_TEST((it.ask({"PING"}) == value::status("PONG")));
+}
+
+BOOST_AUTO_TEST_CASE(a_user_who_is_deleted_has_sessions_to_be_closed) {
+    asking it;
+    it.server.set_user("alice", {.password = "secret"});
+    auto const hers = it.connect();
+    it.server.execute(hers, {"HELLO", "3", "AUTH", "alice", "secret", "SETNAME", "her"});
+    BOOST_TEST(it.server.session_name(hers) == "her");
+    BOOST_TEST(it.server.delete_user("alice") == std::vector{hers});
+    it.server.disconnect(hers);
+    auto const again = it.connect();
+    auto const reply = it.server.execute(again, {"AUTH", "alice", "secret"}).value();
+    BOOST_TEST(reply.text.starts_with("WRONGPASS"));
+}
+
+BOOST_AUTO_TEST_CASE(databases_are_apart) {
+    asking it;
+    it.ask({"SELECT", "3"});
+    it.ask({"SET", "a", "1"});
+    BOOST_TEST(!it.server.exists("a"));
+    BOOST_TEST(it.server.exists("a", 3));
+    it.ask({"SELECT", "0"});
+    it.ask({"FLUSHDB"});
+    BOOST_TEST(it.server.exists("a", 3));
+    it.server.flush_all();
+    BOOST_TEST(!it.server.exists("a", 3));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

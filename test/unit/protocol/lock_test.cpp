@@ -1,0 +1,252 @@
+// How the library speaks of a lock: the golden names of Redisson, which script gets which keys and
+// arguments, and what each reply means, also one that no script of ours sends.
+
+#include "protocol/lock.hpp"
+
+#include "core/lease_terms.hpp"
+#include "unit/calls.hpp"
+#include "unit/printers.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <cstdint>
+#include <limits>
+#include <set>
+#include <string>
+#include <string_view>
+
+using namespace std::chrono_literals;
+using namespace std::string_literals;
+using namespace std::string_view_literals;
+using holdfast::fencing_token;
+using holdfast::loss_reason;
+using holdfast::detail::attempt_reply;
+using holdfast::detail::force_release_reply;
+using holdfast::detail::holder_id;
+using holdfast::detail::lock_protocol;
+using holdfast::detail::lock_reading;
+using holdfast::detail::make_lock_target;
+using holdfast::detail::max_name_length;
+using holdfast::detail::script_reply;
+using holdfast::test::reply_of;
+using holdfast::test::typed;
+
+namespace {
+
+auto const on = make_lock_target("", "foo");
+holder_id const id{"0f4b1c5e-7a3d-4e8b-9c21-d5a6f7e80123", 84};
+std::string const holder{id.view()};
+
+constexpr auto lowest = std::numeric_limits<std::int64_t>::min();
+
+// Replies of the wrong length or of the wrong types.
+script_reply const strange[] = {
+    {},
+    reply_of({"1"s}),
+    reply_of({""s, ""s}),
+    reply_of({lowest}),
+    reply_of({std::int64_t{99}, std::int64_t{1}}),
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(lock_test)
+
+BOOST_AUTO_TEST_CASE(names_are_those_of_redisson) {
+    struct {
+        std::string_view name, counter, channel;
+    } const table[] = {
+        {"foo", "redisson_lock_token:{foo}", "redisson_lock__channel:{foo}"},
+        {"a{b}", "redisson_lock_token:a{b}", "redisson_lock__channel:a{b}"},
+        {"a{b}c", "redisson_lock_token:a{b}c", "redisson_lock__channel:a{b}c"},
+        {"a{b", "redisson_lock_token:a{b", "redisson_lock__channel:a{b"},
+        {"{a", "redisson_lock_token:{a", "redisson_lock__channel:{a"},
+        {"{}foo", "redisson_lock_token:{}foo", "redisson_lock__channel:{}foo"},
+        {"}{", "redisson_lock_token:}{", "redisson_lock__channel:}{"},
+        // Only an opening brace makes a tag.
+        {"a}", "redisson_lock_token:{a}}", "redisson_lock__channel:{a}}"},
+        {"a}b", "redisson_lock_token:{a}b}", "redisson_lock__channel:{a}b}"},
+        {"stock:7:apple",
+         "redisson_lock_token:{stock:7:apple}",
+         "redisson_lock__channel:{stock:7:apple}"},
+        {"a*?[b]", "redisson_lock_token:{a*?[b]}", "redisson_lock__channel:{a*?[b]}"},
+        {"n\0l\r\n\xff"sv,
+         "redisson_lock_token:{n\0l\r\n\xff}"sv,
+         "redisson_lock__channel:{n\0l\r\n\xff}"sv},
+    };
+    for (auto const& row : table) {
+        auto const keys = make_lock_target("", row.name);
+        BOOST_TEST(keys.valid());
+        BOOST_TEST(keys.lock == row.name);
+        BOOST_TEST(keys.counter == row.counter);
+        BOOST_TEST(keys.channel == row.channel);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_prefix_is_part_of_the_name) {
+    auto const keys = make_lock_target("app:", "foo");
+    BOOST_TEST(keys.lock == "app:foo");
+    BOOST_TEST(keys.counter == "redisson_lock_token:{app:foo}");
+    BOOST_TEST(make_lock_target("{app}:", "foo").channel == "redisson_lock__channel:{app}:foo");
+}
+
+BOOST_AUTO_TEST_CASE(a_name_has_from_1_to_512_bytes_with_its_prefix) {
+    BOOST_TEST(!make_lock_target("", "").valid());
+    BOOST_TEST(!make_lock_target("prefix", "").valid());
+    BOOST_TEST(make_lock_target("", "a").valid());
+    BOOST_TEST(make_lock_target("", std::string(max_name_length, 'n')).valid());
+    BOOST_TEST(!make_lock_target("", std::string(max_name_length + 1, 'n')).valid());
+    BOOST_TEST(make_lock_target("pp", std::string(max_name_length - 2, 'n')).valid());
+    BOOST_TEST(!make_lock_target("pp", std::string(max_name_length - 1, 'n')).valid());
+    BOOST_TEST(!make_lock_target(std::string(max_name_length, 'p'), "n").valid());
+}
+
+BOOST_AUTO_TEST_CASE(no_two_names_share_a_lock_key) {
+    std::set<std::string> locks;
+    constexpr std::string_view names[] = {
+        "foo",
+        "{foo}",
+        "foo{",
+        "foo}",
+        "{}foo",
+        "}{",
+        "a}b",
+        "{a",
+        "a}",
+        "foo:rw",
+        "redisson_lock_token:{foo}",
+        "redisson_lock__channel:{foo}",
+        " foo",
+        "foo ",
+        "FOO"
+    };
+    for (auto const name : names) {
+        BOOST_TEST(locks.insert(make_lock_target("", name).lock).second);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(an_attempt_names_lock_and_counter_and_what_it_asks_for) {
+    auto const sent = lock_protocol().acquire(
+        {.on = on, .id = id, .lease = 30s, .counter_ttl = 24h, .preflight = false, .timeout = 3s}
+    );
+    BOOST_TEST(
+        typed(sent) ==
+        "lock.acquire 2 foo redisson_lock_token:{foo} 30000 " + holder + " 86400000 0"
+    );
+    BOOST_TEST((sent.timeout() == 3s));
+}
+
+BOOST_AUTO_TEST_CASE(a_preflight_names_the_channel_as_well) {
+    auto const sent = lock_protocol().acquire(
+        {.on = on, .id = id, .lease = 1s, .counter_ttl = 0ms, .preflight = true, .timeout = 1s}
+    );
+    BOOST_TEST(
+        typed(sent) ==
+        "lock.acquire 3 foo redisson_lock_token:{foo} redisson_lock__channel:{foo} 1000 " + holder +
+            " 0 1"
+    );
+}
+
+BOOST_AUTO_TEST_CASE(the_other_calls_name_what_they_touch) {
+    auto const& speaks = lock_protocol();
+    BOOST_TEST(typed(speaks.renew(on, id, 30s, 3s)) == "lock.renew 1 foo 30000 " + holder);
+    BOOST_TEST(
+        typed(speaks.release(on, id, 3s)) ==
+        "lock.release 2 foo redisson_lock__channel:{foo} " + holder
+    );
+    BOOST_TEST(typed(inspect_lock(on, 3s)) == "lock.inspect 2 foo redisson_lock_token:{foo}");
+    BOOST_TEST(
+        typed(force_release_lock(on, 3s)) == "lock.force_release 2 foo redisson_lock__channel:{foo}"
+    );
+    BOOST_TEST((speaks.renew(on, id, 30s, 5s).timeout() == 5s));
+    BOOST_TEST((speaks.release(on, id, 6s).timeout() == 6s));
+    BOOST_TEST((inspect_lock(on, 7s).timeout() == 7s));
+    BOOST_TEST((force_release_lock(on, 8s).timeout() == 8s));
+}
+
+BOOST_AUTO_TEST_CASE(the_answers_to_an_attempt) {
+    auto const& speaks = lock_protocol();
+    auto const granted = speaks.read_acquire(reply_of({std::int64_t{1}, std::int64_t{1'234}}));
+    BOOST_TEST((granted.what == attempt_reply::kind::granted));
+    BOOST_TEST((granted.token == fencing_token{1'234}));
+
+    auto const busy = speaks.read_acquire(reply_of({std::int64_t{0}, std::int64_t{250}}));
+    BOOST_TEST((busy.what == attempt_reply::kind::busy));
+    BOOST_TEST((busy.remaining == 250ms));
+    // A key without an end.
+    auto const endless = speaks.read_acquire(reply_of({std::int64_t{0}, std::int64_t{-1}}));
+    BOOST_TEST((endless.what == attempt_reply::kind::busy));
+    BOOST_TEST(!endless.remaining.has_value());
+    BOOST_TEST(!speaks.read_acquire(reply_of({std::int64_t{0}})).remaining.has_value());
+
+    auto const corrupt = speaks.read_acquire(reply_of({std::int64_t{2}}));
+    BOOST_TEST((corrupt.what == attempt_reply::kind::corrupt));
+    for (auto const& reply : strange) {
+        BOOST_TEST((speaks.read_acquire(reply).what == attempt_reply::kind::corrupt));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_answers_to_a_renewal_and_to_a_release) {
+    auto const& speaks = lock_protocol();
+    struct {
+        script_reply reply;
+        loss_reason lost;
+    } const table[] = {
+        {reply_of({std::int64_t{1}}), loss_reason::none},
+        {reply_of({std::int64_t{0}, std::int64_t{1}}), loss_reason::taken},
+        {reply_of({std::int64_t{0}, std::int64_t{0}}), loss_reason::deleted},
+    };
+    for (auto const& row : table) {
+        BOOST_TEST(speaks.read_renew(row.reply).lost == row.lost);
+        BOOST_TEST(speaks.read_release(row.reply).lost == row.lost);
+    }
+    BOOST_TEST(speaks.read_release(reply_of({std::int64_t{1}, std::int64_t{1}})).notified);
+    BOOST_TEST(!speaks.read_release(reply_of({std::int64_t{1}, std::int64_t{0}})).notified);
+    // Nothing but `1` says that the lock is ours.
+    for (auto const& reply : strange) {
+        BOOST_TEST(speaks.read_renew(reply).lost != loss_reason::none);
+        BOOST_TEST(speaks.read_release(reply).lost != loss_reason::none);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_answers_to_an_inspection) {
+    auto const held = read_inspect_lock(reply_of({std::int64_t{9'000}, "41"s, holder, "2"s}));
+    BOOST_TEST((held.what == lock_reading::kind::held));
+    BOOST_TEST((held.remaining == 9s));
+    BOOST_TEST(held.holder == holder);
+    BOOST_TEST(held.hold_count == 2U);
+    BOOST_TEST(held.last_token == 41U);
+
+    auto const endless = read_inspect_lock(reply_of({std::int64_t{-1}, ""s, holder, "1"s}));
+    BOOST_TEST((endless.what == lock_reading::kind::held));
+    BOOST_TEST(!endless.remaining.has_value());
+    BOOST_TEST(endless.last_token == 0U);
+
+    auto const free = read_inspect_lock(reply_of({std::int64_t{-2}, "7"s, ""s, ""s}));
+    BOOST_TEST((free.what == lock_reading::kind::free));
+    BOOST_TEST(free.last_token == 7U);
+    BOOST_TEST(free.holder.empty());
+
+    for (auto const& reply : {reply_of({std::int64_t{-3}}), reply_of({}), reply_of({"9000"s})}) {
+        BOOST_TEST((read_inspect_lock(reply).what == lock_reading::kind::corrupt));
+    }
+    // What is no number counts as none.
+    auto const odd = read_inspect_lock(reply_of({std::int64_t{1}, "many"s, ""s, "-1"s}));
+    BOOST_TEST(odd.last_token == 0U);
+    BOOST_TEST(odd.hold_count == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(the_answers_to_a_forced_release) {
+    using kind = force_release_reply::kind;
+    BOOST_TEST((read_force_release_lock(reply_of({std::int64_t{0}})).what == kind::was_free));
+    auto const freed = read_force_release_lock(reply_of({std::int64_t{1}, std::int64_t{1}}));
+    BOOST_TEST((freed.what == kind::freed));
+    BOOST_TEST(freed.notified);
+    BOOST_TEST(!read_force_release_lock(reply_of({std::int64_t{1}, std::int64_t{0}})).notified);
+    BOOST_TEST((read_force_release_lock(reply_of({std::int64_t{2}})).what == kind::corrupt));
+    for (auto const& reply : strange) {
+        BOOST_TEST((read_force_release_lock(reply).what == kind::corrupt));
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,79 @@
+#ifndef HOLDFAST_TEST_UNIT_REDIS_NOWHERE_HPP
+#define HOLDFAST_TEST_UNIT_REDIS_NOWHERE_HPP
+
+#include "redis/supervisor.hpp"
+#include "redis/tls.hpp"
+#include "runtime/counters.hpp"
+#include "runtime/strand.hpp"
+#include "support/log_lines.hpp"
+
+#include <boost/asio/io_context.hpp>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace holdfast::test {
+
+/// For connections to a socket that is not there: they fail at once, and are tried again at once.
+class nowhere : public detail::backend_events {
+public:
+    explicit nowhere(std::string const& missing_ca_file = {}) {
+        config made;
+        if (missing_ca_file.empty()) {
+            made.unix_socket = "/nowhere/redis.sock";
+        } else {
+            made.tls = {.enabled = true, .ca_file = missing_ca_file};
+        }
+        made.reconnect_min = made.reconnect_max = std::chrono::milliseconds{1};
+        made.log = log.sink();
+        settings = std::make_shared<config const>(std::move(made));
+    }
+
+    detail::server_context server() const {
+        return {
+            .strand = strand,
+            .settings = settings,
+            .count = count,
+            .trust = std::make_shared<detail::tls_trust>(settings->tls),
+            .number = 3,
+        };
+    }
+    /// False if it never holds.
+    bool eventually(std::function<bool()> const& holds) {
+        auto const limit = std::chrono::steady_clock::now() + std::chrono::seconds{20};
+        while (!holds() && std::chrono::steady_clock::now() < limit) {
+            context.restart();
+            context.run_one_for(std::chrono::milliseconds{100});
+        }
+        return holds();
+    }
+    /// Nothing is left to do.
+    bool ends() {
+        context.restart();
+        context.run_for(std::chrono::seconds{20});
+        return context.stopped();
+    }
+
+    void on_up(detail::connection_id) override { ups += 1; }
+    void on_down(detail::connection_id) override { downs += 1; }
+    void on_failure(detail::connection_id which, error_code cause) override {
+        failures.emplace_back(which, cause);
+    }
+
+    log_lines log;
+    std::shared_ptr<config const> settings;
+    std::shared_ptr<detail::counters> count = std::make_shared<detail::counters>();
+    int ups = 0;
+    int downs = 0;
+    std::vector<std::pair<detail::connection_id, error_code>> failures;
+    boost::asio::io_context context;
+    asio::any_io_executor strand = detail::make_strand_of(context.get_executor());
+};
+
+}  // namespace holdfast::test
+
+#endif

@@ -1,0 +1,53 @@
+// The two connections of a server that cannot be reached. That both lead to the same server is
+// tested with servers.
+
+#include "redis/server.hpp"
+
+#include "unit/redis/nowhere.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+
+using holdfast::errc;
+using holdfast::detail::connection_id;
+using holdfast::detail::server;
+using holdfast::test::nowhere;
+using purpose = connection_id::purpose;
+
+BOOST_AUTO_TEST_SUITE(server_test)
+
+BOOST_AUTO_TEST_CASE(both_connections_are_made_and_missed) {
+    nowhere at;
+    server one{at.server(), at};
+    BOOST_TEST(!one.why_down().cause);
+    one.start();
+    BOOST_TEST(at.eventually([&] { return at.log.count("cannot be made") == 2; }));
+    BOOST_TEST(at.log.count("command connection") >= 1U);
+    BOOST_TEST(at.log.count("subscription connection") >= 1U);
+    BOOST_TEST(!one.up(purpose::commands));
+    BOOST_TEST(!one.up(purpose::subscriptions));
+    BOOST_TEST((one.why_down().cause == errc::unreachable));
+    BOOST_TEST(!one.why_down().permanent);
+    one.stop();
+    BOOST_TEST(at.ends());
+}
+
+BOOST_AUTO_TEST_CASE(a_failure_of_either_is_reported_with_its_name) {
+    nowhere at{"/nowhere/ca.crt"};
+    server one{at.server(), at};
+    one.start();
+    auto const failed = [&](purpose what) {
+        return std::ranges::any_of(at.failures, [what](auto const& each) {
+            return each.first.what == what && each.second == errc::tls_failed;
+        });
+    };
+    BOOST_TEST(at.eventually([&] {
+        return failed(purpose::commands) && failed(purpose::subscriptions);
+    }));
+    BOOST_TEST(one.why_down().permanent);
+    one.stop();
+    BOOST_TEST(at.ends());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,201 @@
+// What the operations of a client stand on: where things run, what happens without a backend and
+// after the end of the context, and its holder ids.
+
+#include "runtime/client_context.hpp"
+
+#include "unit/bare_client.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <memory>
+#include <optional>
+#include <regex>
+#include <string>
+#include <string_view>
+#include <utility>
+
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+using holdfast::config;
+using holdfast::errc;
+using holdfast::error_code;
+using holdfast::log_level;
+using holdfast::detail::abort_on_cancel;
+using holdfast::detail::call;
+using holdfast::detail::exec_result;
+using holdfast::detail::exec_status;
+using holdfast::detail::pending_handler;
+using holdfast::detail::script;
+using holdfast::test::bare_client;
+using holdfast::test::bare_world;
+
+namespace {
+
+constexpr script example{"example", "return 1", ""};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(client_context_test)
+
+BOOST_AUTO_TEST_CASE(what_is_for_the_strand_runs_there_and_later) {
+    bare_world on;
+    bool ran = false;
+    on.client->on_strand([&] { ran = true; });
+    BOOST_TEST(!ran);
+    on.run();
+    BOOST_TEST(ran);
+}
+
+BOOST_AUTO_TEST_CASE(the_strand_is_entered_at_once_where_that_is_possible) {
+    bare_world on;
+    std::string order;
+    // A thread that does not run the context cannot.
+    on.client->enter_strand([&] { order += "outside "; });
+    BOOST_TEST(order.empty());
+    on.run();
+    asio::post(on.context, [&] {
+        on.client->enter_strand([&] { order += "entered "; });
+        order += "after ";
+    });
+    on.run();
+    // Code on the strand is in the middle of something.
+    on.client->on_strand([&] {
+        on.client->enter_strand([&] { order += "inner"; });
+        order += "outer ";
+    });
+    on.run();
+    BOOST_TEST(order == "outside entered after outer inner");
+}
+
+BOOST_AUTO_TEST_CASE(nothing_runs_after_the_end_of_the_context) {
+    bare_world on;
+    bool ran = false;
+    BOOST_TEST(!on.client->gone());
+    on.client->mark_gone();
+    on.client->leave_context();
+    BOOST_TEST(on.client->gone());
+    on.client->on_strand([&] { ran = true; });
+    on.client->enter_strand([&] { ran = true; });
+    on.client->exec(call{example, 1s}, [&](exec_result const&) { ran = true; });
+    on.run();
+    BOOST_TEST(!ran);
+}
+
+BOOST_AUTO_TEST_CASE(without_a_backend_nothing_is_sent) {
+    bare_world on;
+    exec_result got;
+    on.client->exec(call{example, 1s}, [&](exec_result const& result) { got = result; });
+    BOOST_TEST(!got.error);
+    on.run();
+    BOOST_TEST((got.status == exec_status::not_sent));
+    BOOST_TEST((got.error == errc::client_stopped));
+    BOOST_TEST(!on.client->can_execute());
+    BOOST_TEST(!on.client->why_down().cause);
+    struct : holdfast::detail::subscriber {
+        void on_confirmed(bool) override {}
+        void on_unconfirmed() override {}
+        void on_refused(error_code) override {}
+        void on_notification() override {}
+    } nobody;
+    BOOST_TEST(!on.client->subscribe("c", nobody));
+}
+
+BOOST_AUTO_TEST_CASE(the_backend_is_asked) {
+    bare_world on;
+    auto& server = on.client->connect();
+    on.client->exec(call{example, 1s}, [](exec_result const&) {});
+    BOOST_TEST(server.requests.size() == 1U);
+    BOOST_TEST(on.client->can_execute());
+    server.subscriptions_up = false;
+    BOOST_TEST(on.client->can_execute());
+    server.commands_up = false;
+    BOOST_TEST(!on.client->can_execute());
+}
+
+BOOST_AUTO_TEST_CASE(only_a_cause_that_does_not_pass_is_a_failure) {
+    bare_world on;
+    auto& server = on.client->connect();
+    server.why = {errc::server_refused, false};
+    BOOST_TEST(!on.client->failure());
+    BOOST_TEST((on.client->why_down().cause == errc::server_refused));
+    server.why = {errc::auth_failed, true};
+    BOOST_TEST((on.client->failure() == errc::auth_failed));
+}
+
+BOOST_AUTO_TEST_CASE(a_closed_client_is_not_gone) {
+    bare_world on;
+    BOOST_TEST(!on.client->closed());
+    on.client->close();
+    BOOST_TEST(on.client->closed());
+    BOOST_TEST(!on.client->gone());
+}
+
+BOOST_AUTO_TEST_CASE(holder_ids_are_of_one_client_and_each_is_new) {
+    bare_world on;
+    std::string const first{on.client->make_holder_id().view()};
+    std::string const second{on.client->make_holder_id().view()};
+    std::regex const shape{
+        "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}:[0-9]{1,19}"
+    };
+    BOOST_TEST(std::regex_match(first, shape), first);
+    BOOST_TEST(first.substr(0, 37) == second.substr(0, 37));
+    BOOST_TEST(first != second);
+    auto const other = std::make_shared<bare_client>(on.context);
+    BOOST_TEST(other->make_holder_id().view().substr(0, 37) != first.substr(0, 37));
+}
+
+BOOST_AUTO_TEST_CASE(the_log_is_the_users_and_may_be_none) {
+    asio::io_context context;
+    config settings;
+    std::string heard;
+    settings.log = [&](log_level, std::string_view line) { heard += line; };
+    bare_client{context, settings}.log(log_level::info, "hello");
+    bare_client{context}.log(log_level::info, "nobody");
+    BOOST_TEST(heard == "hello");
+}
+
+BOOST_AUTO_TEST_CASE(a_cancelled_operation_completes_at_once_for_every_type) {
+    for (auto const type :
+         {asio::cancellation_type::terminal,
+          asio::cancellation_type::partial,
+          asio::cancellation_type::total}) {
+        bare_world on;
+        asio::cancellation_signal signal;
+        std::optional<error_code> got;
+        auto handler = [&](error_code ec, int) { got = ec; };
+        auto const waiting = std::make_shared<pending_handler<error_code, int>>(
+            asio::bind_cancellation_slot(signal.slot(), handler),
+            on.context.get_executor()
+        );
+        abort_on_cancel<int>(waiting, on.client);
+        signal.emit(asio::cancellation_type::none);
+        on.run();
+        BOOST_TEST(!got.has_value());
+        signal.emit(type);
+        BOOST_TEST(!got.has_value());
+        on.run();
+        BOOST_TEST((got == asio::error::operation_aborted));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_slot_does_not_keep_its_handler_alive) {
+    bare_world on;
+    asio::cancellation_signal signal;
+    auto const kept = std::make_shared<int>();
+    auto handler = [kept](error_code) {};
+    auto waiting = std::make_shared<pending_handler<error_code>>(
+        asio::bind_cancellation_slot(signal.slot(), handler),
+        on.context.get_executor()
+    );
+    abort_on_cancel(waiting, on.client);
+    waiting.reset();
+    BOOST_TEST(kept.use_count() == 2);
+    signal.emit(asio::cancellation_type::terminal);
+    on.run();
+    BOOST_TEST(kept.use_count() == 2);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

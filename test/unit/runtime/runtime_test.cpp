@@ -1,0 +1,56 @@
+// The clock, the timer and the randomness of the library.
+
+#include "runtime/runtime.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+
+using namespace std::chrono_literals;
+using holdfast::lease_clock;
+using holdfast::detail::fill_from_system;
+using holdfast::detail::random_from_system;
+using holdfast::detail::sleep_until;
+using holdfast::detail::timer;
+
+BOOST_AUTO_TEST_SUITE(runtime_test)
+
+BOOST_AUTO_TEST_CASE(the_clock_does_not_go_back) {
+    auto last = lease_clock::now();
+    for (int i = 0; i < 1'000; ++i) {
+        auto const now = lease_clock::now();
+        BOOST_TEST((now >= last));
+        last = now;
+    }
+}
+
+BOOST_AUTO_TEST_CASE(all_words_are_filled) {
+    std::array<std::uint64_t, 32> words{};
+    fill_from_system(words);
+    for (auto const word : words) {
+        BOOST_TEST(word != 0U);
+    }
+    BOOST_TEST(random_from_system() != random_from_system());
+}
+
+BOOST_AUTO_TEST_CASE(a_timer_is_set_by_the_lease_clock) {
+    boost::asio::io_context context;
+    timer one{context};
+    auto const left = [&] { return one.expiry() - timer::clock_type::now(); };
+
+    sleep_until(one, lease_clock::now() + 1h);
+    BOOST_TEST((left() <= 1h));
+    BOOST_TEST((left() > 50min));
+    // An instant that has passed is now, and the end of time is far away.
+    sleep_until(one, lease_clock::time_point::min());
+    BOOST_TEST((left() <= 0s));
+    BOOST_TEST((left() > -10min));
+    sleep_until(one, lease_clock::time_point::max());
+    BOOST_TEST((left() > 24h * 300));
+    BOOST_TEST((left() <= 24h * 365));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

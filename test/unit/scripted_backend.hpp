@@ -1,0 +1,73 @@
+#ifndef HOLDFAST_TEST_UNIT_SCRIPTED_BACKEND_HPP
+#define HOLDFAST_TEST_UNIT_SCRIPTED_BACKEND_HPP
+
+#include "protocol/backend.hpp"
+#include "protocol/channels.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/post.hpp>
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace holdfast::test {
+
+/// A backend that writes down what it is asked for, and answers when the test says so. It knows
+/// nothing of locks.
+class scripted_backend final : public detail::backend {
+public:
+    struct request {
+        detail::call what;
+        detail::exec_handler handler;
+    };
+
+    explicit scripted_backend(boost::asio::any_io_executor strand) : strand_{std::move(strand)} {}
+
+    void start(detail::backend_events& to) override { events = &to; }
+    void stop() override {
+        stopped = true;
+        listeners->stop();
+    }
+    void exec(detail::call what, detail::exec_handler handler) override {
+        if (commands_up) {
+            requests.push_back({std::move(what), std::move(handler)});
+            return;
+        }
+        boost::asio::post(strand_, [handler = std::move(handler), cause = why.cause]() mutable {
+            std::move(handler)(detail::exec_result{detail::exec_status::not_sent, cause, {}});
+        });
+    }
+    detail::subscription subscribe(std::string channel, detail::subscriber& to) override {
+        return listeners->add(std::move(channel), to);
+    }
+    bool up(detail::connection_id::purpose what) const override {
+        return what == detail::connection_id::purpose::commands ? commands_up : subscriptions_up;
+    }
+    obstacle why_down() const override { return why; }
+
+    bool commands_up = true;
+    bool subscriptions_up = true;
+    bool stopped = false;
+    obstacle why;
+    detail::backend_events* events = nullptr;
+    /// What was not answered yet, the oldest first.
+    std::deque<request> requests;
+    /// "+channel" and "-channel" in the order of the requests.
+    std::string subscribed;
+    std::shared_ptr<detail::channels> listeners =
+        std::make_shared<detail::channels>(detail::channels::actions{
+            .subscribe = [this](std::string const& channel) { subscribed += "+" + channel; },
+            .unsubscribe = [this](std::string const& channel) { subscribed += "-" + channel; },
+            .later = [this](std::function<void()> f) { boost::asio::post(strand_, std::move(f)); },
+        });
+
+private:
+    boost::asio::any_io_executor strand_;
+};
+
+}  // namespace holdfast::test
+
+#endif

@@ -1,0 +1,135 @@
+#ifndef HOLDFAST_TEST_UNIT_SCRIPTED_CLIENT_HPP
+#define HOLDFAST_TEST_UNIT_SCRIPTED_CLIENT_HPP
+
+#include "client/client_state.hpp"
+#include "core/lease_terms.hpp"
+#include "protocol/lock.hpp"
+#include "support/log_lines.hpp"
+#include "unit/calls.hpp"
+#include "unit/scripted_backend.hpp"
+
+#include <holdfast/detail/acquire.hpp>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace holdfast::test {
+
+// What a scripted server answers.
+inline detail::exec_result replied(std::initializer_list<detail::reply_value> values) {
+    return {detail::exec_status::replied, {}, reply_of(values)};
+}
+inline detail::exec_result granted(std::int64_t token = 1) {
+    return replied({std::int64_t{1}, token});
+}
+inline detail::exec_result busy(std::int64_t remaining = 30'000) {
+    return replied({std::int64_t{0}, remaining});
+}
+inline detail::exec_result freed() {
+    return replied({std::int64_t{1}, std::int64_t{1}});
+}
+inline detail::exec_result failed(
+    error_code cause,
+    detail::exec_status how = detail::exec_status::failed
+) {
+    return {how, cause, {}};
+}
+inline detail::exec_result unanswered() {
+    return {detail::exec_status::unknown, errc::unreachable, {}};
+}
+
+/// A whole client on a scripted backend, and the context that it runs on.
+class scripted_client {
+public:
+    using purpose = detail::connection_id::purpose;
+
+    explicit scripted_client(config settings = {}, bool connected = true) {
+        settings.log = log.sink();
+        state = detail::client_state::make(
+            context.get_executor(),
+            std::move(settings),
+            [&](asio::any_io_executor strand, auto const&, auto const&) {
+                auto made = std::make_unique<scripted_backend>(std::move(strand));
+                server = made.get();
+                server->commands_up = server->subscriptions_up = connected;
+                return made;
+            }
+        );
+        run();
+    }
+
+    /// Runs what is ready.
+    void run() {
+        context.restart();
+        context.poll();
+    }
+    /// Runs until something holds, for a timer; false if it never does.
+    bool eventually(std::function<bool()> const& holds) {
+        auto const limit = std::chrono::steady_clock::now() + std::chrono::seconds{20};
+        while (!holds() && std::chrono::steady_clock::now() < limit) {
+            context.restart();
+            context.run_one_for(std::chrono::milliseconds{100});
+        }
+        return holds();
+    }
+    void on_strand(std::function<void()> f) {
+        asio::post(state->strand(), std::move(f));
+        run();
+    }
+    /// The scripts that were not answered yet, the oldest first.
+    std::string sent() const {
+        std::string names;
+        for (auto const& one : server->requests) {
+            names += (names.empty() ? "" : " ") + std::string{one.what.what().name.substr(5)};
+        }
+        return names;
+    }
+    /// Answers the oldest request.
+    void answer(detail::exec_result result) {
+        auto oldest =
+            std::make_shared<scripted_backend::request>(std::move(server->requests.at(0)));
+        server->requests.pop_front();
+        on_strand([oldest, result = std::move(result)] { std::move(oldest->handler)(result); });
+    }
+    void set_commands_up(bool up) {
+        server->commands_up = up;
+        on_strand([this, up] {
+            detail::connection_id const which{.what = purpose::commands, .server = 0, .epoch = 1};
+            up ? server->events->on_up(which) : server->events->on_down(which);
+        });
+    }
+    void fail(error_code cause) {
+        server->commands_up = false;
+        server->why = {cause, true};
+        on_strand([this, cause] { server->events->on_failure({}, cause); });
+    }
+    void notify() {
+        on_strand([this] { server->listeners->on_notification(on->channel); });
+    }
+    void confirm() {
+        on_strand([this] { server->listeners->on_confirmed(on->channel); });
+    }
+
+    detail::holds& held() { return state->acquires().held(); }
+    stats count() const { return state->snapshot(); }
+
+    log_lines log;
+    boost::asio::io_context context;
+    scripted_backend* server = nullptr;
+    std::shared_ptr<detail::client_state> state;
+    std::shared_ptr<detail::target const> on =
+        std::make_shared<detail::target const>(detail::make_lock_target("", "a"));
+};
+
+}  // namespace holdfast::test
+
+#endif
