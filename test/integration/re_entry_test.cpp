@@ -194,7 +194,7 @@ BOOST_AUTO_TEST_CASE(max_hold_ends_the_leases_that_came_later_too) {
     with_gates(
         [](gated_server&, holdfast::client& client) -> task {
             auto const me = owner::make();
-            auto first = co_await client.lock("a").acquire({.max_hold = 1s, .owner = me});
+            auto first = co_await client.lock("a").acquire({.max_hold = 5s, .owner = me});
             auto second = co_await client.lock("a").acquire({.max_hold = 1h, .owner = me});
             co_await first.release();
             auto [ec, reason] = co_await second.wait_lost(as_result);
