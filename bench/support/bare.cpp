@@ -43,8 +43,8 @@ asio::awaitable<void> bare_caller::call(
     }
 }
 
-std::string_view bare_caller::value(std::size_t index) const {
-    return response_.value().at(index + 1).value;
+std::string_view bare_caller::reply() const {
+    return response_.value().at(0).value;
 }
 
 }  // namespace holdfast::bench

@@ -36,14 +36,14 @@ class bare_caller {
 public:
     explicit bare_caller(bare_connection& on) noexcept : connection_{&on.get()} {}
 
-    /// EVALSHA; the reply is in `value` until the next call.
+    /// EVALSHA; the reply is in `reply` until the next call.
     [[nodiscard]] asio::awaitable<void> call(
         std::string_view sha1,
         std::span<std::string_view const> words
     );
 
-    /// An element of the last reply, which was an array; 0 is its first.
-    [[nodiscard]] std::string_view value(std::size_t index) const;
+    /// The last reply, which was a text.
+    [[nodiscard]] std::string_view reply() const;
 
 private:
     boost::redis::connection* connection_;

@@ -59,8 +59,10 @@ asio::awaitable<std::uint64_t> bare_lock::acquire() {
     });
     co_await send(call);
     std::uint64_t token = 0;
-    if (caller_.value(1) == "1") {
-        auto const text = caller_.value(2);
+    auto const reply = caller_.reply();
+    constexpr std::string_view granted = " 1 ";
+    if (auto const at = reply.find(granted); at != reply.npos) {
+        auto const text = reply.substr(at + granted.size());
         std::from_chars(text.data(), text.data() + text.size(), token);
     }
     co_return token;

@@ -38,16 +38,7 @@ exec_result result_of(value const& reply) {
     if (reply.is_error()) {
         return error_result(reply.text);
     }
-    exec_result result{exec_status::replied, {}, {}, false};
-    for (std::size_t i = 1; i < reply.elements.size(); ++i) {
-        auto const& one = reply.elements[i];
-        if (one.type == value::kind::integer) {
-            result.reply.values.emplace_back(one.number);
-        } else {
-            result.reply.values.emplace_back(one.text);
-        }
-    }
-    return result;
+    return {exec_status::replied, {}, detail::script_reply{reply.text}, false};
 }
 
 }  // namespace

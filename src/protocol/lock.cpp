@@ -18,13 +18,12 @@ public:
         call sent{scripts::lock_acquire, what.timeout};
         sent.key(what.on.lock).key(what.on.counter);
         if (what.preflight) {
-            // The channel is a key of the release.
+            // It asks for the preflight; the release has it as a key.
             sent.key(what.on.channel);
         }
         sent.arg(what.lease.count())
             .arg(what.id.view())
-            .arg(what.counter_ttl.count())
-            .arg(what.preflight ? "1" : "0");
+            .arg(what.counter_ttl.count());
         return sent;
     }
 
@@ -80,7 +79,7 @@ private:
     }
 };
 
-std::uint64_t number_in(std::string const& text) {
+std::uint64_t number_in(std::string_view text) {
     std::uint64_t value = 0;
     std::from_chars(text.data(), text.data() + text.size(), value);
     return value;
@@ -139,8 +138,8 @@ lock_reading read_inspect_lock(script_reply const& reply) {
     if (remaining >= 0) {
         read.remaining = millis{remaining};
     }
-    read.holder = reply.text(2);
-    read.hold_count = number_in(reply.text(3));
+    read.hold_count = number_in(reply.text(2));
+    read.holder = reply.rest(3);
     return read;
 }
 

@@ -3,30 +3,59 @@
 
 #include <holdfast/error.hpp>
 
-#include <boost/container/small_vector.hpp>
-
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <variant>
+#include <string_view>
+#include <utility>
 
 namespace holdfast::detail {
 
-using reply_value = std::variant<std::int64_t, std::string>;
+/// What a script returned: a line of words with one space between two, of which the first is the
+/// nonce of its call. A script makes one text faster than a list.
+///
+/// The words are counted without the nonce. One that is not there, or is not of the wanted type,
+/// reads as the neutral value: a reply that does not look as expected must not stop the client.
+class script_reply {
+public:
+    script_reply() = default;
+    explicit script_reply(std::string line) noexcept : line_{std::move(line)} {}
 
-/// What a script returned, without the nonce. Access out of range or of the wrong type gives the
-/// neutral value: a reply that does not look as expected must not stop the client.
-struct script_reply {
-    boost::container::small_vector<reply_value, 3> values;
+    [[nodiscard]] std::string_view nonce() const noexcept { return word_from(0); }
+    [[nodiscard]] std::int64_t integer(std::size_t i, std::int64_t otherwise = 0) const noexcept {
+        auto const word = text(i);
+        std::int64_t value = 0;
+        auto const [end, ec] = std::from_chars(word.data(), word.data() + word.size(), value);
+        return ec == std::errc{} && end == word.data() + word.size() ? value : otherwise;
+    }
+    [[nodiscard]] std::string_view text(std::size_t i) const noexcept {
+        return word_from(begin_of(i));
+    }
+    /// From the word to the end of the line: a last value that may have spaces in it.
+    [[nodiscard]] std::string_view rest(std::size_t i) const noexcept {
+        return std::string_view{line_}.substr(begin_of(i));
+    }
 
-    [[nodiscard]] std::int64_t integer(std::size_t i, std::int64_t otherwise = 0) const {
-        auto const* value = i < values.size() ? std::get_if<std::int64_t>(&values[i]) : nullptr;
-        return value ? *value : otherwise;
+private:
+    /// The end of the line if there are not so many words.
+    [[nodiscard]] std::size_t begin_of(std::size_t i) const noexcept {
+        std::size_t at = 0;
+        for (++i; i > 0; --i) {
+            at = line_.find(' ', at);
+            if (at == std::string::npos) {
+                return line_.size();
+            }
+            ++at;
+        }
+        return at;
     }
-    [[nodiscard]] std::string text(std::size_t i) const {
-        auto const* value = i < values.size() ? std::get_if<std::string>(&values[i]) : nullptr;
-        return value ? *value : std::string{};
+    [[nodiscard]] std::string_view word_from(std::size_t at) const noexcept {
+        auto const rest = std::string_view{line_}.substr(at);
+        return rest.substr(0, rest.find(' '));
     }
+
+    std::string line_;
 };
 
 /// What is known about a request when it is over.

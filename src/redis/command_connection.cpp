@@ -230,8 +230,12 @@ void command_connection::answer(raw_reply reply) {
         on_error_reply(reply.error);
         return;
     }
-    auto& values = reply.content.values;
-    auto const nonce = reply.content.text(0);
+    auto& values = reply.values;
+    script_reply said;
+    if (values.size() == 1 && std::holds_alternative<std::string>(values.front())) {
+        said = script_reply{std::get<std::string>(std::move(values.front()))};
+    }
+    auto const nonce = said.nonce();
     std::uint64_t number = 0;
     auto const [end, ec] = std::from_chars(nonce.data(), nonce.data() + nonce.size(), number);
     if (ec != std::errc{} || end != nonce.data() + nonce.size() || !matcher_.next_is(number)) {
@@ -243,8 +247,7 @@ void command_connection::answer(raw_reply reply) {
     on_proven();
     settle_doubts(true);
     if (r.handler) {
-        values.erase(values.begin());
-        complete(r.handler, {exec_status::replied, {}, std::move(reply.content), r.sent_again});
+        complete(r.handler, {exec_status::replied, {}, std::move(said), r.sent_again});
     }
 }
 

@@ -22,10 +22,10 @@ std::string_view value_in(std::string_view info, std::string_view key) {
 }
 
 // The value behind `key` in a map.
-std::string value_of(script_reply const& map, std::string_view key) {
+std::string value_of(raw_reply const& map, std::string_view key) {
     for (std::size_t i = 0; i + 1 < map.values.size(); ++i) {
         if (map.text(i) == key) {
-            return map.text(i + 1);
+            return std::string{map.text(i + 1)};
         }
     }
     return {};
@@ -106,7 +106,7 @@ void handshake::judge_error(step what, std::string const& text, verdict& out) {
     );
 }
 
-void handshake::judge_hello(script_reply const& reply, verdict& out) {
+void handshake::judge_hello(raw_reply const& reply, verdict& out) {
     auto const mode = value_of(reply, "mode");
     auto const role = value_of(reply, "role");
     if (mode == "cluster" || mode == "sentinel") {
@@ -126,7 +126,7 @@ void handshake::judge_hello(script_reply const& reply, verdict& out) {
     }
 }
 
-void handshake::judge_memory(std::string const& info, verdict& out) {
+void handshake::judge_memory(std::string_view info, verdict& out) {
     auto const limit = value_in(info, "maxmemory");
     if (!limit.empty() && limit != "0" && value_in(info, "maxmemory_policy") != "noeviction") {
         out.remarks.emplace_back(
@@ -148,16 +148,16 @@ handshake::verdict handshake::judge() const {
             continue;
         }
         switch (what) {
-            case step::hello: judge_hello(reply.content, result); break;
+            case step::hello: judge_hello(reply, result); break;
             case step::ping:
-                if (reply.content.text(0) != nonce_) {
+                if (reply.text(0) != nonce_) {
                     result.error = errc::unreachable;
                 }
                 break;
             case step::server:
-                result.run_id = value_in(reply.content.text(0), "run_id");
+                result.run_id = value_in(reply.text(0), "run_id");
                 break;
-            case step::memory: judge_memory(reply.content.text(0), result); break;
+            case step::memory: judge_memory(reply.text(0), result); break;
             case step::select:
             case step::time: break;
         }

@@ -44,8 +44,8 @@ private:
 
     void add(step what, std::string_view command, std::string_view argument = {});
     static void judge_error(step what, std::string const& text, verdict& out);
-    static void judge_hello(script_reply const& reply, verdict& out);
-    static void judge_memory(std::string const& info, verdict& out);
+    static void judge_hello(raw_reply const& reply, verdict& out);
+    static void judge_memory(std::string_view info, verdict& out);
 
     boost::redis::request request_;
     std::vector<step> steps_;

@@ -120,10 +120,10 @@ void reply_collector::add(reply_value value, std::size_t size) {
     constexpr std::size_t most_values = 1U << 16U;
     constexpr std::size_t most_bytes = 16U << 20U;
     size_ += size;
-    if (size_ > most_bytes || current_.content.values.size() == most_values) {
+    if (size_ > most_bytes || current_.values.size() == most_values) {
         refuse_reply();
     }
-    current_.content.values.push_back(std::move(value));
+    current_.values.push_back(std::move(value));
 }
 
 bool reply_collector::on_event(event what, boost::redis::resp3::node_view const& node) {

@@ -1,14 +1,16 @@
 #ifndef HOLDFAST_REDIS_REPLIES_HPP
 #define HOLDFAST_REDIS_REPLIES_HPP
 
-#include "protocol/reply.hpp"
+#include <holdfast/error.hpp>
 
+#include <boost/container/small_vector.hpp>
 #include <boost/redis/adapter/any_adapter.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <variant>
 
 namespace holdfast::detail {
 
@@ -39,12 +41,20 @@ struct server_error {
 /// arguments, a password among them.
 [[nodiscard]] std::string loggable(std::string_view text);
 
+using reply_value = std::variant<std::int64_t, std::string>;
+
 /// One whole reply: an error, or its values without any nesting.
 struct raw_reply {
     bool is_error = false;
     bool is_push = false;
     std::string error;
-    script_reply content;
+    boost::container::small_vector<reply_value, 3> values;
+
+    /// Nothing if there is no such value, or it is a number.
+    [[nodiscard]] std::string_view text(std::size_t i) const noexcept {
+        auto const* value = i < values.size() ? std::get_if<std::string>(&values[i]) : nullptr;
+        return value ? std::string_view{*value} : std::string_view{};
+    }
 };
 
 /// Puts replies together from the parser's events.

@@ -116,17 +116,17 @@ void subscription_connection::on_unsolicited(raw_reply& message) {
             on_refusal(message.error);
             return;
         }
-        auto const kind = message.content.text(0);
+        auto const kind = message.text(0);
         if (kind == "message") {
             count().notifications.add();
-            channels_->on_notification(message.content.text(1));
+            channels_->on_notification(message.text(1));
         } else if (kind == "subscribe" || kind == "unsubscribe") {
-            on_confirmation(kind == "subscribe", message.content.text(1));
+            on_confirmation(kind == "subscribe", message.text(1));
         }
     });
 }
 
-void subscription_connection::on_confirmation(bool subscribe, std::string const& channel) {
+void subscription_connection::on_confirmation(bool subscribe, std::string_view channel) {
     if (unanswered_.empty()) {
         return;
     }

@@ -43,7 +43,7 @@ private:
     void arm_timeout();
     void on_timeout();
     void send(bool subscribe, std::string const& channel, std::uint64_t generation);
-    void on_confirmation(bool subscribe, std::string const& channel);
+    void on_confirmation(bool subscribe, std::string_view channel);
     void on_refusal(std::string const& text);
 
     std::shared_ptr<channels> channels_;

@@ -12,7 +12,7 @@ namespace {
 
 // An answer to an EVALSHA, which begins with the nonce.
 bool is_of_a_script(std::string const& reply) {
-    return reply.starts_with("*");
+    return reply.starts_with('$');
 }
 
 }  // namespace

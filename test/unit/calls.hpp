@@ -4,9 +4,11 @@
 #include "protocol/call.hpp"
 #include "protocol/reply.hpp"
 
+#include <fmt/format.h>
+
 #include <cstddef>
-#include <initializer_list>
 #include <string>
+#include <utility>
 
 namespace holdfast::test {
 
@@ -20,9 +22,12 @@ inline std::string typed(detail::call const& what) {
     return text;
 }
 
-/// What a script returned, without the nonce.
-inline detail::script_reply reply_of(std::initializer_list<detail::reply_value> values) {
-    return {{values.begin(), values.end()}};
+/// What a script returned.
+template <class... Words>
+detail::script_reply reply_of(Words const&... words) {
+    std::string line{"nonce"};
+    ((line += fmt::format(" {}", words)), ...);
+    return detail::script_reply{std::move(line)};
 }
 
 }  // namespace holdfast::test

@@ -16,7 +16,6 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,17 +24,18 @@
 namespace holdfast::test {
 
 // What a scripted server answers.
-inline detail::exec_result replied(std::initializer_list<detail::reply_value> values) {
-    return {detail::exec_status::replied, {}, reply_of(values)};
+template <class... Words>
+detail::exec_result replied(Words const&... words) {
+    return {detail::exec_status::replied, {}, reply_of(words...)};
 }
 inline detail::exec_result granted(std::int64_t token = 1) {
-    return replied({std::int64_t{1}, token});
+    return replied(1, token);
 }
 inline detail::exec_result busy(std::int64_t remaining = 30'000) {
-    return replied({std::int64_t{0}, remaining});
+    return replied(0, remaining);
 }
 inline detail::exec_result freed() {
-    return replied({std::int64_t{1}, std::int64_t{1}});
+    return replied(1, 1);
 }
 inline detail::exec_result failed(
     error_code cause,

@@ -1,5 +1,6 @@
 #include "fault_router.hpp"
 
+#include "protocol/reply.hpp"
 #include "protocol/scripts.hpp"
 #include "support/resp.hpp"
 
@@ -22,8 +23,8 @@ constexpr std::size_t key_at = 3;
 // Of one key, in the book of grants.
 constexpr std::size_t most_entries = 16;
 
-// Before the nonce: how long to keep the counter, whether to preflight.
-constexpr std::size_t holder_from_end = 4;
+// Before the nonce and how long to keep the counter.
+constexpr std::size_t holder_from_end = 3;
 
 struct known_script {
     holdfast::detail::script const* what;
@@ -178,10 +179,9 @@ fault_router::edit fault_router::note(server_message const& message) {
     }
     if (subject.kind == message_kind::acquire || subject.kind == message_kind::eval) {
         std::string_view rest = message.bytes;
-        auto const reply = parse_message(rest);
-        auto const& values = reply.as_array();
-        if (values.at(1).as_integer() == 1) {
-            auto const token = static_cast<std::uint64_t>(values.at(2).as_integer());
+        holdfast::detail::script_reply const reply{parse_message(rest).as_string()};
+        if (reply.integer(0) == 1) {
+            auto const token = static_cast<std::uint64_t>(reply.integer(1));
             auto const& words = message.command;
             auto& entries = book_[subject.key];
             entries.push_back({token, words.at(words.size() - holder_from_end)});

@@ -44,7 +44,7 @@ constexpr auto lease = 3s;
 constexpr auto fallback = 300ms;
 
 constexpr std::string_view granted_to_another =
-    "*3\r\n$19\r\n1234567890123456789\r\n:1\r\n:1700000000000001\r\n";
+    "$38\r\n1234567890123456789 1 1700000000000001\r\n";
 
 constexpr std::array<std::string_view, 10> errors{
     "-ERR inserted\r\n",
@@ -60,13 +60,14 @@ constexpr std::array<std::string_view, 10> errors{
 };
 
 // Answers that no command of a client has.
-constexpr std::array<std::string_view, 9> odd_replies{
+constexpr std::array<std::string_view, 10> odd_replies{
     "+OK\r\n",
     ":1\r\n",
     "_\r\n",
     "#t\r\n",
     ",1.5\r\n",
     "*0\r\n",
+    "$0\r\n\r\n",
     "%1\r\n+a\r\n:1\r\n",
     "=7\r\ntxt:abc\r\n",
     "*2\r\n*1\r\n:1\r\n$0\r\n\r\n",
@@ -110,13 +111,12 @@ disturbance inserted(std::string_view what, place where, std::string_view kind) 
 
 // The nonce of a script's answer stands first in it.
 std::string with_other_nonce(std::string message, std::int64_t difference) {
-    auto const header = message.starts_with('*') ? message.find("\r\n") + 2 : 0;
-    auto const begin = message.find("\r\n", header) + 2;
-    auto const end = message.find("\r\n", begin);
+    auto const begin = message.find("\r\n") + 2;
+    auto const end = message.find_first_of(" \r", begin);
     auto const nonce = std::stoull(message.substr(begin, end - begin));
     auto const other = std::to_string(nonce + static_cast<std::uint64_t>(difference));
-    auto const size = "$" + std::to_string(other.size()) + "\r\n";
-    return message.substr(0, header) + size + other + message.substr(end);
+    auto const text = other + message.substr(end);
+    return "$" + std::to_string(text.size() - 2) + "\r\n" + text;
 }
 
 bool has_nonce(message_kind kind) {

@@ -1,27 +1,13 @@
 #include "fidelity/comparison.hpp"
 
+#include "fidelity/lines.hpp"
+
 #include <algorithm>
-#include <charconv>
-#include <optional>
+#include <utility>
 
 namespace holdfast::test {
 
 using memory::value;
-
-namespace {
-
-std::optional<std::int64_t> to_integer(value const& one) {
-    if (one.type == value::kind::integer) {
-        return one.number;
-    }
-    std::int64_t number = 0;
-    auto const* const end = one.text.data() + one.text.size();
-    auto const [stopped, error] = std::from_chars(one.text.data(), end, number);
-    bool const whole = one.type == value::kind::bulk && error == std::errc{} && stopped == end;
-    return whole ? std::optional{number} : std::nullopt;
-}
-
-}  // namespace
 
 bool fits(value const& server, value const& first, value const& last) {
     if (first == last) {
@@ -33,6 +19,12 @@ bool fits(value const& server, value const& first, value const& last) {
     if (from && to && number) {
         auto const [least, most] = std::minmax(*from, *to);
         return server.type == first.type && *number >= least && *number <= most;
+    }
+    auto const words = words_of(server);
+    auto const first_words = words_of(first);
+    auto const last_words = words_of(last);
+    if (words && first_words && last_words) {
+        return fits(*words, *first_words, *last_words);
     }
     bool const alike = server.type == first.type && server.type == last.type &&
                        server.text == first.text && server.text == last.text &&
@@ -78,11 +70,18 @@ std::string shape(value const& message) {
         auto const end = std::min(message.text.find_first_of("'0123456789"), message.text.size());
         text += ' ' + message.text.substr(0, std::min(end, message.text.find(" script: ")));
     }
-    constexpr std::size_t most = 5;
-    for (std::size_t i = 0; i < std::min(most, message.elements.size()); ++i) {
-        text += (i == 0 ? " [" : ", ") + shape(message.elements[i]);
+    auto parts = message.elements;
+    if (auto line = words_of(message)) {
+        // The first word is the nonce, or no particular in any other way.
+        parts = std::move(line->elements);
+        parts.erase(parts.begin());
+        text = "line";
     }
-    return text + (message.elements.empty() ? "" : "]");
+    constexpr std::size_t most = 5;
+    for (std::size_t i = 0; i < std::min(most, parts.size()); ++i) {
+        text += (i == 0 ? " [" : ", ") + shape(parts[i]);
+    }
+    return text + (parts.empty() ? "" : "]");
 }
 
 std::int64_t microseconds(value const& time) {

@@ -162,7 +162,6 @@ void call_maker::acquire(detail::script const& which) {
     last_holder_[of] = holder_of(of);
     add(last_holder_[of]);
     add(chance(30) ? "0" : chance(60) ? "2592000000" : milliseconds());
-    add(preflight ? "1" : chance(5) ? junk() : "0");
     add(nonce());
 }
 

@@ -20,11 +20,11 @@ std::string text(std::string_view one) {
 
 constexpr std::string_view holder = "2b5c1f9e-0d53-4c53-8a3e-1f0b6f4d9a01:1";
 
-command acquire(std::string const& name, std::string_view preflight = "0") {
+command acquire(std::string const& name, bool preflight = false) {
     command
         words{"EVAL", text(scripts::lock_acquire.text), "2", name, name + ":counter", "3600000"};
-    words.insert(words.end(), {text(holder), "0", text(preflight), "a nonce"});
-    if (preflight == "1") {
+    words.insert(words.end(), {text(holder), "0", "a_nonce"});
+    if (preflight) {
         words[2] = "3";
         words.insert(words.begin() + 5, name + ":channel");
     }
@@ -45,7 +45,7 @@ commands calls_of_scripts() {
     commands all;
     for (auto const* const name : {"held", "theirs", "free"}) {
         all.push_back(acquire(name));
-        all.push_back(acquire(name, "1"));
+        all.push_back(acquire(name, true));
         all.push_back(
             {"EVAL", text(scripts::lock_renew.text), "1", name, "7200000", text(holder), "n"}
         );

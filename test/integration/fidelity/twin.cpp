@@ -1,5 +1,7 @@
 #include "fidelity/twin.hpp"
 
+#include "fidelity/lines.hpp"
+
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
@@ -164,6 +166,11 @@ bool alike(value const& server, value const& model) {
     if (server.type == kind::integer && model.type == kind::integer &&
         model.number > surely_a_time) {
         return std::abs(server.number - model.number) <= tolerance_ms;
+    }
+    auto const server_words = words_of(server);
+    auto const model_words = words_of(model);
+    if (server_words && model_words) {
+        return alike(*server_words, *model_words);
     }
     if (server.type != model.type || server.elements.size() != model.elements.size()) {
         return false;

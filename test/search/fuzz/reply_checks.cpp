@@ -1,6 +1,7 @@
 #include "fuzz/reply_checks.hpp"
 
 #include "protocol/lock.hpp"
+#include "protocol/reply.hpp"
 #include "fuzz/check.hpp"
 
 #include <boost/redis/resp3/type.hpp>
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <utility>
 #include <variant>
 
@@ -121,20 +123,24 @@ void check_loggable(std::string const& text) {
     );
 }
 
-void check_reading(detail::script_reply const& reply) {
-    auto const size = reply.values.size();
-    for (auto const i : {std::size_t{0}, size / 2, size - 1, size, std::size_t(-1)}) {
-        auto const* value = i < size ? &reply.values[i] : nullptr;
-        bool const number = value && std::holds_alternative<std::int64_t>(*value);
-        bool const text = value && !number;
-        check(
-            reply.integer(i, 7) == (number ? std::get<std::int64_t>(*value) : 7),
-            "what is not a number reads as the neutral one"
-        );
-        check(
-            reply.text(i) == (text ? std::get<std::string>(*value) : std::string{}),
-            "what is not a text reads as none"
-        );
+// A text as what a script returned.
+void check_reading(std::string const& line) {
+    detail::script_reply const reply{line};
+    auto const words = static_cast<std::size_t>(std::count(line.begin(), line.end(), ' '));
+    std::string whole{reply.nonce()};
+    for (std::size_t i = 0; i < words; ++i) {
+        check(reply.rest(i).starts_with(reply.text(i)), "a word is where its rest begins");
+        whole += " ";
+        whole += reply.text(i);
+        auto const word = reply.text(i);
+        auto const number = reply.integer(i, 7);
+        bool const digits = !word.empty() && word.find_first_not_of("-0123456789") == word.npos;
+        check(number == 7 || digits, "what is not a number reads as the neutral one");
+    }
+    check(whole == line, "no word is left out or made up");
+    for (auto const i : {words, words + 1}) {
+        check(reply.text(i).empty() && reply.rest(i).empty(), "behind the last word is none");
+        check(reply.integer(i, 7) == 7, "what is not there reads as the neutral number");
     }
     // As the reply to an attempt.
     auto const attempt = detail::lock_protocol().read_acquire(reply);
@@ -149,7 +155,11 @@ void check_conclusions(detail::raw_reply const& reply) {
         check_classified(reply.error);
         check_loggable(reply.error);
     }
-    check_reading(reply.content);
+    for (auto const& value : reply.values) {
+        if (auto const* const text = std::get_if<std::string>(&value)) {
+            check_reading(*text);
+        }
+    }
 }
 
 }  // namespace
@@ -182,7 +192,7 @@ error_code checked_collector::on_event(parse_event what, node_view const& node) 
 
 void checked_collector::check_same() {
     auto const& reply = collector_.current();
-    auto const& values = reply.content.values;
+    auto const& values = reply.values;
     std::size_t next = 0;
     bool push = false;
     node_view const* error = nullptr;

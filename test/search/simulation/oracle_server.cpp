@@ -2,6 +2,8 @@
 
 #include "simulation/oracle.hpp"
 
+#include "protocol/reply.hpp"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -51,7 +53,8 @@ void oracle::on_script(script_event const& what) {
         }
         return;
     }
-    auto const outcome = reply.elements.size() > 1 ? reply.elements[1].number : -1;
+    detail::script_reply const said{reply.text};
+    auto const outcome = said.integer(0, -1);
     if (what.script == "lock.acquire") {
         if (outcome == 1) {
             on_granted(known, what);
@@ -65,7 +68,7 @@ void oracle::on_script(script_event const& what) {
         }
         // If one of its own got it, the others of that client know, too.
         if (outcome == 0 || outcome == 1) {
-            held_[reply.elements.front().text] = lock;
+            held_[std::string{said.nonce()}] = lock;
         }
     } else if (what.script == "lock.renew") {
         auto const released = known.released_over.find(what.holder);
@@ -83,7 +86,7 @@ void oracle::on_script(script_event const& what) {
     } else if (what.script == "lock.release" || what.script == "lock.force_release") {
         if (outcome == 1) {
             // Rules may forbid the notification.
-            bool const silent = reply.elements.size() > 2 && reply.elements[2].number == 0;
+            bool const silent = said.integer(1, 1) == 0;
             known.freed_in_silence = known.freed_in_silence || silent;
             known.released_over[std::string{what.holder}] = what.over;
             if (what.script == "lock.release" && !known.delivered.contains(what.holder)) {
@@ -99,15 +102,15 @@ void oracle::on_script(script_event const& what) {
 }
 
 void oracle::on_answer(std::uint32_t process, value const& answer) {
-    auto const nonce = answer.elements.empty() ? std::string{} : answer.elements.front().text;
+    std::string const nonce{detail::script_reply{answer.text}.nonce()};
     if (auto const at = held_.find(nonce); at != held_.end()) {
         busy_[{process, at->second}] = in_.now();
     }
 }
 
 void oracle::on_granted(truth& of, script_event const& what) {
-    auto const& reply = *what.reply;
-    auto const token = static_cast<std::uint64_t>(reply.elements.at(2).number);
+    detail::script_reply const said{what.reply->text};
+    auto const token = static_cast<std::uint64_t>(said.integer(1));
     if (token <= of.last_token && !tokens_excused_) {
         in_.violation(
             fmt::format("token {} of {} was granted after {}", token, what.lock, of.last_token)

@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(one_attempt_that_could_not_ask_ends_with_the_cause) {
         errc cause;
         bool withdrawn;
     } const table[] = {
-        {replied({std::int64_t{2}}), errc::corrupt_state, false},
+        {replied(2), errc::corrupt_state, false},
         {failed(errc::no_permission), errc::no_permission, false},
         {failed(errc::server_refused, exec_status::refused), errc::server_refused, false},
         {unanswered(), errc::unreachable, true},

@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(a_lock_that_is_held_is_described) {
     all.answer(busy());
     all.inspect();
     BOOST_TEST(all.sent() == "inspect");
-    all.answer(replied({std::int64_t{250}, "42"s, "someone:1"s, "2"s}));
+    all.answer(replied(250, 42, 2, "someone:1"));
     BOOST_TEST((all.error == error_code{}));
     BOOST_TEST(!all.inside);
     BOOST_TEST(all.info.held);
@@ -96,12 +96,12 @@ BOOST_AUTO_TEST_CASE(a_lock_that_is_held_is_described) {
 BOOST_AUTO_TEST_CASE(a_lock_that_never_expires_or_is_free_is_described) {
     world all;
     all.inspect();
-    all.answer(replied({std::int64_t{-1}, ""s, "someone:1"s, "1"s}));
+    all.answer(replied(-1, 0, 1, "someone:1"));
     BOOST_TEST(all.info.held);
     BOOST_TEST(all.info.never_expires);
     BOOST_TEST(!all.info.remaining.has_value());
     all.inspect();
-    all.answer(replied({std::int64_t{-2}, "7"s, ""s, ""s}));
+    all.answer(replied(-2, 7));
     BOOST_TEST(!all.info.held);
     BOOST_TEST(!all.info.never_expires);
     BOOST_TEST((all.info.last_token == fencing_token{7}));
@@ -110,10 +110,10 @@ BOOST_AUTO_TEST_CASE(a_lock_that_never_expires_or_is_free_is_described) {
 BOOST_AUTO_TEST_CASE(what_is_no_lock_is_corrupt) {
     world all;
     all.inspect();
-    all.answer(replied({std::int64_t{-3}}));
+    all.answer(replied(-3));
     BOOST_TEST((all.error == errc::corrupt_state));
     all.force_release();
-    all.answer(replied({std::int64_t{2}}));
+    all.answer(replied(2));
     BOOST_TEST((all.error == errc::corrupt_state));
 }
 
@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(they_can_be_cancelled) {
     all.run();
     BOOST_TEST((all.error == asio::error::operation_aborted));
     all.error.reset();
-    all.answer(replied({std::int64_t{-2}, ""s, ""s, ""s}));
+    all.answer(replied(-2, 0));
     BOOST_TEST(!all.error.has_value());
 }
 
@@ -170,12 +170,12 @@ BOOST_AUTO_TEST_CASE(a_forced_release_says_whether_the_lock_was_held_and_wakes_o
     acquiring const waiting{all};
     all.answer(busy());
     all.force_release();
-    all.answer(replied({std::int64_t{0}}));
+    all.answer(replied(0));
     BOOST_TEST((all.error == error_code{}));
     BOOST_TEST(!all.freed);
     BOOST_TEST(all.sent().empty());
     all.force_release();
-    all.answer(replied({std::int64_t{1}, std::int64_t{1}}));
+    all.answer(replied(1, 1));
     BOOST_TEST(all.freed);
     BOOST_TEST(all.sent() == "acquire");
 }

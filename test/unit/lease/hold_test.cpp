@@ -44,7 +44,7 @@ struct world : scripted_client {
 };
 
 exec_result confirmed() {
-    return replied({std::int64_t{1}});
+    return replied(1);
 }
 
 }  // namespace
@@ -76,8 +76,8 @@ BOOST_AUTO_TEST_CASE(a_renewal_that_finds_another_holder_or_nothing_is_a_loss) {
         exec_result result;
         loss_reason reason;
     } const table[] = {
-        {replied({std::int64_t{0}, std::int64_t{1}}), loss_reason::taken},
-        {replied({std::int64_t{0}, std::int64_t{0}}), loss_reason::deleted},
+        {replied(0, 1), loss_reason::taken},
+        {replied(0, 0), loss_reason::deleted},
         // Something else lies under the key.
         {failed(errc::corrupt_state), loss_reason::deleted},
     };

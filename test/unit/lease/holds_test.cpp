@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(the_end_of_the_client_costs_every_lease_and_releases_it) {
     }
     BOOST_TEST(all.count().losses.client_stopped == 2U);
     // Somebody else may have it by then: nothing is left behind.
-    all.answer(replied({std::int64_t{0}, std::int64_t{1}}));
+    all.answer(replied(0, 1));
     all.answer(freed());
     BOOST_TEST(all.held().releases().idle());
     BOOST_TEST(!all.held().releases().left_behind());

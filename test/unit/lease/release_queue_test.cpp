@@ -38,7 +38,7 @@ using holdfast::test::unanswered;
 namespace {
 
 exec_result gone() {
-    return replied({std::int64_t{0}, std::int64_t{0}});
+    return replied(0, 0);
 }
 
 struct world : bare_world {
@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(what_was_never_freed_is_not_announced) {
     BOOST_TEST(all.client->count().releases.get() == 0U);
     // A message that did not go out is announced as such.
     all.add(all.terms(), &told);
-    all.answer(replied({std::int64_t{1}, std::int64_t{0}}));
+    all.answer(replied(1, 0));
     BOOST_TEST(all.heard == "idle a freed in silence idle ");
 }
 

@@ -54,7 +54,7 @@ struct outcome {
 };
 
 void take_away(scripted_client& all) {
-    all.answer(replied({std::int64_t{0}, std::int64_t{1}}));
+    all.answer(replied(0, 1));
 }
 
 // A second lease of the same owner.
@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(a_lease_whose_renewal_is_due_is_renewed) {
     scripted_client all;
     auto const one = grant(all, due);
     BOOST_TEST(all.sent() == "renew");
-    all.answer(replied({std::int64_t{1}}));
+    all.answer(replied(1));
     BOOST_TEST(one.state() == lease_state::held);
     BOOST_TEST(all.count().renewals == 1U);
     BOOST_TEST(all.sent().empty());
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(a_renewal_whose_lease_was_released_meanwhile_is_of_nothing)
     one.renew(told.plain());
     all.run();
     one.release(asio::detached);
-    all.answer(replied({std::int64_t{1}}));
+    all.answer(replied(1));
     BOOST_TEST((told.error == errc::not_held));
 }
 
@@ -234,7 +234,7 @@ BOOST_AUTO_TEST_CASE(a_loss_that_the_release_finds_is_a_loss) {
     one.wait_lost(watch.loss());
     one.release(told.plain());
     all.run();
-    all.answer(replied({std::int64_t{0}, std::int64_t{0}}));
+    all.answer(replied(0, 0));
     BOOST_TEST((told.error == errc::lease_lost));
     BOOST_TEST((watch.error == error_code{}));
     BOOST_TEST(watch.reason == loss_reason::deleted);

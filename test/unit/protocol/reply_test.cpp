@@ -2,30 +2,41 @@
 
 #include "protocol/reply.hpp"
 
-#include "unit/calls.hpp"
-
 #include <boost/test/unit_test.hpp>
 
-#include <cstdint>
-#include <string>
-
-using namespace std::string_literals;
 using holdfast::detail::exec_result;
 using holdfast::detail::exec_status;
-using holdfast::test::reply_of;
+using holdfast::detail::script_reply;
 
 BOOST_AUTO_TEST_SUITE(reply_test)
 
-BOOST_AUTO_TEST_CASE(values_are_read_by_place_and_type) {
-    auto const reply = reply_of({std::int64_t{7}, "seven"s});
+BOOST_AUTO_TEST_CASE(words_are_counted_behind_the_nonce) {
+    script_reply const reply{"1234 7 seven -1"};
+    BOOST_TEST(reply.nonce() == "1234");
     BOOST_TEST(reply.integer(0, -1) == 7);
+    BOOST_TEST(reply.text(0) == "7");
     BOOST_TEST(reply.text(1) == "seven");
-    // Of the wrong type.
-    BOOST_TEST(reply.integer(1, -1) == -1);
-    BOOST_TEST(reply.text(0) == "");
+    BOOST_TEST(reply.integer(2) == -1);
+    // No number.
+    BOOST_TEST(reply.integer(1, -5) == -5);
     // Out of range.
-    BOOST_TEST(reply.integer(2) == 0);
-    BOOST_TEST(reply.text(2) == "");
+    BOOST_TEST(reply.integer(3, -5) == -5);
+    BOOST_TEST(reply.text(3) == "");
+    BOOST_TEST(reply.rest(3) == "");
+}
+
+BOOST_AUTO_TEST_CASE(the_last_value_may_have_spaces_in_it) {
+    script_reply const reply{"n 1 a b  c"};
+    BOOST_TEST(reply.rest(1) == "a b  c");
+    BOOST_TEST(reply.rest(0) == "1 a b  c");
+}
+
+BOOST_AUTO_TEST_CASE(a_number_fills_its_word) {
+    for (auto const* const line : {"n 7x", "n +7", "n ", "n", "", "n 99999999999999999999", "n  7"}) {
+        BOOST_TEST(script_reply{line}.integer(0, -5) == -5, line);
+    }
+    BOOST_TEST(script_reply{}.nonce() == "");
+    BOOST_TEST(script_reply{"9"}.nonce() == "9");
 }
 
 BOOST_AUTO_TEST_CASE(a_result_that_says_nothing_is_unknown) {

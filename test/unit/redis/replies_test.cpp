@@ -21,6 +21,7 @@ using holdfast::errc;
 using holdfast::detail::classify;
 using holdfast::detail::failure_while_parsing;
 using holdfast::detail::reply_collector;
+using holdfast::detail::reply_value;
 using effect = holdfast::detail::server_error::effect;
 using event = reply_collector::event;
 using boost::redis::resp3::node_view;
@@ -219,7 +220,7 @@ BOOST_AUTO_TEST_CASE(a_code_is_a_whole_word_at_the_beginning) {
     BOOST_TEST(classify("OOM").what == effect::transient);
 }
 
-BOOST_AUTO_TEST_CASE(a_script_reply_is_put_together_from_its_nodes) {
+BOOST_AUTO_TEST_CASE(a_reply_is_put_together_from_its_nodes) {
     reply_collector collector;
     BOOST_TEST(!collector.on_event(event::init, {}));
     feed(collector, type::array, "", 0, 3);
@@ -230,10 +231,13 @@ BOOST_AUTO_TEST_CASE(a_script_reply_is_put_together_from_its_nodes) {
     auto const& reply = collector.current();
     BOOST_TEST(!reply.is_error);
     BOOST_TEST(!reply.is_push);
-    BOOST_TEST(reply.content.values.size() == 3U);
-    BOOST_TEST(reply.content.text(0) == "nonce");
-    BOOST_TEST(reply.content.integer(1) == 1);
-    BOOST_TEST(reply.content.integer(2) == -9'007'199'254'740'993);
+    BOOST_TEST(reply.values.size() == 3U);
+    BOOST_TEST(reply.text(0) == "nonce");
+    BOOST_TEST((reply.values[1] == reply_value{std::int64_t{1}}));
+    BOOST_TEST((reply.values[2] == reply_value{std::int64_t{-9'007'199'254'740'993}}));
+    // A number is no text.
+    BOOST_TEST(reply.text(1) == "");
+    BOOST_TEST(reply.text(3) == "");
 }
 
 BOOST_AUTO_TEST_CASE(errors_and_pushes_are_told_apart_and_leave_nothing_behind) {
@@ -254,7 +258,7 @@ BOOST_AUTO_TEST_CASE(errors_and_pushes_are_told_apart_and_leave_nothing_behind) 
     collector.on_event(event::done, {});
     BOOST_TEST(collector.current().is_error);
     BOOST_TEST(!collector.current().is_push);
-    BOOST_TEST(collector.current().content.values.empty());
+    BOOST_TEST(collector.current().values.empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_streamed_string_ends_the_connection) {
@@ -295,7 +299,7 @@ BOOST_AUTO_TEST_CASE(a_reply_that_would_take_much_memory_ends_the_connection) {
     collector.on_event(event::init, {});
     feed(collector, type::blob_string, "x");
     BOOST_TEST(collector.on_event(event::done, {}));
-    BOOST_TEST(collector.current().content.text(0) == "x");
+    BOOST_TEST(collector.current().text(0) == "x");
 }
 
 BOOST_AUTO_TEST_CASE(whatever_is_thrown_while_a_reply_is_read_is_a_failure) {

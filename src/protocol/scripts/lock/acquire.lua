@@ -1,10 +1,9 @@
 -- Grants the lock if it is free, or is ours already: an attempt may be repeated, its holder id is never used twice.
--- KEYS: lock, token counter, and for a preflight the channel   ARGV: lease in ms, holder id, lifetime of the token counter in ms (0: for ever), preflight, nonce
--- Returns nonce, 1, token | nonce, 0, ms to the end of the holder's lease (-1: no end) | nonce, 2: not a lock, or not its counter
+-- KEYS: lock, token counter, for a preflight the channel   ARGV: lease in ms, holder id, lifetime of the token counter in ms (0: for ever), nonce
+-- Returns the words: nonce, 1, token | nonce, 0, ms to the end of the holder's lease (-1: no end) | nonce, 2: not a lock, or not its counter
 --#include is_holder.lua
 
-local lock, counter = KEYS[1], KEYS[2]
-local lease, holder, keep, preflight, nonce = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local lock, counter, lease, holder, nonce = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[4]
 
 local remaining = redis.call('PTTL', lock)
 if remaining ~= -2 then
@@ -13,13 +12,13 @@ if remaining ~= -2 then
         if field == holder then
             ours = true
         elseif not is_holder(field) then
-            return {nonce, 2}
+            return nonce .. ' 2'
         end
     end
     if not ours then
-        return {nonce, 0, remaining}
+        return nonce .. string.format(' 0 %.0f', remaining)
     end
-elseif preflight == '1' then
+elseif KEYS[3] then
     -- A user without a right fails here, before the first write. None of these does anything to a key that is not there. SET
     -- goes first: a server without memory refuses it.
     redis.call('SET', lock, '', 'XX')
@@ -28,8 +27,9 @@ elseif preflight == '1' then
 end
 
 -- The token is the server's time in microseconds, or one more than the last token if that was not smaller: tokens grow also
--- after the counter was lost, expired, or was started anew by another client. It stays text where it can: writing a number
--- as text takes longer than all the rest. The write of the counter is the first one: a server without memory refuses it.
+-- after the counter was lost, expired, or was started anew by another client. Both stay text where they can: to turn text
+-- into numbers and back takes longer than all the rest. The write of the counter is the first one: a server without memory
+-- refuses it.
 local now = redis.call('TIME')
 local token = now[1] .. now[2]
 if #token < 16 then
@@ -37,19 +37,21 @@ if #token < 16 then
 end
 local last = redis.call('GET', counter)
 if not last then
-    if keep == '0' then
+    if ARGV[3] == '0' then
         redis.call('SET', counter, token)
     else
-        redis.call('SET', counter, token, 'PX', keep)
+        redis.call('SET', counter, token, 'PX', ARGV[3])
     end
 else
-    local number = tonumber(last)
-    -- Not a counter, or no exact number in Lua: the next token might not be greater.
-    if not number or number < 0 or number >= 9007199254740991 or number % 1 ~= 0 then
-        return {nonce, 2}
-    end
-    if number >= tonumber(token) then
-        token = string.format('%.0f', number + 1)
+    if #last ~= #token or last >= token or string.find(last, '%D') then
+        local number = tonumber(last)
+        -- Not a counter, or no exact number in Lua: the next token might not be greater.
+        if not number or number < 0 or number >= 9007199254740991 or number % 1 ~= 0 then
+            return nonce .. ' 2'
+        end
+        if number >= tonumber(token) then
+            token = string.format('%.0f', number + 1)
+        end
     end
     -- It keeps the expiry, and the lack of one.
     redis.call('SET', counter, token, 'KEEPTTL')
@@ -57,8 +59,8 @@ end
 
 redis.call('HSET', lock, holder, '1')
 local kept = redis.pcall('PEXPIRE', lock, lease)
-if type(kept) == 'table' and kept.err then
+if type(kept) == 'table' then
     redis.call('HDEL', lock, holder)
     return kept
 end
-return {nonce, 1, tonumber(token)}
+return nonce .. ' 1 ' .. token

@@ -1,21 +1,21 @@
 -- Frees the lock whoever has it; something that is not a lock is left alone.
 -- KEYS: lock, channel   ARGV: nonce
--- Returns nonce, 1, 1 if the waiters could be told | nonce, 0: was free | nonce, 2: not a lock
+-- Returns the words: nonce, 1, 1 if the waiters could be told | nonce, 0: was free | nonce, 2: not a lock
 --#include is_holder.lua
 
 local fields = redis.call('HKEYS', KEYS[1])
 if #fields == 0 then
-    return {ARGV[1], 0}
+    return ARGV[1] .. ' 0'
 end
 for _, field in ipairs(fields) do
     if not is_holder(field) then
-        return {ARGV[1], 2}
+        return ARGV[1] .. ' 2'
     end
 end
 redis.call('DEL', KEYS[1])
 -- It is free by now, whether the user may publish or not.
 local told = redis.pcall('PUBLISH', KEYS[2], '0')
 if type(told) == 'table' then
-    return {ARGV[1], 1, 0}
+    return ARGV[1] .. ' 1 0'
 end
-return {ARGV[1], 1, 1}
+return ARGV[1] .. ' 1 1'

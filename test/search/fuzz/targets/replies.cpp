@@ -176,7 +176,7 @@ void check_same_in_pieces(std::string_view bytes, std::size_t size) {
         pieces.end(),
         [](detail::raw_reply const& a, detail::raw_reply const& b) {
             return a.is_error == b.is_error && a.is_push == b.is_push && a.error == b.error &&
-                   a.content.values == b.content.values;
+                   a.values == b.values;
         }
     );
     check(same, "replies do not depend on how their bytes arrive");
