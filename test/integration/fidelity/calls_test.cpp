@@ -61,7 +61,7 @@ void check_coverage(std::map<std::string, std::size_t> const& seen) {
     for (auto const* const one : holdfast::test::library_scripts()) {
         std::size_t sum = 0;
         for (auto const& [text, count] : seen) {
-            sum += text.starts_with(std::string{one->name} + ": array") ? count : 0;
+            sum += text.starts_with(std::string{one->name} + ": line") ? count : 0;
         }
         BOOST_TEST(sum >= fewest, one->name << " was hardly tried");
     }

@@ -1,14 +1,14 @@
 -- Grants the lock if it is free, or is ours already: an attempt may be repeated, its holder id is never used twice.
 -- KEYS: lock, token counter, for a preflight the channel   ARGV: lease in ms, holder id, lifetime of the token counter in ms (0: for ever), nonce
 -- Returns the words: nonce, 1, token | nonce, 0, ms to the end of the holder's lease (-1: no end) | nonce, 2: not a lock, or not its counter
---#include is_holder.lua
 
-local lock, counter, lease, holder, nonce = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[4]
+local call, lock, counter, lease, holder, nonce = redis.call, KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[4]
 
-local remaining = redis.call('PTTL', lock)
+local remaining = call('PTTL', lock)
 if remaining ~= -2 then
+--#include is_holder.lua
     local ours = false
-    for _, field in ipairs(redis.call('HKEYS', lock)) do
+    for _, field in ipairs(call('HKEYS', lock)) do
         if field == holder then
             ours = true
         elseif not is_holder(field) then
@@ -21,29 +21,29 @@ if remaining ~= -2 then
 elseif KEYS[3] then
     -- A user without a right fails here, before the first write. None of these does anything to a key that is not there. SET
     -- goes first: a server without memory refuses it.
-    redis.call('SET', lock, '', 'XX')
-    redis.call('PEXPIRE', lock, lease)
-    redis.call('HDEL', lock, holder)
+    call('SET', lock, '', 'XX')
+    call('PEXPIRE', lock, lease)
+    call('HDEL', lock, holder)
 end
 
 -- The token is the server's time in microseconds, or one more than the last token if that was not smaller: tokens grow also
 -- after the counter was lost, expired, or was started anew by another client. Both stay text where they can: to turn text
--- into numbers and back takes longer than all the rest. The write of the counter is the first one: a server without memory
--- refuses it.
-local now = redis.call('TIME')
+-- into numbers and back takes longer than all the rest, and digits of one length compare as their numbers do. The write of
+-- the counter is the first one: a server without memory refuses it.
+local now = call('TIME')
 local token = now[1] .. now[2]
 if #token < 16 then
     token = now[1] .. string.sub('00000' .. now[2], -6)
 end
-local last = redis.call('GET', counter)
+local last = call('GET', counter)
 if not last then
     if ARGV[3] == '0' then
-        redis.call('SET', counter, token)
+        call('SET', counter, token)
     else
-        redis.call('SET', counter, token, 'PX', ARGV[3])
+        call('SET', counter, token, 'PX', ARGV[3])
     end
 else
-    if #last ~= #token or last >= token or string.find(last, '%D') then
+    if #last ~= #token or last >= token or last < '1' then
         local number = tonumber(last)
         -- Not a counter, or no exact number in Lua: the next token might not be greater.
         if not number or number < 0 or number >= 9007199254740991 or number % 1 ~= 0 then
@@ -54,13 +54,13 @@ else
         end
     end
     -- It keeps the expiry, and the lack of one.
-    redis.call('SET', counter, token, 'KEEPTTL')
+    call('SET', counter, token, 'KEEPTTL')
 end
 
-redis.call('HSET', lock, holder, '1')
+call('HSET', lock, holder, '1')
 local kept = redis.pcall('PEXPIRE', lock, lease)
-if type(kept) == 'table' then
-    redis.call('HDEL', lock, holder)
+if kept ~= 1 then
+    call('HDEL', lock, holder)
     return kept
 end
 return nonce .. ' 1 ' .. token
