@@ -35,11 +35,11 @@ bool in_full() {
 }
 
 bound limit_of(scenario const& of) {
+    auto limit = in_full() ? of.limit_in_full : of.limit;
 #ifdef HOLDFAST_TEST_SANITIZER
-    return {of.limit.delays > 0 ? of.limit.delays - 1 : 0, of.limit.faults};
-#else
-    return in_full() ? of.limit_in_full : of.limit;
+    limit.delays = limit.delays > 0 ? limit.delays - 1 : 0;
 #endif
+    return limit;
 }
 
 findings run(scenario const& of) {
