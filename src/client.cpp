@@ -4,6 +4,8 @@
 #include "redis/deployment/single.hpp"
 #include "tls_files.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace holdfast {
@@ -16,6 +18,10 @@ config checked(config settings) {
 }
 
 }  // namespace
+
+std::string detail::format_name(fmt::string_view format, fmt::format_args arguments) {
+    return fmt::vformat(format, arguments);
+}
 
 client::client(asio::any_io_executor executor, config settings, detail::asio_abi_here)
     : state_{detail::client_state::make(

@@ -21,7 +21,6 @@
 
 #include <chrono>
 #include <concepts>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -93,14 +92,7 @@ public:
         Arg&& arg,
         Args&&... args
     ) const {
-        std::string name;
-        fmt::format_to(
-            std::back_inserter(name),
-            format,
-            std::forward<Arg>(arg),
-            std::forward<Args>(args)...
-        );
-        return lock(name);
+        return lock(detail::format_name(format, fmt::make_format_args(arg, args...)));
     }
 
     /// Waits until both connections are up and have been checked. Other operations do not need it.

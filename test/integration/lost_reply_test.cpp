@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(the_reply_to_an_acquire_is_cut_at_any_byte) {
         holdfast::client client{executor, quiet(proxy.url())};
         auto probe = server.probe();
         co_await warm_up(client);
-        for (std::uint64_t const bytes : {1U, 4U, 7U, 12U, 24U, 27U, 31U, 45U}) {
+        for (std::uint64_t const bytes : {1U, 3U, 4U, 5U, 12U, 18U, 20U, 25U, 30U}) {
             auto const name = "cut-after-" + std::to_string(bytes);
             auto const before = client.stats();
             proxy.after_bytes(
@@ -258,7 +258,7 @@ BOOST_AUTO_TEST_CASE(the_request_is_carried_out_after_its_withdrawal) {
 
         // The network delivers it now.
         BOOST_TEST(
-            probe.command(words_sent(proxy, acquire_of_a)).as_array().at(1).as_integer() == 1
+            probe.command(words_sent(proxy, acquire_of_a)).as_string().find(" 1 ") != std::string::npos
         );
         auto const late = lease_clock::now();
         BOOST_TEST(probe.pttl("a") > 0);
