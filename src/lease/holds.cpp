@@ -60,6 +60,26 @@ void holds::forget(hold& of) noexcept {
     last->drop_executors();
 }
 
+void holds::give_back(
+    std::shared_ptr<tenure> of,
+    bool was_lost,
+    std::shared_ptr<pending_handler<error_code>> caller
+) {
+    auto const& given = of->share_hold();
+    forget(*given);
+    releases_.add({
+        .on = given->on(),
+        .id = given->id(),
+        // A renewal may have been executed and not answered.
+        .terms = {.until = lease_clock::now() + given->terms().lease,
+                  .timeout = given->terms().request_timeout,
+                  .was_lost = was_lost,
+                  .withdrawal = false},
+        .of = std::move(of),
+        .caller = std::move(caller),
+    });
+}
+
 bool holds::any_of(target const& on) const noexcept {
     for (auto const& each : holds_) {
         if (target_key{*each.on()} == target_key{on}) {

@@ -33,8 +33,12 @@ public:
         std::optional<owner> const& who;
     };
     [[nodiscard]] lease add(grant const& granted, asio::any_io_executor const& holder_executor);
-    /// It is being given back.
-    void forget(hold& of) noexcept;
+    /// Releases what the tenure was over. `was_lost`: the lease was lost before.
+    void give_back(
+        std::shared_ptr<tenure> of,
+        bool was_lost,
+        std::shared_ptr<pending_handler<error_code>> caller
+    );
     /// Whether this client holds the lock. Looks at each hold.
     [[nodiscard]] bool any_of(target const& on) const noexcept;
     [[nodiscard]] bool empty() const noexcept { return holds_.empty(); }
@@ -51,6 +55,7 @@ public:
     [[nodiscard]] release_queue& releases() noexcept { return releases_; }
 
 private:
+    void forget(hold& of) noexcept;
     void keep_alive_later(time_point at);
     void start_keep_alives();
 

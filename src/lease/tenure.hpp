@@ -2,48 +2,20 @@
 #define HOLDFAST_LEASE_TENURE_HPP
 
 #include "lease/hold.hpp"
-#include "lease/keep_alive.hpp"
+#include "lease/lease_shares.hpp"
+#include "lease/loss_watchers.hpp"
 #include "runtime/pending_handler.hpp"
 
 #include <holdfast/lease.hpp>
 
-#include <boost/intrusive/list.hpp>
-#include <boost/intrusive/list_hook.hpp>
+#include <boost/asio/any_io_executor.hpp>
 
 #include <cstdint>
-#include <list>
 #include <memory>
-#include <optional>
 
 namespace holdfast::detail {
 
 class holds;
-
-/// One lease's part in a tenure. A tenure has one, and further ones if its owner re-entered.
-struct lease_share
-    : sleeper,
-      boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::normal_link>> {
-    lease_share(tenure& part_of, asio::any_io_executor const& executor)
-        : of{part_of},
-          holder_executor{executor} {}
-
-    std::optional<time_point> on_due() override;
-    void on_executor_gone() noexcept override;
-    std::shared_ptr<sleeper> share() noexcept override;
-
-    tenure& of;
-
-    // Guarded by the hold's mutex.
-    /// Executor that runs the handlers of a loss. Empty after the release, because it may be
-    /// destroyed by then.
-    asio::any_io_executor holder_executor;
-    /// None before it is looked after.
-    std::shared_ptr<keep_alive> kept_by;
-    bool kept = false;
-    bool released = false;
-    /// Of a lease that was released: that it was lost, and why.
-    loss_reason lost = loss_reason::none;
-};
 
 /// What a local holder has: a token, the leases of one owner, and those who watch for the loss. It
 /// ends with the last release, or with the loss.
@@ -78,7 +50,7 @@ public:
     void abandon(lease_share& dropped) noexcept;
     /// Has the oldest lease looked after on its holder's executor: renewed, and told in time of a
     /// loss.
-    void start_keep_alive();
+    void start_keep_alive() { shares_.start_keep_alive(); }
 
     // What the hold's requests and connections come to; on the client's strand.
     void on_renewed(time_point sent_at);
@@ -90,21 +62,14 @@ public:
     /// The release was answered, or is given up. `lost`: it found that the lease had been lost.
     void on_released(loss_reason lost);
     /// Nothing will run on the executors any more, and they may be destroyed at any time.
-    void drop_executors() noexcept { stop_keeping(true); }
+    void drop_executors() noexcept { shares_.stop_keeping(true); }
     /// The client's context is being destroyed.
     void drop_watchers() noexcept;
 
 private:
     friend struct lease_share;
+    friend class lease_shares;
 
-    struct watcher {
-        lease_share const* of;
-        std::uint64_t number;
-        pending_handler<error_code, loss_reason> handler;
-    };
-    using watchers = std::list<watcher>;
-    using shared_share = std::shared_ptr<lease_share>;
-    struct further_share;
     enum class parting : std::uint8_t {
         /// The lease had been released before.
         none,
@@ -117,38 +82,23 @@ private:
     template <class Change>
     auto apply(Change change);
     void observe();
-    void stop_keeping(bool drop_executors) noexcept;
-    void forget(lease_share const& share) noexcept;
-    [[nodiscard]] time_point next_step_of(lease_share const& share) noexcept;
     void on_lost(loss_reason reason);
     void report_loss(loss_reason reason);
     [[nodiscard]] lease_fsm::step take_step(lease_share& share);
-    void start_keep_alive(shared_share const& share);
     void on_executor_gone(lease_share& share) noexcept;
-    void renew_elsewhere();
-    void wake_renewing();
     parting begin_release(lease_share& leaving, bool& was_lost);
     void give_back(bool was_lost, std::shared_ptr<pending_handler<error_code>> caller);
     void cancel_watch(std::uint64_t number);
     // Under the mutex.
     [[nodiscard]] lease_state look() const noexcept;
-    [[nodiscard]] shared_share pointer_to(lease_share& share) noexcept;
-    [[nodiscard]] lease_share* renewing() noexcept;
-    [[nodiscard]] watchers take_watchers(lease_share const& of) noexcept;
 
     holds& all_;
     std::shared_ptr<hold> hold_;
     fencing_token token_;
 
     // Guarded by the hold's mutex.
-    lease_share first_;
-    // Those of the leases that were not released, the oldest first. One of them renews; the others
-    // only watch for the loss.
-    boost::intrusive::list<lease_share, boost::intrusive::constant_time_size<false>> shares_;
-    watchers watchers_;
-    std::uint64_t next_watcher_ = 0;
-    // The lease that was released last: what its release finds is its loss.
-    lease_share* last_ = nullptr;
+    lease_shares shares_;
+    loss_watchers watchers_;
     bool loss_told_ = false;
 };
 

@@ -46,7 +46,6 @@ std::set<std::string> files_without_twin(
 }
 
 std::set<std::string> const known_long_files{
-    "src/lease/tenure.cpp is too long",
     "src/redis/command_connection.cpp is too long",
 };
 

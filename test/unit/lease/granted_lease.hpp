@@ -20,6 +20,9 @@ struct grant_options {
     std::optional<asio::any_io_executor> holder = {};
 };
 
+/// Its renewal is due at once.
+inline grant_options const due{.sent_ago = std::chrono::hours{2}};
+
 /// A lease of 24 h that the client was granted. A real clock goes on meanwhile.
 inline lease grant(scripted_client& client, grant_options const& how = {}) {
     detail::lease_terms const terms{
@@ -46,6 +49,40 @@ inline lease grant(scripted_client& client, grant_options const& how = {}) {
     });
     return made;
 }
+
+/// A further lease of the same owner.
+inline lease enter_again(
+    scripted_client& client,
+    std::optional<owner> const& who,
+    asio::any_io_executor const& holder
+) {
+    lease made;
+    client.on_strand([&] {
+        made = client.held().of_owner(*client.on, who)->make_further_lease(holder);
+    });
+    return made;
+}
+
+/// Answers a renewal: another holder has the lock.
+inline void take_away(scripted_client& client) {
+    client.answer(replied(0, 1));
+}
+
+/// What a handler was told.
+struct outcome {
+    std::optional<error_code> error;
+    loss_reason reason = loss_reason::none;
+
+    auto plain() {
+        return [this](error_code ec) { error = ec; };
+    }
+    auto loss() {
+        return [this](error_code ec, loss_reason why) {
+            error = ec;
+            reason = why;
+        };
+    }
+};
 
 }  // namespace holdfast::test
 

@@ -6,14 +6,12 @@
 #include "unit/printers.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
-#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/test/unit_test.hpp>
 
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -22,56 +20,20 @@ namespace asio = boost::asio;
 using holdfast::errc;
 using holdfast::error_code;
 using holdfast::fencing_token;
-using holdfast::lease;
 using holdfast::lease_clock;
 using holdfast::lease_state;
 using holdfast::log_level;
 using holdfast::loss_reason;
 using holdfast::owner;
-using holdfast::test::failed;
+using holdfast::test::due;
+using holdfast::test::enter_again;
 using holdfast::test::freed;
 using holdfast::test::grant;
+using holdfast::test::outcome;
 using holdfast::test::replied;
 using holdfast::test::scripted_client;
+using holdfast::test::take_away;
 using holdfast::test::unanswered;
-
-namespace {
-
-// What a handler was told.
-struct outcome {
-    std::optional<error_code> error;
-    loss_reason reason = loss_reason::none;
-
-    auto plain() {
-        return [this](error_code ec) { error = ec; };
-    }
-    auto loss() {
-        return [this](error_code ec, loss_reason why) {
-            error = ec;
-            reason = why;
-        };
-    }
-};
-
-void take_away(scripted_client& all) {
-    all.answer(replied(0, 1));
-}
-
-// A second lease of the same owner.
-lease enter_again(
-    scripted_client& all,
-    std::optional<owner> const& who,
-    asio::any_io_executor const& holder
-) {
-    lease made;
-    all.on_strand([&] { made = all.held().of_owner(*all.on, who)->make_further_lease(holder); });
-    return made;
-}
-
-// Its renewal is due at once.
-holdfast::test::grant_options const due{.sent_ago = 2h};
-
-}  // namespace
 
 BOOST_AUTO_TEST_SUITE(tenure_test)
 
@@ -310,42 +272,6 @@ BOOST_AUTO_TEST_CASE(each_holder_is_told_on_its_own_executor) {
     BOOST_TEST(!told.error.has_value());
     mine.poll();
     BOOST_TEST(told.reason == loss_reason::taken);
-}
-
-BOOST_AUTO_TEST_CASE(when_the_oldest_lease_is_released_another_ones_holder_renews) {
-    scripted_client all;
-    asio::io_context first_holder;
-    asio::io_context second_holder;
-    auto const who = std::optional{owner::make()};
-    // Its holder is stuck, so nothing is renewed.
-    auto first = grant(all, {.sent_ago = 2h, .who = who, .holder = first_holder.get_executor()});
-    auto second = enter_again(all, who, second_holder.get_executor());
-    second_holder.poll();
-    all.run();
-    BOOST_TEST(all.sent().empty());
-    first.release(asio::detached);
-    second_holder.restart();
-    second_holder.poll();
-    all.run();
-    BOOST_TEST(all.sent() == "renew");
-}
-
-BOOST_AUTO_TEST_CASE(when_the_context_of_the_oldest_lease_ends_another_ones_holder_renews) {
-    scripted_client all;
-    auto first_holder = std::make_unique<asio::io_context>();
-    asio::io_context second_holder;
-    auto const who = std::optional{owner::make()};
-    auto first = grant(all, {.sent_ago = 2h, .who = who, .holder = first_holder->get_executor()});
-    auto second = enter_again(all, who, second_holder.get_executor());
-    outcome watch;
-    first.wait_lost(watch.loss());
-    first_holder.reset();
-    second_holder.poll();
-    all.run();
-    BOOST_TEST(all.sent() == "renew");
-    // Its watcher went with its context, the lease did not.
-    BOOST_TEST(!watch.error.has_value());
-    BOOST_TEST(first.state() == lease_state::held);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,186 @@
+#include "lease/lease_shares.hpp"
+
+#include "lease/holds.hpp"
+#include "lease/tenure.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+namespace holdfast::detail {
+
+// A share of an owner who re-entered.
+struct lease_shares::further_share final : lease_share,
+                                           std::enable_shared_from_this<further_share> {
+    further_share(std::shared_ptr<tenure> joined, asio::any_io_executor const& executor)
+        : lease_share{*joined, executor},
+          keeps_alive{std::move(joined)} {}
+    ~further_share() { of.shares_.forget(*this); }
+
+    std::shared_ptr<tenure> keeps_alive;
+};
+
+std::optional<time_point> lease_share::on_due() {
+    for (;;) {
+        auto const next = of.take_step(*this);
+        switch (next.kind) {
+            case lease_fsm::step_kind::renew: break;
+            case lease_fsm::step_kind::sleep: return next.until;
+            case lease_fsm::step_kind::finish: return std::nullopt;
+        }
+    }
+}
+
+void lease_share::on_executor_gone() noexcept {
+    of.on_executor_gone(*this);
+}
+
+std::shared_ptr<sleeper> lease_share::share() noexcept {
+    return of.shares_.pointer_to(*this);
+}
+
+lease_shares::lease_shares(tenure& of, asio::any_io_executor const& holder_executor)
+    : first_{of, holder_executor} {
+    shares_.push_back(first_);
+}
+
+lease_shares::shared_share lease_shares::make_further(
+    std::shared_ptr<tenure> joined,
+    asio::any_io_executor const& holder_executor
+) {
+    return std::make_shared<further_share>(std::move(joined), holder_executor);
+}
+
+void lease_shares::remove(lease_share& leaving) noexcept {
+    shares_.erase(shares_.iterator_to(leaving));
+    if (shares_.empty()) {
+        last_ = &leaving;
+    }
+}
+
+lease_shares::shared_share lease_shares::pointer_to(lease_share& share) noexcept {
+    if (&share == &first_) {
+        return {of().shared_from_this(), &first_};
+    }
+    return static_cast<further_share&>(share).shared_from_this();
+}
+
+lease_share* lease_shares::renewing() noexcept {
+    for (auto& share : shares_) {
+        if (share.holder_executor) {
+            return &share;
+        }
+    }
+    return nullptr;
+}
+
+time_point lease_shares::next_step_of(lease_share const& share) noexcept {
+    std::lock_guard const guard{of().hold_->mutex()};
+    auto const now = lease_clock::now();
+    auto& fsm = of().hold_->fsm();
+    auto const next = renewing() == &share ? fsm.next(now) : fsm.watch(now);
+    return next.kind == lease_fsm::step_kind::sleep ? next.until : now;
+}
+
+void lease_shares::start_keep_alive() {
+    shared_share oldest;
+    {
+        std::lock_guard const guard{of().hold_->mutex()};
+        if (auto* const share = renewing()) {
+            oldest = pointer_to(*share);
+        }
+    }
+    if (oldest) {
+        start_keep_alive(oldest);
+    }
+}
+
+void lease_shares::start_keep_alive(shared_share const& share) {
+    asio::any_io_executor executor;
+    {
+        std::lock_guard const guard{of().hold_->mutex()};
+        if (share->kept || share->released || !share->holder_executor) {
+            return;
+        }
+        share->kept = true;
+        executor = share->holder_executor;
+    }
+    std::shared_ptr<keep_alive> keeper;
+    try {
+        keeper = of().all_.keepers().add(executor, *share, next_step_of(*share));
+    } catch (...) {
+        std::lock_guard const guard{of().hold_->mutex()};
+        share->kept = false;
+        throw;
+    }
+    bool over = false;
+    {
+        std::lock_guard const guard{of().hold_->mutex()};
+        over = share->released || of().loss_told_;
+        if (!over) {
+            share->kept_by = keeper;
+        }
+    }
+    if (over) {
+        keeper->remove(*share);
+    } else {
+        // What has changed since then could not wake it.
+        keeper->wake_at(*share, next_step_of(*share));
+    }
+}
+
+// The oldest of the leases that are left may sleep, or may not be looked after yet.
+void lease_shares::renew_elsewhere() {
+    wake_renewing();
+    start_keep_alive();
+}
+
+void lease_shares::wake_renewing() {
+    shared_share sleeping;
+    std::shared_ptr<keep_alive> keeper;
+    {
+        std::lock_guard const guard{of().hold_->mutex()};
+        if (auto* const share = renewing()) {
+            keeper = share->kept_by;
+            sleeping = pointer_to(*share);
+        }
+    }
+    if (keeper) {
+        keeper->wake_at(*sleeping, time_point::min());
+    }
+}
+
+// One at a time: executors are destroyed outside the mutex, because one may own its context.
+void lease_shares::stop_keeping(bool drop_executors) noexcept {
+    for (;;) {
+        asio::any_io_executor executor;
+        std::shared_ptr<keep_alive> keeper;
+        shared_share share;
+        {
+            std::lock_guard const guard{of().hold_->mutex()};
+            auto const at = std::find_if(shares_.begin(), shares_.end(), [&](auto const& each) {
+                return each.kept_by || (drop_executors && each.holder_executor);
+            });
+            if (at == shares_.end()) {
+                return;
+            }
+            if (drop_executors) {
+                executor.swap(at->holder_executor);
+            }
+            keeper.swap(at->kept_by);
+            share = pointer_to(*at);
+        }
+        if (keeper) {
+            keeper->remove(*share);
+        }
+    }
+}
+
+void lease_shares::forget(lease_share const& share) noexcept {
+    std::lock_guard const guard{of().hold_->mutex()};
+    if (last_ == &share) {
+        last_ = nullptr;
+    }
+}
+
+}  // namespace holdfast::detail

@@ -1,0 +1,30 @@
+#include "lease/loss_message.hpp"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+namespace holdfast::detail {
+
+namespace {
+
+std::string_view sentence_of(loss_reason reason) {
+    switch (reason) {
+        case loss_reason::none: return "none";
+        case loss_reason::expired: return "it expired";
+        case loss_reason::taken: return "another holder has it";
+        case loss_reason::deleted: return "its key is gone or was overwritten";
+        case loss_reason::unreachable: return "no renewal was confirmed";
+        case loss_reason::max_hold: return "max_hold is over";
+        case loss_reason::client_stopped: return "the client was stopped";
+    }
+    return "";
+}
+
+}  // namespace
+
+std::string loss_message(target const& on, loss_reason reason) {
+    return fmt::format("the lease of \"{}\" is lost: {}", escaped(on.lock), sentence_of(reason));
+}
+
+}  // namespace holdfast::detail

@@ -1,0 +1,46 @@
+#ifndef HOLDFAST_LEASE_LOSS_WATCHERS_HPP
+#define HOLDFAST_LEASE_LOSS_WATCHERS_HPP
+
+#include "runtime/pending_handler.hpp"
+
+#include <holdfast/error.hpp>
+#include <holdfast/lease_state.hpp>
+
+#include <cstdint>
+#include <list>
+#include <utility>
+
+namespace holdfast::detail {
+
+struct lease_share;
+
+/// Those who wait for the loss of a tenure's leases. Guarded by the hold's mutex; whoever is to be
+/// told is taken out, and told outside the mutex.
+class loss_watchers {
+public:
+    struct watcher {
+        lease_share const* of;
+        std::uint64_t number;
+        pending_handler<error_code, loss_reason> handler;
+    };
+    using list = std::list<watcher>;
+
+    /// For a watcher that is to be added.
+    [[nodiscard]] std::uint64_t next_number() noexcept { return next_number_++; }
+    void add(watcher&& added) { watchers_.push_back(std::move(added)); }
+    [[nodiscard]] list take_all() noexcept { return std::exchange(watchers_, {}); }
+    [[nodiscard]] list take_those_of(lease_share const& of) noexcept;
+    /// Nobody, if it was taken before.
+    [[nodiscard]] list take(std::uint64_t number) noexcept;
+
+    /// Outside the mutex.
+    static void tell(list& taken, error_code error, loss_reason reason);
+
+private:
+    list watchers_;
+    std::uint64_t next_number_ = 0;
+};
+
+}  // namespace holdfast::detail
+
+#endif
