@@ -100,6 +100,8 @@ void wait_queue_fsm::on_unsubscribed(time_point now) noexcept {
 }
 
 void wait_queue_fsm::on_connected(nanos delay, time_point now) noexcept {
+    // A reason to try that came without a connection is no reason to try before the delay is over.
+    news_ = false;
     connected_ = true;
     look_again(saturating_add(now, delay));
 }

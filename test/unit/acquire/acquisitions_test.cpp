@@ -8,6 +8,8 @@
 #include <boost/asio/detached.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <cstddef>
+#include <list>
 #include <memory>
 #include <string>
 
@@ -18,6 +20,7 @@ using holdfast::error_code;
 using holdfast::detail::make_lock_target;
 using holdfast::detail::target;
 using holdfast::test::acquiring;
+using holdfast::test::acquiring_options;
 using holdfast::test::busy;
 using holdfast::test::freed;
 using holdfast::test::granted;
@@ -29,6 +32,19 @@ namespace {
 
 bool preflights(scripted_client const& all) {
     return typed(all.server->requests.at(0).what).starts_with("lock.acquire 3 ");
+}
+
+// How many attempts leave in the turn in which the client learns that it is connected.
+std::size_t attempts_at_once(scripted_client& all) {
+    std::size_t sent = 0;
+    all.server->commands_up = true;
+    all.on_strand([&] {
+        all.server->events->on_up(
+            {.what = scripted_client::purpose::commands, .server = 0, .epoch = 1}
+        );
+        sent = all.server->requests.size();
+    });
+    return sent;
 }
 
 }  // namespace
@@ -64,6 +80,29 @@ BOOST_AUTO_TEST_CASE(the_users_rights_are_tried_until_the_first_grant_on_each_co
     all.set_commands_up(true);
     acquiring const third{all, once};
     BOOST_TEST(preflights(all));
+}
+
+// A server that has just come up is not flooded: each target's queue waits for a time of its own.
+BOOST_AUTO_TEST_CASE(a_new_connection_makes_the_queues_try_one_after_the_other) {
+    scripted_client all{{}, false};
+    std::list<acquiring> waiting;
+    for (int i = 0; i < 1'000; ++i) {
+        auto const on = make_lock_target("", std::to_string(i));
+        waiting.emplace_back(all, acquiring_options{.on = std::make_shared<target const>(on)});
+    }
+    // Twenty milliseconds for a thousand: hardly one of them draws none.
+    BOOST_TEST(attempts_at_once(all) < 100U);
+    BOOST_TEST(all.eventually([&] { return all.server->requests.size() == 1'000; }));
+}
+
+BOOST_AUTO_TEST_CASE(a_new_connection_makes_those_with_one_attempt_wait_for_a_moment) {
+    scripted_client all{{}, false};
+    std::list<acquiring> singles;
+    for (int i = 0; i < 10; ++i) {
+        singles.emplace_back(all, once);
+    }
+    BOOST_TEST(attempts_at_once(all) == 0U);
+    BOOST_TEST(all.eventually([&] { return all.server->requests.size() == 10; }));
 }
 
 BOOST_AUTO_TEST_CASE(a_lock_freed_by_this_client_wakes_those_whom_no_notification_reaches) {

@@ -8,16 +8,23 @@
 #include <boost/asio/cancellation_type.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <cstddef>
+#include <list>
 #include <memory>
+#include <string>
+#include <vector>
 
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
 using holdfast::errc;
 using holdfast::error_code;
 using holdfast::log_level;
+using holdfast::detail::make_lock_target;
 using holdfast::detail::patience;
+using holdfast::detail::target;
 using holdfast::detail::wait_queue;
 using holdfast::test::acquiring;
+using holdfast::test::acquiring_options;
 using holdfast::test::busy;
 using holdfast::test::failed;
 using holdfast::test::freed;
@@ -172,6 +179,30 @@ BOOST_AUTO_TEST_CASE(a_broken_subscription_is_not_relied_on) {
     all.confirm();
     BOOST_TEST(queue_of(all)->confirmed());
     BOOST_TEST(all.eventually([&] { return all.sent() == "acquire"; }));
+}
+
+BOOST_AUTO_TEST_CASE(subscriptions_that_come_back_together_do_not_have_all_ask_at_once) {
+    scripted_client all;
+    std::list<acquiring> waiting;
+    std::vector<std::shared_ptr<target const>> targets;
+    for (int i = 0; i < 50; ++i) {
+        targets.push_back(std::make_shared<target const>(make_lock_target("", std::to_string(i))));
+        waiting.emplace_back(all, acquiring_options{.on = targets.back()});
+        all.answer(busy());
+        all.on_strand([&] { all.server->listeners->on_confirmed(targets.back()->channel); });
+        all.answer(busy());
+    }
+    BOOST_TEST(all.sent().empty());
+    std::size_t at_once = 0;
+    all.on_strand([&] {
+        all.server->listeners->on_down();
+        for (auto const& on : targets) {
+            all.server->listeners->on_confirmed(on->channel);
+        }
+        at_once = all.server->requests.size();
+    });
+    BOOST_TEST(at_once < 25U);
+    BOOST_TEST(all.eventually([&] { return all.server->requests.size() == 50; }));
 }
 
 BOOST_AUTO_TEST_CASE(a_refused_subscription_ends_all_waiters) {

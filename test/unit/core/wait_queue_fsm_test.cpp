@@ -234,7 +234,16 @@ BOOST_AUTO_TEST_CASE(nothing_is_tried_without_a_connection_and_a_new_one_makes_i
     fsm.on_news();
     BOOST_TEST(!fsm.attempt_at().has_value());
     fsm.on_connected(3ms, t0 + 1s);
+    BOOST_TEST(fsm.attempt_at().value() == t0 + 1s + 3ms);
+    fsm.on_news();
     BOOST_TEST(tries_at_once(fsm));
+}
+
+BOOST_AUTO_TEST_CASE(a_new_connection_spreads_the_first_attempts_of_those_that_came_without_one) {
+    auto fsm = fresh();
+    fsm.on_disconnected();
+    fsm.on_connected(3ms, t0 + 1s);
+    BOOST_TEST(fsm.attempt_at().value() == t0 + 1s + 3ms);
 }
 
 BOOST_AUTO_TEST_CASE(a_new_connection_spreads_the_attempts_of_those_that_sleep) {
