@@ -10,9 +10,12 @@
 #include <boost/asio/post.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
+#include <ctime>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 
 using namespace std::chrono_literals;
@@ -26,6 +29,7 @@ using holdfast::detail::make_lock_target;
 using holdfast::detail::pending_handler;
 using holdfast::detail::release_fsm;
 using holdfast::detail::release_queue;
+using holdfast::detail::release_task;
 using holdfast::detail::target;
 using holdfast::test::bare_world;
 using holdfast::test::failed;
@@ -60,18 +64,22 @@ struct world : bare_world {
             .withdrawal = withdrawal
         };
     }
-    void add(release_fsm::terms const& how, std::optional<error_code>* told = nullptr) {
-        std::shared_ptr<pending_handler<error_code>> caller;
-        if (told) {
-            caller = std::make_shared<pending_handler<error_code>>(
-                [told](error_code ec) { *told = ec; },
-                context.get_executor()
-            );
-        }
-        queue.add(
-            {.on = on, .id = client->make_holder_id(), .terms = how, .of = {}, .caller = caller}
-        );
+    release_task task(release_fsm::terms const& how) {
+        return {.on = on, .id = client->make_holder_id(), .terms = how, .of = {}, .caller = {}};
+    }
+    template <class Told>
+    void add(release_fsm::terms const& how, Told told) {
+        auto what = task(how);
+        what.caller = std::make_shared<pending_handler<error_code>>(told, context.get_executor());
+        queue.add(std::move(what));
         run();
+    }
+    void add(release_fsm::terms const& how) {
+        queue.add(task(how));
+        run();
+    }
+    void add(release_fsm::terms const& how, std::optional<error_code>* told) {
+        add(how, [told](error_code ec) { *told = ec; });
     }
     void answer(exec_result const& result) {
         auto oldest = std::move(server.requests.at(0).handler);
@@ -176,6 +184,84 @@ BOOST_AUTO_TEST_CASE(one_that_is_added_without_a_connection_waits_for_it) {
     BOOST_TEST((told == error_code{}));
 }
 
+// Without a connection a release is looked at when its lease ends.
+BOOST_AUTO_TEST_CASE(those_that_are_due_together_are_looked_at_in_the_order_of_their_times) {
+    auto const at_end = [](int rank, lease_clock::time_point first) { return first + rank * 1ms; };
+    for (auto lead = 20ms;; lead *= 2) {
+        world all;
+        std::string order;
+        all.server.commands_up = false;
+        auto const first = lease_clock::now() + lead;
+        for (int const rank : {3, 1, 2}) {
+            auto how = all.terms();
+            how.until = at_end(rank, first);
+            all.add(how, [&order, rank](error_code) { order += std::to_string(rank); });
+        }
+        if (lease_clock::now() >= first) {
+            continue;  // The machine was busy: some may have ended one by one.
+        }
+        while (lease_clock::now() < at_end(3, first)) {
+            std::this_thread::sleep_for(1ms);
+        }
+        all.context.restart();
+        all.context.run_for(10s);
+        BOOST_TEST(order == "123");
+        BOOST_TEST(all.heard == "idle ");
+        return;
+    }
+}
+
+// The next connection finds them in the same order.
+BOOST_AUTO_TEST_CASE(a_new_connection_gets_first_what_would_have_ended_first) {
+    world all;
+    std::string order;
+    all.server.commands_up = false;
+    auto const now = lease_clock::now();
+    for (int const rank : {3, 1, 2}) {
+        auto how = all.terms();
+        how.until = now + rank * 1h;
+        how.timeout = 24h;
+        all.add(how, [&order, rank](error_code) { order += std::to_string(rank); });
+    }
+    all.server.commands_up = true;
+    all.queue.on_connected();
+    BOOST_TEST(all.server.requests.size() == 3U);
+    for (int i = 0; i < 3; ++i) {
+        all.answer(freed());
+    }
+    BOOST_TEST(order == "123");
+}
+
+BOOST_AUTO_TEST_CASE(a_release_that_is_due_costs_the_same_however_many_are_not) {
+    // The time that a hundred releases take whose leases end one after the other.
+    auto const cost = [](int others) {
+        world all;
+        all.server.commands_up = false;
+        auto later = all.terms();
+        later.until += 1h;
+        later.timeout = 1h;
+        for (int i = 0; i < others; ++i) {
+            all.queue.add(all.task(later));
+        }
+        all.run();
+        auto const before = std::clock();
+        for (int i = 0; i < 100; ++i) {
+            bool told = false;
+            auto how = all.terms();
+            how.until = lease_clock::now() + 500us;
+            all.add(how, [&told](error_code) { told = true; });
+            while (!told) {
+                all.context.restart();
+                all.context.run_one_for(10s);
+            }
+        }
+        return static_cast<double>(std::clock() - before);
+    };
+    auto const alone = std::max(cost(0), cost(0));
+    auto const among_many = std::min(cost(20'000), cost(20'000));
+    BOOST_TEST(among_many < 10 * alone);
+}
+
 BOOST_AUTO_TEST_CASE(the_end_of_the_client_tells_every_caller) {
     world all;
     std::optional<error_code> first;
@@ -202,13 +288,7 @@ BOOST_AUTO_TEST_CASE(withdrawals_are_bounded_and_releases_are_not_dropped_for_th
     all.add(all.terms(), &told);
     asio::post(all.context, [&] {
         for (int i = 0; i < 100'000; ++i) {
-            all.queue.add(
-                {.on = all.on,
-                 .id = all.client->make_holder_id(),
-                 .terms = all.terms(true),
-                 .of = {},
-                 .caller = {}}
-            );
+            all.queue.add(all.task(all.terms(true)));
         }
     });
     all.run();
