@@ -3,6 +3,7 @@
 
 #include "support/one_server.hpp"
 
+#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -30,6 +31,11 @@ double resident_bytes() {
     double resident = 0;
     in >> total >> resident;
     return resident * static_cast<double>(::sysconf(_SC_PAGESIZE));
+}
+
+[[maybe_unused]] double bytes_in_use() {
+    auto const heap = ::mallinfo2();
+    return static_cast<double>(heap.uordblks) + static_cast<double>(heap.hblkhd);
 }
 
 int from_environment(char const* name, int otherwise) {
@@ -154,3 +160,46 @@ BOOST_AUTO_TEST_CASE(names_that_were_waited_for_leave_no_subscription_behind) {
         BOOST_TEST(co_await co_eventually(1s, [&] { return probe.pubsub_channels().empty(); }));
     });
 }
+
+#ifndef HOLDFAST_TEST_SANITIZER  // its allocator keeps no account
+// What a burst of requests needed is given back with the connection: the next one does not keep it,
+// whether the burst left as few large requests or as many small ones.
+BOOST_AUTO_TEST_CASE(a_burst_leaves_no_memory_behind_after_a_reconnection) {
+    struct {
+        int turns;
+        int attempts;  // in each turn: they leave together
+    } const table[] = {{4, 2'000}, {320, 25}};
+    for (auto const& row : table) {
+        with_server([&](redis_server& server, asio::any_io_executor executor) -> task {
+            holdfast::client client{executor, server.url()};
+            co_await client.ready();
+            auto const before = bytes_in_use();
+            int ended = 0;
+            server.pause();
+            for (int turn = 0; turn < row.turns; ++turn) {
+                for (int i = 0; i < row.attempts; ++i) {
+                    auto const name = std::to_string(turn) + ":" + std::to_string(i) + ":";
+                    client.lock(name + std::string(500 - name.size(), 'x'))
+                        .try_acquire([&](error_code, holdfast::lease) { ++ended; });
+                }
+                co_await sleep_for(1us);
+            }
+            // Each is a script's name, three keys, and a few arguments.
+            auto const burst = static_cast<double>(row.turns * row.attempts) * 1'000;
+            BOOST_TEST(bytes_in_use() - before > burst);
+            // The attempts are withdrawn on the next connection, so that is another burst.
+            auto const reconnects = client.stats().reconnects;
+            server.restart(false);
+            auto const all_over = [&] { return ended == row.turns * row.attempts; };
+            BOOST_TEST(co_await co_eventually(10s, all_over));
+            auto const again = [&] { return client.stats().reconnects >= reconnects + 2; };
+            BOOST_TEST(co_await co_eventually(10s, again));
+            auto lease = co_await client.lock("after them").acquire();
+            co_await lease.release();
+            server.restart(false);
+            auto const small = [&] { return bytes_in_use() - before < burst / 4; };
+            BOOST_TEST(co_await co_eventually(10s, small));
+        });
+    }
+}
+#endif
