@@ -5,10 +5,10 @@
 #include "support/redis_probe.hpp"
 #include "support/redis_server.hpp"
 #include "support/run.hpp"
-#include "wire/plan.hpp"
-#include "wire/stall_detector.hpp"
-#include "wire/report.hpp"
 #include "wire/fault_router.hpp"
+#include "wire/plan.hpp"
+#include "wire/report.hpp"
+#include "wire/stall_detector.hpp"
 
 #include <holdfast.hpp>
 
@@ -37,7 +37,7 @@ using holdfast::loss_reason;
 
 namespace {
 
-// A third of it is the time between the notification and the deadline, which a busy machine may need.
+// A third of it is `loss_margin`: that long a busy machine has to tell the holder.
 constexpr auto lease = 3s;
 constexpr auto timeout = 250ms;
 
@@ -51,16 +51,16 @@ struct black_hole {
     link_kind where;
     direction way;
     bool lasts;     // new connections fall into it, too
-    bool fallback_poll_interval;  // a waiter without notifications looks by itself
+    bool fallback;  // a waiter without notifications looks by itself
     std::chrono::milliseconds begins_after;
 
     std::string describe() const {
         return fmt::format(
             "{} on the {} connection{}{}, {} ms after the grant",
             way == direction::to_server ? "requests" : "replies",
-            where == link_kind::commands ? "command" : "loss_margin",
+            where == link_kind::commands ? "command" : "notification",
             lasts ? "s" : "",
-            fallback_poll_interval ? ", with a fallback" : "",
+            fallback ? ", with a fallback" : "",
             begins_after.count()
         );
     }
@@ -123,7 +123,7 @@ private:
         made.health_check_interval = timeout;
         made.reconnect_min = 5ms;
         made.reconnect_max = 100ms;
-        made.fallback_poll_interval = hole_.fallback_poll_interval ? 300ms : std::chrono::milliseconds{1h};
+        made.fallback_poll_interval = hole_.fallback ? 300ms : std::chrono::milliseconds{1h};
         return made;
     }
 
@@ -190,9 +190,9 @@ private:
             expect(!two, violation::false_grant, "two valid leases");
         }
         // Here nothing but the way back of notifications can keep the waiter from its lock.
-        bool const subscriptions_are_lost =
-            hole_.where == link_kind::notifications && hole_.lasts && hole_.way == direction::to_client;
-        if (!subscriptions_are_lost || hole_.fallback_poll_interval) {
+        bool const subscriptions_are_lost = hole_.where == link_kind::notifications &&
+                                            hole_.lasts && hole_.way == direction::to_client;
+        if (!subscriptions_are_lost || hole_.fallback) {
             auto const done = [this] { return turn_->done; };
             bool const granted = co_await co_eventually(bound, done);
             expect(granted, violation::hang, "the waiter does not get its lock");

@@ -3,6 +3,7 @@
 #include "plan.hpp"
 #include "support/run.hpp"
 
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/test/unit_test.hpp>
@@ -56,12 +57,12 @@ config campaign::patient(std::string const& name) const {
 }
 
 asio::awaitable<std::vector<std::size_t>> campaign::preflight() {
-    std::string const name = "preflight";
-    auto by = std::make_unique<client>(executor_, patient(name));
-    auto sizes = co_await test::preflight(stage_, *by, name, findings_);
+    subject tested{"preflight"};
+    tested.by = std::make_unique<client>(executor_, patient(tested.name));
+    auto sizes = co_await test::preflight(stage_, *tested.by, tested.name, findings_);
     // Those of the probes.
-    BOOST_TEST(by->stats().reconnects == 7U);
-    co_await retire(std::move(by), name);
+    BOOST_TEST(tested.by->stats().reconnects == 7U);
+    co_await retire(tested);
     reconnects_ = withdrawals_ = 0;
     co_return sizes;
 }
@@ -87,54 +88,78 @@ asio::awaitable<void> campaign::run(
 }
 
 asio::awaitable<void> campaign::lane(std::string name) {
-    auto by = std::make_unique<client>(executor_, settings_of(name));
-    co_await by->ready(asio::use_awaitable);
+    subject tested{std::move(name)};
     while (next_ < chosen_.size()) {
         auto const one = make_(chosen_[next_++]);
         std::function<asio::awaitable<void>(std::shared_ptr<report>)> const run =
             [&](std::shared_ptr<report> findings) {
-                return run_case(by, name, one, std::move(findings));
+                return run_case(tested, one, std::move(findings));
             };
         co_await until_undisturbed(*findings_, beat_, terms_.timeout / 2, run);
         if (next_ % forget_every == 0) {
             board_.proxy().forget_closed();
         }
     }
-    co_await retire(std::move(by), name);
+    co_await retire(tested);
 }
 
 asio::awaitable<void> campaign::run_case(
-    std::unique_ptr<client>& by,
-    std::string const& name,
+    subject& tested,
     wire_case const& one,
     std::shared_ptr<report> findings
 ) {
     // A withdrawal of the case before may be under way: its answer would prove an error, too, and
     // no check would be sent.
-    if (one.fresh_client || one.where->message == message_kind::check) {
-        co_await retire(std::exchange(by, nullptr), name);
-        by = std::make_unique<client>(executor_, settings_of(name));
-        co_await by->ready(asio::use_awaitable);
+    if (one.own_client || one.where->message == message_kind::check) {
+        co_await retire(tested);
     }
+    if (!tested.by) {
+        co_await start(tested);
+    }
+    tested.was_lied_to = tested.was_lied_to || one.what.lies;
     auto const key = fmt::format("key-{}", ++keys_);
-    auto const run =
-        std::make_shared<exchange>(stage_, *by, name, key, findings, *one.where, one.what);
+    auto const run = std::make_shared<exchange>(
+        stage_,
+        *tested.by,
+        tested.name,
+        key,
+        findings,
+        *one.where,
+        one.what
+    );
     bool const usable = co_await run->run();
     if (!usable) {
-        by = std::make_unique<client>(executor_, settings_of(name));
+        tested.by.reset();
+    } else if (one.own_client) {
+        co_await retire(tested);
     }
 }
 
-asio::awaitable<void> campaign::retire(std::unique_ptr<client> by, std::string const& name) {
+asio::awaitable<void> campaign::start(subject& tested) {
+    tested.by = std::make_unique<client>(executor_, settings_of(tested.name));
+    tested.was_lied_to = false;
+    co_await tested.by->ready(asio::use_awaitable);
+}
+
+asio::awaitable<void> campaign::retire(subject& tested) {
+    if (!tested.by) {
+        co_return;
+    }
+    auto const by = std::exchange(tested.by, nullptr);
     auto const quiet = [&by] { return by->stats().subscriptions_now == 0; };
     bool const unsubscribed = co_await co_eventually(terms_.bound, quiet);
     if (!unsubscribed) {
-        findings_->add(violation::left_behind, name, "a subscription in the client");
+        findings_->add(violation::left_behind, tested.name, "a subscription in the client");
     }
     auto const done = by->stats();
     reconnects_ += done.reconnects;
     withdrawals_ += done.withdrawals;
-    co_await by->shutdown(asio::use_awaitable);
+    auto const [ec] = co_await by->shutdown(asio::as_tuple(asio::use_awaitable));
+    // It cannot know what became of a release that it was told to be refused.
+    bool const in_doubt = tested.was_lied_to && ec == errc::release_unknown;
+    if (ec && !in_doubt) {
+        findings_->add(violation::left_behind, tested.name, "shutdown: " + ec.message());
+    }
 }
 
 // Nothing but token counters is left.

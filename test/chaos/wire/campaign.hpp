@@ -2,9 +2,9 @@
 #define HOLDFAST_TEST_WIRE_CAMPAIGN_HPP
 
 #include "disturbance.hpp"
-#include "stall_detector.hpp"
 #include "report.hpp"
 #include "scenario.hpp"
+#include "stall_detector.hpp"
 #include "support/redis_server.hpp"
 
 #include <holdfast.hpp>
@@ -23,7 +23,7 @@
 namespace holdfast::test {
 
 /// Runs exchanges side by side, each with a lock of its own: a lane has a client, which goes from
-/// one case to the next.
+/// one case to the next. The cases may be run in any order.
 class campaign {
 public:
     struct terms {
@@ -39,7 +39,7 @@ public:
     struct wire_case {
         step const* where;
         disturbance what;
-        bool fresh_client = false;  // one that has nothing left to give up
+        bool own_client = false;  // its fault may be noticed long after it
     };
 
     campaign(boost::asio::any_io_executor const& executor, terms const& how);
@@ -60,14 +60,21 @@ public:
 private:
     config settings_of(std::string const& name) const;
     config patient(std::string const& name) const;
+    // A client under test, and what its cases have done to it.
+    struct subject {
+        std::string name;
+        std::unique_ptr<client> by{};
+        bool was_lied_to = false;
+    };
+
     boost::asio::awaitable<void> lane(std::string name);
     boost::asio::awaitable<void> run_case(
-        std::unique_ptr<client>& by,
-        std::string const& name,
+        subject& tested,
         wire_case const& one,
         std::shared_ptr<report> findings
     );
-    boost::asio::awaitable<void> retire(std::unique_ptr<client> by, std::string const& name);
+    boost::asio::awaitable<void> start(subject& tested);
+    boost::asio::awaitable<void> retire(subject& tested);
     boost::asio::awaitable<void> look_at_the_end();
 
     boost::asio::any_io_executor executor_;

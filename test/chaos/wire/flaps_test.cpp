@@ -5,10 +5,10 @@
 #include "support/redis_probe.hpp"
 #include "support/redis_server.hpp"
 #include "support/run.hpp"
-#include "wire/plan.hpp"
-#include "wire/stall_detector.hpp"
-#include "wire/report.hpp"
 #include "wire/fault_router.hpp"
+#include "wire/plan.hpp"
+#include "wire/report.hpp"
+#include "wire/stall_detector.hpp"
 
 #include <holdfast.hpp>
 
@@ -61,7 +61,7 @@ struct flapping {
     std::function<void(tcp_proxy&)> go_down;
     std::function<void(tcp_proxy&)> come_up;
     bool reconnects = true;
-    bool doubts = true;  // it is down for longer than it takes to notification
+    bool doubts = true;  // it is down for longer than it takes to notice
 };
 
 std::array<flapping, 6> all_flappings() {

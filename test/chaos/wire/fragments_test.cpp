@@ -1,6 +1,7 @@
 // The whole scenario while every byte comes by itself, and while they come in random fragments: no
 // operation fails and no connection is lost.
 
+#include "support/background.hpp"
 #include "support/redis_server.hpp"
 #include "support/run.hpp"
 #include "wire/plan.hpp"
@@ -105,7 +106,9 @@ struct fragment_run {
         holdfast::client client{executor, settings_of(board, how.name)};
         co_await client.ready(asio::use_awaitable);
         std::uint64_t reconnects = 0;
-        for (auto const& each : all_steps()) {
+        co_await warm_up(client);
+        for (auto const number : in_any_order(all_steps().size())) {
+            auto const& each = all_steps()[number];
             if (brings_nothing_new(each)) {
                 continue;
             }

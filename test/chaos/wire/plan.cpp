@@ -1,7 +1,9 @@
 #include "plan.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <numeric>
 #include <random>
 #include <string>
 #include <string_view>
@@ -16,6 +18,10 @@ unsigned draw_seed() {
                             : static_cast<unsigned>(std::random_device{}());
     std::cout << "HOLDFAST_WIRE_SEED=" << seed << std::endl;
     return seed;
+}
+
+void shuffle(std::vector<std::size_t>& numbers) {
+    std::shuffle(numbers.begin(), numbers.end(), std::mt19937{run_seed()});
 }
 
 }  // namespace
@@ -39,12 +45,20 @@ unsigned run_seed() {
     return seed;
 }
 
+std::vector<std::size_t> in_any_order(std::size_t count) {
+    std::vector<std::size_t> all(count);
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    shuffle(all);
+    return all;
+}
+
 std::vector<std::size_t> choose(std::size_t count, std::size_t stride) {
     auto const step = full_run() ? 1 : stride;
     std::vector<std::size_t> chosen;
     for (std::size_t i = run_seed() % step; i < count; i += step) {
         chosen.push_back(i);
     }
+    shuffle(chosen);
     return chosen;
 }
 

@@ -21,8 +21,11 @@ bool is_asked_for(std::string_view what);
 /// for.
 unsigned run_seed();
 
-/// Which of `count` cases are run: all of them in a full run, else every `stride`-th from a start
-/// that the seed decides.
+/// The numbers below `count`, in an order that the seed decides.
+std::vector<std::size_t> in_any_order(std::size_t count);
+
+/// Which of `count` cases are run, and in which order: all of them in a full run, else every
+/// `stride`-th. The seed decides the order and where the stride starts.
 std::vector<std::size_t> choose(std::size_t count, std::size_t stride);
 
 }  // namespace holdfast::test

@@ -1,5 +1,7 @@
 #include "scenario.hpp"
 
+#include "plan.hpp"
+#include "support/background.hpp"
 #include "support/run.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -53,18 +55,20 @@ asio::awaitable<std::vector<std::size_t>> preflight(
     std::string const& name,
     std::shared_ptr<report> const& findings
 ) {
-    std::vector<std::size_t> sizes;
-    co_await tested.ready(asio::use_awaitable);
-    for (auto const& each : all_steps()) {
+    // A script that the server does not know is answered with NOSCRIPT, in whichever step comes
+    // first.
+    co_await warm_up(tested);
+    std::vector<std::size_t> sizes(all_steps().size(), health_reply_size);
+    for (auto const number : in_any_order(sizes.size())) {
+        auto const& each = all_steps()[number];
         if (each.message == message_kind::health) {
-            sizes.push_back(health_reply_size);
             continue;
         }
-        auto const key = fmt::format("{}-{}", name, sizes.size());
+        auto const key = fmt::format("{}-{}", name, number);
         auto const one =
             std::make_shared<exchange>(on, tested, name, key, findings, each, std::nullopt);
         co_await one->run();
-        sizes.push_back(one->message_size());
+        sizes[number] = one->message_size();
     }
     co_return sizes;
 }
@@ -378,8 +382,8 @@ asio::awaitable<void> exchange::disperse() {
     }
 }
 
-// The client is of use as before. Where the connection for notifications was struck, that means to be
-// woken by one.
+// The client is of use as before. Where the connection for notifications was struck, that means to
+// be woken by one.
 asio::awaitable<void> exchange::follow_up() {
     if (lies()) {
         co_await outlive_lies();

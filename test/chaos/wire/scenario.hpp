@@ -2,10 +2,10 @@
 #define HOLDFAST_TEST_WIRE_SCENARIO_HPP
 
 #include "disturbance.hpp"
+#include "fault_router.hpp"
 #include "pending.hpp"
 #include "report.hpp"
 #include "support/redis_probe.hpp"
-#include "fault_router.hpp"
 
 #include <holdfast.hpp>
 
@@ -51,8 +51,8 @@ std::vector<step> const& all_steps();
 /// The length of the step's message where it cannot be seen without a fault.
 inline constexpr std::size_t health_reply_size = 14;  // "$8", "holdfast"
 
-/// Runs all steps without a fault, but for the checks of idle connections: afterwards the server
-/// knows all scripts. Returns how long each step's message was.
+/// Runs all steps in any order without a fault, but for the checks of idle connections: afterwards
+/// the server knows all scripts. Returns how long each step's message was.
 boost::asio::awaitable<std::vector<std::size_t>> preflight(
     stage& on,
     client& tested,

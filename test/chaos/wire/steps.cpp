@@ -42,7 +42,7 @@ std::vector<step> const& all_steps() {
         {"hello for notifications", notifications, hello, &exchange::subscriber_probed},
         {"ping for notifications", notifications, probe_ping, &exchange::subscriber_probed},
         {"subscription", notifications, subscribe, &exchange::busy},
-        {"loss_margin", notifications, message, &exchange::notified},
+        {"notification", notifications, message, &exchange::notified},
         {"unsubscription", notifications, unsubscribe, &exchange::unsubscribed},
         {"health for notifications", notifications, health, &exchange::idle},
     };
