@@ -27,7 +27,8 @@ void run_with_deadline(
     int threads = 1
 );
 
-/// Looks until `holds` returns true, at most for `limit`; false if it never did.
+/// Looks until `holds` returns true, at most for `limit`; false if it never did. While the machine
+/// stands still the limit does, too.
 bool eventually(std::chrono::milliseconds limit, std::function<bool()> const& holds);
 
 /// The same for coroutines, on their executor.

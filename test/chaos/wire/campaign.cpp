@@ -62,7 +62,7 @@ asio::awaitable<std::vector<std::size_t>> campaign::preflight() {
     auto sizes = co_await test::preflight(stage_, *tested.by, tested.name, findings_);
     // Those of the probes.
     BOOST_TEST(tested.by->stats().reconnects == 7U);
-    co_await retire(tested);
+    co_await retire(tested, *findings_);
     reconnects_ = withdrawals_ = 0;
     co_return sizes;
 }
@@ -100,7 +100,7 @@ asio::awaitable<void> campaign::lane(std::string name) {
             board_.proxy().forget_closed();
         }
     }
-    co_await retire(tested);
+    co_await retire(tested, *findings_);
 }
 
 asio::awaitable<void> campaign::run_case(
@@ -111,7 +111,7 @@ asio::awaitable<void> campaign::run_case(
     // A withdrawal of the case before may be under way: its answer would prove an error, too, and
     // no check would be sent.
     if (one.own_client || one.where->message == message_kind::check) {
-        co_await retire(tested);
+        co_await retire(tested, *findings);
     }
     if (!tested.by) {
         co_await start(tested);
@@ -131,7 +131,7 @@ asio::awaitable<void> campaign::run_case(
     if (!usable) {
         tested.by.reset();
     } else if (one.own_client) {
-        co_await retire(tested);
+        co_await retire(tested, *findings);
     }
 }
 
@@ -141,7 +141,7 @@ asio::awaitable<void> campaign::start(subject& tested) {
     co_await tested.by->ready(asio::use_awaitable);
 }
 
-asio::awaitable<void> campaign::retire(subject& tested) {
+asio::awaitable<void> campaign::retire(subject& tested, report& findings) {
     if (!tested.by) {
         co_return;
     }
@@ -149,7 +149,7 @@ asio::awaitable<void> campaign::retire(subject& tested) {
     auto const quiet = [&by] { return by->stats().subscriptions_now == 0; };
     bool const unsubscribed = co_await co_eventually(terms_.bound, quiet);
     if (!unsubscribed) {
-        findings_->add(violation::left_behind, tested.name, "a subscription in the client");
+        findings.add(violation::left_behind, tested.name, "a subscription in the client");
     }
     auto const done = by->stats();
     reconnects_ += done.reconnects;
@@ -158,14 +158,15 @@ asio::awaitable<void> campaign::retire(subject& tested) {
     // It cannot know what became of a release that it was told to be refused.
     bool const in_doubt = tested.was_lied_to && ec == errc::release_unknown;
     if (ec && !in_doubt) {
-        findings_->add(violation::left_behind, tested.name, "shutdown: " + ec.message());
+        findings.add(violation::left_behind, tested.name, "shutdown: " + ec.message());
     }
 }
 
 // Nothing but token counters is left.
 asio::awaitable<void> campaign::look_at_the_end() {
     auto const no_locks = [this] { return probe_.lock_keys().empty(); };
-    BOOST_TEST(co_await co_eventually(terms_.lease, no_locks));
+    // What a client left that was given up goes with its lease.
+    BOOST_TEST(co_await co_eventually(terms_.lease + terms_.bound, no_locks));
     auto const quiet = [this] { return rival_.stats().subscriptions_now == 0; };
     BOOST_TEST(co_await co_eventually(terms_.bound, quiet));
     BOOST_TEST(rival_.stats().waiters_now == 0U);

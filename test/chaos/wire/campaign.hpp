@@ -74,7 +74,7 @@ private:
         std::shared_ptr<report> findings
     );
     boost::asio::awaitable<void> start(subject& tested);
-    boost::asio::awaitable<void> retire(subject& tested);
+    boost::asio::awaitable<void> retire(subject& tested, report& findings);
     boost::asio::awaitable<void> look_at_the_end();
 
     boost::asio::any_io_executor executor_;
