@@ -97,6 +97,9 @@ private:
         lease_clock::time_point since{};
     };
 
+    // Thrown when an operation does not end: the rest of the step makes no sense.
+    struct abandoned {};
+
     // The steps.
     boost::asio::awaitable<void> probed();
     boost::asio::awaitable<void> idle();
