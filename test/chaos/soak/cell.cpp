@@ -9,13 +9,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <ctime>
 #include <exception>
-#include <fstream>
 #include <iterator>
-#include <sstream>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
@@ -35,10 +32,6 @@ constexpr auto drain_limit = lease_time + 20s;
 constexpr auto leftover_limit = lease_time + 9s;
 // Less than the drift allowance of a lease.
 constexpr nanos clock_tolerance = 5ms;
-
-std::string this_program() {
-    return std::filesystem::read_symlink("/proc/self/exe").string();
-}
 
 std::filesystem::path make_folder() {
     auto name = (std::filesystem::temp_directory_path() / "holdfast-XXXXXX").string();
@@ -69,95 +62,7 @@ test::server_options options_of_server(cell_options const& options) {
     return made;
 }
 
-std::vector<std::string> worker_command(
-    cell_options const& options,
-    std::int64_t number,
-    std::filesystem::path const& folder
-) {
-    return {
-        this_program(),
-        "worker",
-        "--server",
-        (folder / "server").string(),
-        "--resource",
-        (folder / "resource").string(),
-        "--history",
-        (folder / fmt::format("worker-{}", number)).string(),
-        "--number",
-        std::to_string(number),
-        "--coroutines",
-        std::to_string(options.coroutines),
-        "--threads",
-        std::to_string(number % 3 == 1 ? 1 : 2),
-        "--seed",
-        std::to_string(options.seed)
-    };
-}
-
 }  // namespace
-
-// Workers
-
-worker_process::worker_process(
-    cell_options const& options,
-    std::int64_t number,
-    std::filesystem::path folder
-)
-    : number_{number},
-      history_{folder / fmt::format("worker-{}", number)},
-      child_{worker_command(options, number, folder)} {}
-
-void worker_process::expect(std::string_view word, millis limit) {
-    auto const line = child_.read_line(limit);
-    if (!line) {
-        throw std::runtime_error{fmt::format("it ended with {}", child_.wait())};
-    }
-    if (*line != word) {
-        throw std::runtime_error{fmt::format("it said \"{}\" instead of \"{}\"", *line, word)};
-    }
-}
-
-void worker_process::go(millis limit) {
-    child_.signal(SIGUSR1);
-    expect("going", limit);
-}
-
-std::optional<levels> worker_process::await_drained(millis limit) {
-    std::optional<std::string> line;
-    try {
-        line = child_.read_line(limit);
-    } catch (std::runtime_error const&) {
-        return std::nullopt;
-    }
-    if (!line) {
-        throw std::runtime_error{fmt::format("it ended with {}", child_.wait())};
-    }
-    std::istringstream in{*line};
-    std::string word;
-    levels left;
-    in >> word >> left.waiters >> left.leases >> left.subscriptions;
-    if (!in || word != "drained") {
-        throw std::runtime_error{fmt::format("it said \"{}\" instead of \"drained\"", *line)};
-    }
-    return left;
-}
-
-footprint worker_process::measure() const {
-    auto const process = std::filesystem::path{"/proc"} / std::to_string(child_.pid());
-    footprint now;
-    now.descriptors = std::distance(
-        std::filesystem::directory_iterator{process / "fd"},
-        std::filesystem::directory_iterator{}
-    );
-    std::ifstream in{process / "statm"};
-    std::int64_t all_pages = 0;
-    std::int64_t resident_pages = 0;
-    in >> all_pages >> resident_pages;
-    now.memory = resident_pages * ::sysconf(_SC_PAGESIZE);
-    return now;
-}
-
-// The cell
 
 cell::cell(cell_options options)
     : options_{std::move(options)},
@@ -218,10 +123,10 @@ void cell::note(event e) {
     events_.push_back(std::move(e));
 }
 
-void cell::replace(worker_process& dead) {
+void cell::replace(worker_handle& dead) {
     auto last_words = dead.read_history();
     events_.insert(events_.end(), last_words.begin(), last_words.end());
-    dead = worker_process{options_, ++last_worker_, folder_};
+    dead = worker_handle{options_, ++last_worker_, folder_};
     dead.await_ready(scaled(start_limit));
     dead.go(scaled(start_limit));
 }
@@ -319,7 +224,7 @@ nanos cell::time_it_had(std::optional<std::int64_t> process, instant since) cons
     return nanos{stalls.free_time(since, now())};
 }
 
-std::optional<levels> cell::await_drained(worker_process& worker, instant asked) {
+std::optional<levels> cell::await_drained(worker_handle& worker, instant asked) {
     for (;;) {
         if (auto const left = worker.await_drained(1s)) {
             return left;

@@ -186,7 +186,7 @@ void rotate_password(cell& where, std::mt19937_64& random) {
 
 // Workers
 
-worker_process& any_worker(cell& where, std::mt19937_64& random) {
+worker_handle& any_worker(cell& where, std::mt19937_64& random) {
     auto& all = where.workers();
     return all[static_cast<std::size_t>(draw(random, 0, static_cast<int>(all.size()) - 1))];
 }

@@ -1,0 +1,22 @@
+#ifndef HOLDFAST_TEST_SOAK_CELL_OPTIONS_HPP
+#define HOLDFAST_TEST_SOAK_CELL_OPTIONS_HPP
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace holdfast::soak {
+
+using millis = std::chrono::milliseconds;
+
+struct cell_options {
+    std::string server_program;  // empty: redis-server
+    int workers = 3;
+    int coroutines = 16;     // in each
+    int time_scale = 1;      // all limits times this, where programs run slowly
+    std::uint64_t seed = 1;  // what the workers draw from
+};
+
+}  // namespace holdfast::soak
+
+#endif

@@ -1,0 +1,105 @@
+#include "soak/worker_handle.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <stdexcept>
+
+namespace holdfast::soak {
+
+namespace {
+
+std::vector<std::string> worker_command(
+    cell_options const& options,
+    std::int64_t number,
+    std::filesystem::path const& folder
+) {
+    return {
+        this_program(),
+        "worker",
+        "--server",
+        (folder / "server").string(),
+        "--resource",
+        (folder / "resource").string(),
+        "--history",
+        (folder / fmt::format("worker-{}", number)).string(),
+        "--number",
+        std::to_string(number),
+        "--coroutines",
+        std::to_string(options.coroutines),
+        "--threads",
+        std::to_string(number % 3 == 1 ? 1 : 2),
+        "--seed",
+        std::to_string(options.seed)
+    };
+}
+
+}  // namespace
+
+std::string this_program() {
+    return std::filesystem::read_symlink("/proc/self/exe").string();
+}
+
+worker_handle::worker_handle(
+    cell_options const& options,
+    std::int64_t number,
+    std::filesystem::path folder
+)
+    : number_{number},
+      history_{folder / fmt::format("worker-{}", number)},
+      child_{worker_command(options, number, folder)} {}
+
+void worker_handle::expect(std::string_view word, millis limit) {
+    auto const line = child_.read_line(limit);
+    if (!line) {
+        throw std::runtime_error{fmt::format("it ended with {}", child_.wait())};
+    }
+    if (*line != word) {
+        throw std::runtime_error{fmt::format("it said \"{}\" instead of \"{}\"", *line, word)};
+    }
+}
+
+void worker_handle::go(millis limit) {
+    child_.signal(SIGUSR1);
+    expect("going", limit);
+}
+
+std::optional<levels> worker_handle::await_drained(millis limit) {
+    std::optional<std::string> line;
+    try {
+        line = child_.read_line(limit);
+    } catch (std::runtime_error const&) {
+        return std::nullopt;
+    }
+    if (!line) {
+        throw std::runtime_error{fmt::format("it ended with {}", child_.wait())};
+    }
+    std::istringstream in{*line};
+    std::string word;
+    levels left;
+    in >> word >> left.waiters >> left.leases >> left.subscriptions;
+    if (!in || word != "drained") {
+        throw std::runtime_error{fmt::format("it said \"{}\" instead of \"drained\"", *line)};
+    }
+    return left;
+}
+
+footprint worker_handle::measure() const {
+    auto const process = std::filesystem::path{"/proc"} / std::to_string(child_.pid());
+    footprint now;
+    now.descriptors = std::distance(
+        std::filesystem::directory_iterator{process / "fd"},
+        std::filesystem::directory_iterator{}
+    );
+    std::ifstream in{process / "statm"};
+    std::int64_t all_pages = 0;
+    std::int64_t resident_pages = 0;
+    in >> all_pages >> resident_pages;
+    now.memory = resident_pages * ::sysconf(_SC_PAGESIZE);
+    return now;
+}
+
+}  // namespace holdfast::soak

@@ -1,0 +1,68 @@
+#ifndef HOLDFAST_TEST_SOAK_WORKER_HANDLE_HPP
+#define HOLDFAST_TEST_SOAK_WORKER_HANDLE_HPP
+
+#include "soak/cell_options.hpp"
+#include "soak/history.hpp"
+#include "support/child_process.hpp"
+
+#include <csignal>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::soak {
+
+/// The path of this program, which is started again as worker and as resource.
+std::string this_program();
+
+/// What a process takes from the system.
+struct footprint {
+    std::int64_t descriptors = 0;
+    std::int64_t memory = 0;  // resident, in bytes
+};
+
+/// What a worker's client still has when everybody is done.
+struct levels {
+    int waiters = 0;
+    int leases = 0;
+    int subscriptions = 0;
+};
+
+/// One worker, seen from the conductor. Throws `std::runtime_error` when it does not answer.
+class worker_handle {
+public:
+    worker_handle(cell_options const& options, std::int64_t number, std::filesystem::path folder);
+
+    [[nodiscard]] std::int64_t number() const { return number_; }
+    test::child_process& child() { return child_; }
+
+    void await_ready(millis limit) { expect("ready", limit); }
+    void go(millis limit);
+    void ask_to_drain() { child_.signal(SIGUSR2); }
+    /// Nothing when it does not answer in time; it may be asked again.
+    std::optional<levels> await_drained(millis limit);
+    /// Returns as `child_process::wait`.
+    int end(millis limit) {
+        child_.signal(SIGTERM);
+        return child_.wait(limit);
+    }
+    std::vector<event> read_history() { return history_.read(); }
+
+    [[nodiscard]] footprint measure() const;
+    /// That of its first rest, once it had one.
+    std::optional<footprint> at_first{};
+
+private:
+    void expect(std::string_view word, millis limit);
+
+    std::int64_t number_;
+    history_reader history_;
+    test::child_process child_;
+};
+
+}  // namespace holdfast::soak
+
+#endif
