@@ -1,86 +1,16 @@
 #ifndef HOLDFAST_TEST_SOAK_CHECKER_HPP
 #define HOLDFAST_TEST_SOAK_CHECKER_HPP
 
+#include "soak/findings.hpp"
 #include "soak/history.hpp"
+#include "soak/rules.hpp"
 
 #include <cstdint>
 #include <map>
 #include <set>
-#include <string>
-#include <string_view>
 #include <vector>
 
 namespace holdfast::soak {
-
-/// What a history may break.
-enum class rule {
-    malformed,        // it cannot be what happened: the test itself is wrong
-    clean_start,      // there was nothing before anything began
-    exclusion,        // one holder at a time believes that it has the lock
-    deadline,         // nobody else gets the lock before the deadline of one who did not give it
-                      // up; deadlines only move forward
-    data_loss,        // no renewal succeeds that was sent after the server had lost the lock
-    dead_on_arrival,  // no lease is handed out that is over
-    validity,         // a lease is valid until its loss margin, and no longer, whoever was asleep
-    token_order,      // a later grant has a greater token
-    token_reuse,      // no two grants have the same token
-    stale_access,     // the resource accepts no token that is smaller than one it has seen
-    lost_update,      // with the token, no write overwrites what its holder had not read
-    told_in_time,     // who loses a lease is told before its deadline
-    progress,         // once the fault is over, who waits is granted the lock
-    hand_over,        // in calm times a lock that was released goes to who waits for it
-    promptness,       // what has a time limit keeps it
-    nothing_left,     // when nobody wants a lock, nothing of it is left
-    survival,         // no worker ends, hangs, or runs hot
-};
-
-std::string_view name_of(rule broken);
-
-struct rules {
-    nanos lease = std::chrono::seconds{1};
-    nanos loss_margin = lease / 3;                              // from the loss to the deadline
-    nanos grant_within = lease + std::chrono::seconds{5};  // after the fault, or the request
-    nanos hand_over_within = lease * 7 / 10;               // a lost wake-up costs a lease
-    nanos renew_within = lease / 6;
-    nanos release_within = lease / 3;
-    /// How late an answer to what has a time limit may be.
-    nanos slack = std::chrono::seconds{1};
-    /// How long a process must have been free since a lease was over to be blamed for what its
-    /// holder does not know.
-    nanos time_to_tell = std::chrono::milliseconds{100};
-    /// How long an event loop may be kept busy by its own process.
-    nanos longest_block = std::chrono::milliseconds{200};
-};
-
-struct violation {
-    rule broken;
-    instant at;
-    std::int64_t lock;     // -1: none in particular
-    std::int64_t process;  // 0: none in particular
-    std::string text;
-};
-
-struct tally {
-    std::int64_t grants = 0;
-    std::int64_t hand_overs = 0;  // grants after a grant to another process
-    std::int64_t told_lost = 0;
-    std::int64_t overlaps = 0;
-    std::int64_t explained_overlaps = 0;  // the server had lost its data, or its clock was set
-    std::int64_t excused = 0;             // told too late because the process could not run
-    std::int64_t stale_offered = 0;
-    std::int64_t stale_accepted = 0;
-    std::int64_t lost_updates = 0;
-    std::int64_t lost_without_token = 0;
-    std::int64_t left_behind = 0;
-    nanos slowest_recovery{0};  // from the end of the fault to the grant of one who waited then
-
-    tally& operator+=(tally const& other);
-};
-
-struct findings {
-    tally counts;
-    std::vector<violation> violations;
-};
 
 /// Checks the histories of one server's locks, one after the other.
 ///

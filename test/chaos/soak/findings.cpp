@@ -1,0 +1,23 @@
+#include "soak/findings.hpp"
+
+#include <algorithm>
+
+namespace holdfast::soak {
+
+tally& tally::operator+=(tally const& other) {
+    grants += other.grants;
+    hand_overs += other.hand_overs;
+    told_lost += other.told_lost;
+    overlaps += other.overlaps;
+    explained_overlaps += other.explained_overlaps;
+    excused += other.excused;
+    stale_offered += other.stale_offered;
+    stale_accepted += other.stale_accepted;
+    lost_updates += other.lost_updates;
+    lost_without_token += other.lost_without_token;
+    left_behind += other.left_behind;
+    slowest_recovery = std::max(slowest_recovery, other.slowest_recovery);
+    return *this;
+}
+
+}  // namespace holdfast::soak
