@@ -1,0 +1,135 @@
+// What every caller is owed. Every rule has a history that keeps it, and one that breaks it.
+#include "soak/check_answers.hpp"
+
+#include "soak/written_history.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <utility>
+
+using namespace holdfast::soak;
+
+// It may end on its way.
+BOOST_AUTO_TEST_CASE(a_lease_that_was_over_for_long_is_dead_on_arrival) {
+    for (auto const& [granted, fine] : {std::pair{809, true}, std::pair{810, false}}) {
+        history all;
+        all.op(1, 1)
+            .invoke(1)
+            .granted(granted, 5, 1010)
+            .says(granted + 1, happening::lost)
+            .releasing(granted + 5);
+        if (fine) {
+            keeps_all_rules(all);
+        } else {
+            breaks(all, rule::dead_on_arrival);
+            all.span(happening::stalled, 300, 711, 1);
+            keeps_all_rules(all);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(who_is_told_after_the_deadline_is_told_too_late) {
+    for (auto const& [told, fine] : {std::pair{1009, true}, std::pair{1010, false}}) {
+        history all;
+        all.op(1, 1).invoke(1).granted(10, 5, 1010).says(told, happening::lost).releasing(1100);
+        if (fine) {
+            keeps_all_rules(all);
+        } else {
+            breaks(all, rule::told_in_time);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(who_holds_beyond_the_deadline_must_have_been_told) {
+    for (auto const& [end, fine] : {std::pair{1009, true}, std::pair{1010, false}}) {
+        history all;
+        all.op(1, 1).invoke(1).granted(10, 5, 1010).releasing(end);
+        if (fine) {
+            keeps_all_rules(all);
+        } else {
+            breaks(all, rule::told_in_time);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_pause_excuses_as_far_as_it_leaves_no_time_to_tell) {
+    for (auto const& [until, fine] : {std::pair{911, true}, std::pair{909, false}}) {
+        history all;
+        all.op(1, 1).invoke(1).granted(10, 5, 1010).says(1015, happening::lost).releasing(1100);
+        all.span(happening::stalled, 700, until, 1);
+        all.span(happening::stalled, 700, 1100, 2);
+        if (fine) {
+            keeps_all_rules(all);
+            BOOST_TEST(check(all).counts.excused == 1);
+        } else {
+            breaks(all, rule::told_in_time);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(who_waits_too_long_after_the_fault_breaks_progress) {
+    for (auto const& [granted, fine] : {std::pair{8000, true}, std::pair{8001, false}}) {
+        history all;
+        all.op(1, 1).invoke(1).granted(granted, 5, granted + 1000).releasing(granted + 1);
+        all.conductor(500, happening::fault);
+        all.conductor(2000, happening::healed);
+        if (fine) {
+            keeps_all_rules(all);
+            BOOST_TEST(check(all).counts.slowest_recovery.count() == at_ms(6000));
+        } else {
+            breaks(all, rule::progress);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_machine_that_stands_still_hinders_progress) {
+    history all;
+    all.op(1, 1).invoke(1).granted(9000, 5, 10000).releasing(9001);
+    all.span(happening::stalled, 3000, 6000, 2);
+    keeps_all_rules(all);
+}
+
+BOOST_AUTO_TEST_CASE(who_is_never_answered_breaks_progress_unless_dead) {
+    history all;
+    all.op(1, 1).invoke(1);
+    auto dead = all;
+    breaks(all, rule::progress);
+    dead.conductor(5, happening::killed, 1);
+    keeps_all_rules(dead);
+}
+
+BOOST_AUTO_TEST_CASE(a_limit_is_kept) {
+    for (auto const& [answer, fine] : {std::pair{1101, true}, std::pair{1102, false}}) {
+        history all;
+        all.op(1, 1).invoke(1, 100).says(answer, happening::no_lease, "busy");
+        all.conductor(1090, happening::healed);
+        if (fine) {
+            keeps_all_rules(all);
+        } else {
+            breaks(all, rule::promptness);
+        }
+    }
+    history stopped;
+    stopped.op(1, 1).invoke(1, 100).says(2000, happening::no_lease, "busy");
+    stopped.span(happening::paused, 50, 1990, 1);
+    keeps_all_rules(stopped);
+}
+
+BOOST_AUTO_TEST_CASE(releases_and_renewals_are_answered_in_time) {
+    history slow_release;
+    slow_release.op(1, 1).invoke(1).granted(10, 5, 1010).releasing(20).released(1351);
+    breaks(slow_release, rule::promptness);
+
+    history slow_renewal;
+    slow_renewal.op(1, 1)
+        .invoke(1)
+        .granted(10, 5, 3010)
+        .says(20, happening::renew)
+        .says(1181, happening::renewed, "ok")
+        .releasing(1190)
+        .released(1191);
+    auto stopped = slow_renewal;
+    breaks(slow_renewal, rule::promptness);
+    stopped.span(happening::stalled, 15, 1182, 1);
+    keeps_all_rules(stopped);
+}

@@ -1,0 +1,211 @@
+// Who had a lock when, and under which token. Every rule has a history that keeps it, and one that
+// breaks it.
+#include "soak/check_grants.hpp"
+
+#include "soak/written_history.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+using namespace holdfast::soak;
+
+BOOST_AUTO_TEST_CASE(two_who_believe_at_a_time_break_exclusion) {
+    history all;
+    all.op(1, 1).whole(10, 30, 5);
+    all.op(2, 1).whole(29, 40, 6);
+    auto const found = check(all);
+    BOOST_TEST(found.counts.overlaps == 1);
+    BOOST_REQUIRE(!found.violations.empty());
+    BOOST_TEST(found.violations[0].broken == rule::exclusion);
+    BOOST_TEST(found.violations[0].at == at_ms(29));
+}
+
+BOOST_AUTO_TEST_CASE(an_overlap_is_found_behind_a_third_one) {
+    history all;
+    all.op(1, 1).invoke(1).granted(10, 5, 1010).releasing(100).released(101);
+    all.op(2, 1).invoke(1).granted(20, 6, 1020).releasing(30).released(31);
+    all.op(3, 1).invoke(1).granted(50, 7, 1050).releasing(60).released(61);
+    BOOST_TEST(check(all).counts.overlaps == 2);
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_that_was_lost_is_believed_in_no_more) {
+    history all;
+    all.op(1, 1).invoke(1).granted(10, 5, 1010).says(700, happening::lost).releasing(705);
+    all.op(2, 1).whole(710, 720, 6);
+    keeps_all_rules(all);
+}
+
+BOOST_AUTO_TEST_CASE(validity_ends_by_the_clock_also_for_one_who_was_stopped) {
+    history all;
+    all.op(1, 1).invoke(1).granted(10, 5, 1010).says(3000, happening::lost).releasing(3001);
+    all.span(happening::paused, 100, 2990, 1);
+    all.op(2, 1).whole(1011, 1020, 6);
+    auto const found = check(all);
+    BOOST_TEST(broken_rules(found).empty());
+    BOOST_TEST(found.counts.excused == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_dead_process_believes_nothing) {
+    history all;
+    all.op(1, 1).invoke(1).granted(10, 5, 1010).moved(400, 1400);
+    all.conductor(500, happening::killed, 1);
+    all.op(2, 1).whole(1410, 1420, 6);
+    keeps_all_rules(all);
+}
+
+BOOST_AUTO_TEST_CASE(leases_of_one_owner_are_one_grant) {
+    history all;
+    all.op(1, 1, 77).invoke(1).granted(10, 5, 1010).releasing(30).released(31);
+    all.op(1, 2, 77).invoke(12).granted(15, 5, 1010).releasing(25).released(26);
+    keeps_all_rules(all);
+    all.op(2, 1).whole(28, 40, 6);
+    BOOST_TEST(check(all).counts.overlaps == 1);
+}
+
+BOOST_AUTO_TEST_CASE(an_overlap_after_a_loss_of_data_is_explained) {
+    history all;
+    all.op(1, 1).invoke(1).granted(10, 5, 1010).says(400, happening::lost).releasing(401);
+    all.span(happening::data_lost, 100, 150);
+    all.op(2, 1).whole(160, 200, 6);
+    auto const found = check(all);
+    BOOST_TEST(broken_rules(found).empty());
+    BOOST_TEST(found.counts.explained_overlaps == 1);
+    BOOST_TEST(found.counts.overlaps == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_loss_of_data_explains_nothing_that_was_granted_after_it_or_before) {
+    history after;
+    after.span(happening::data_lost, 2, 5);
+    after.op(1, 1).whole(10, 30, 5);
+    after.op(2, 1).whole(20, 40, 6);
+    BOOST_TEST(check(after).counts.overlaps == 1);
+
+    history waited;
+    waited.span(happening::data_lost, 2, 5);
+    waited.op(1, 1).invoke(1).granted(600, 5, 1600).releasing(630);
+    waited.op(2, 1).whole(620, 640, 6);
+    BOOST_TEST(check(waited).counts.overlaps == 1);
+
+    history before;
+    before.op(1, 1).whole(10, 30, 5);
+    before.op(2, 1).whole(20, 40, 6);
+    before.span(happening::data_lost, 25, 28);
+    BOOST_TEST(check(before).counts.overlaps == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_step_of_the_wall_clock_explains_an_overlap) {
+    history all;
+    all.op(1, 1).whole(10, 30, 5);
+    all.op(2, 1).whole(29, 40, 6);
+    all.conductor(15, happening::clock_moved);
+    auto const found = check(all);
+    BOOST_TEST(broken_rules(found).empty());
+    BOOST_TEST(found.counts.explained_overlaps == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_grant_before_the_deadline_of_another_breaks_it) {
+    for (auto const& [next, fine] : {std::pair{1010, true}, std::pair{1009, false}}) {
+        history all;
+        all.op(1, 1).invoke(1).granted(10, 5, 1010).says(710, happening::lost).releasing(1100);
+        all.op(2, 1).whole(next, 1090, 6);
+        if (fine) {
+            keeps_all_rules(all);
+        } else {
+            breaks(all, rule::deadline);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_deadline_of_a_dead_process_stands) {
+    history all;
+    all.op(1, 1).invoke(1).granted(10, 5, 1010).moved(400, 1400);
+    all.conductor(500, happening::killed, 1);
+    all.op(2, 1).whole(1300, 1420, 6);
+    breaks(all, rule::deadline);
+}
+
+BOOST_AUTO_TEST_CASE(no_lease_is_renewed_after_its_key_was_lost) {
+    for (auto const& [renewed_to, fine] : {std::pair{1500, true}, std::pair{1501, false}}) {
+        history all;
+        all.op(1, 1).invoke(1).granted(10, 5, 1010).moved(600, renewed_to).releasing(700);
+        all.span(happening::data_lost, 400, 500);
+        all.op(2, 1).invoke(1).granted(705, 6, 1705).releasing(710);
+        if (fine) {
+            keeps_all_rules(all);
+        } else {
+            breaks(all, rule::data_loss);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_later_grant_with_a_smaller_token_breaks_the_order) {
+    history all;
+    all.op(1, 1).invoke(1).granted(10, 6, 1010).releasing(20).released(21);
+    all.op(2, 1).invoke(22).granted(30, 5, 1030).releasing(40).released(41);
+    breaks(all, rule::token_order);
+}
+
+BOOST_AUTO_TEST_CASE(tokens_grow_over_a_loss_of_data) {
+    history all;
+    all.op(1, 1).invoke(1).granted(10, 6, 1010).releasing(20).released(21);
+    all.span(happening::data_lost, 600, 700);
+    all.op(2, 1).invoke(705).granted(710, 5, 1710).releasing(720).released(721);
+    auto const found = check(all);
+    // Both were around when the data were lost: nobody can say which was granted first.
+    BOOST_TEST(broken_rules(found).empty());
+
+    history apart;
+    apart.op(1, 1).invoke(1).granted(10, 6, 1010).releasing(20).released(21);
+    apart.op(2, 1).invoke(22).granted(30, 4, 1030).releasing(40).released(41);
+    apart.span(happening::data_lost, 600, 700);
+    breaks(apart, rule::token_order);
+}
+
+BOOST_AUTO_TEST_CASE(a_token_that_was_given_out_twice) {
+    history all;
+    all.op(1, 1).invoke(1).granted(10, 5, 1010).releasing(20).released(21);
+    all.op(2, 1).invoke(22).granted(30, 5, 1030).releasing(40).released(41);
+    auto const broken = broken_rules(check(all));
+    BOOST_TEST((std::count(broken.begin(), broken.end(), rule::token_reuse) == 1));
+}
+
+BOOST_AUTO_TEST_CASE(a_free_lock_goes_to_who_waits_in_calm_times) {
+    struct {
+        std::int64_t granted;
+        std::int64_t calm;
+        std::int64_t asked;
+        bool fine;
+    } const cases[] = {
+        {721, 20, 15, true},
+        {722, 20, 15, false},
+        {722, 22, 15, true},
+        {722, 20, 22, true},  // was not there yet
+    };
+    for (auto const& c : cases) {
+        history all;
+        all.conductor(c.calm, happening::calm);
+        all.op(1, 1).whole(10, 20, 5);
+        all.op(2, 1).invoke(c.asked).granted(c.granted, 6, c.granted + 1000).releasing(730);
+        if (c.fine) {
+            keeps_all_rules(all);
+        } else {
+            breaks(all, rule::hand_over);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(nobody_waits_who_was_stopped_or_when_the_release_was_not_answered) {
+    history stopped;
+    stopped.conductor(2, happening::calm);
+    stopped.op(1, 1).whole(10, 20, 5);
+    stopped.op(2, 1).invoke(15).granted(900, 6, 1900).releasing(901);
+    auto unanswered = stopped;
+    breaks(stopped, rule::hand_over);
+    stopped.span(happening::stalled, 100, 400, 3);
+    keeps_all_rules(stopped);
+    std::erase_if(unanswered.events, [](event const& e) { return e.what == happening::released; });
+    keeps_all_rules(unanswered);
+}
