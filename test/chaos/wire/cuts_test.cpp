@@ -1,7 +1,7 @@
 // The connection fails at a byte of a reply: at every byte of every kind of reply, in each way.
 //
-// HOLDFAST_WIRE=full runs all of the cuts, otherwise it is every n-th of them, from a start that is
-// drawn: HOLDFAST_WIRE_SEED sets it. HOLDFAST_WIRE_ONLY names one step of the scenario.
+// HOLDFAST_WIRE=full runs all of the cuts, otherwise it is every n-th of them. The start and the
+// order are drawn: HOLDFAST_WIRE_SEED sets them. HOLDFAST_WIRE_ONLY names one step of the scenario.
 
 #include "support/run.hpp"
 #include "wire/campaign.hpp"

@@ -1,8 +1,8 @@
 // What the server says is not what was asked: answers are inserted, lost, repeated, overtaken and
 // exchanged, on both connections. Whatever comes of it, nobody holds a lock that is not theirs.
 //
-// HOLDFAST_WIRE=full runs all of them, otherwise it is every n-th, from a start that is drawn:
-// HOLDFAST_WIRE_SEED sets it. HOLDFAST_WIRE_ONLY names one step of the scenario.
+// HOLDFAST_WIRE=full runs all of them, otherwise it is every n-th. The start and the order are
+// drawn: HOLDFAST_WIRE_SEED sets them. HOLDFAST_WIRE_ONLY names one step of the scenario.
 
 #include "support/run.hpp"
 #include "wire/campaign.hpp"
