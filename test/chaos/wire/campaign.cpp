@@ -108,8 +108,8 @@ asio::awaitable<void> campaign::run_case(
     wire_case const& one,
     std::shared_ptr<report> findings
 ) {
-    // A withdrawal of the case before may be under way: its answer would prove an error, too, and
-    // no check would be sent.
+    // No check is sent while a withdrawal of the case before is under way: the answer to it proves
+    // an error, too.
     if (one.own_client || one.where->message == message_kind::check) {
         co_await retire(tested, *findings);
     }

@@ -20,6 +20,7 @@ asio::awaitable<std::vector<std::size_t>> preflight(
     std::string const& name,
     std::shared_ptr<report> const& findings
 ) {
+    co_await tested.ready(asio::use_awaitable);
     // A script that the server does not know is answered with NOSCRIPT, in whichever step comes
     // first.
     co_await warm_up(tested);
