@@ -7,7 +7,6 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <exception>
 #include <new>
@@ -16,10 +15,6 @@
 namespace holdfast::detail {
 
 namespace {
-
-// Batches whose memory is used again. One that a burst has made large is not kept.
-constexpr std::size_t spare_batches = 4;
-constexpr std::size_t largest_spare = 64;
 
 void complete(exec_handler& handler, exec_result result) {
     if (handler) {
@@ -41,33 +36,11 @@ exec_status status_of(server_error::effect what) {
     return exec_status::refused;
 }
 
-// A number as the text of an argument.
-class decimal {
-public:
-    explicit decimal(std::uint64_t value) noexcept
-        : end_{std::to_chars(text_.data(), text_.data() + text_.size(), value).ptr} {}
-    [[nodiscard]] std::string_view view() const noexcept {
-        return {text_.data(), static_cast<std::size_t>(end_ - text_.data())};
-    }
-
-private:
-    std::array<char, 20> text_;
-    char* end_;
-};
-
 }  // namespace
-
-struct command_connection::batch {
-    boost::redis::request request;
-    std::size_t size = 0;
-    std::vector<std::string_view> words;
-};
 
 command_connection::command_connection(server_context of, events to)
     : supervisor{std::move(of), connection_id::purpose::commands, std::move(to)},
-      timeout_{strand()} {
-    spare_.reserve(spare_batches);
-}
+      timeout_{strand()} {}
 
 void command_connection::exec(call what, exec_handler handler) {
     if (!usable()) {
@@ -97,20 +70,18 @@ void command_connection::enqueue(record& r) {
 
 void command_connection::append(record& r) {
     if (!open_) {
-        if (spare_.empty()) {
-            open_ = std::make_shared<batch>();
-        } else {
-            open_ = std::move(spare_.back());
-            spare_.pop_back();
-        }
+        open_ = spare_.take();
     }
     auto const nonce = next_nonce();
     r.sent_at = lease_clock::now();
     if (!r.sent_again) {
         r.give_up_at = r.sent_at + r.timeout;
     }
-    write_command(r, nonce);
-    ++open_->size;
+    if (r.what) {
+        open_->add(*r.what, r.sent_again, nonce);
+    } else {
+        open_->add_check(nonce);
+    }
     count().commands.add();
     arm_timeout(r.give_up_at);
     bool const alone = matcher_.empty();
@@ -120,25 +91,6 @@ void command_connection::append(record& r) {
     bool const is_check = !r.what;
     matcher_.on_sent(std::move(r), nonce, is_check);
     flush_soon(alone);
-}
-
-void command_connection::write_command(record const& r, std::uint64_t nonce) {
-    decimal const last{nonce};
-    if (!r.what) {
-        open_->request.push("PING", last.view());
-        return;
-    }
-    auto const& what = *r.what;
-    decimal const key_count{what.keys()};
-    auto& words = open_->words;
-    words.clear();
-    words.push_back(r.sent_again ? what.what().text : what.what().sha1);
-    words.push_back(key_count.view());
-    for (std::size_t i = 0; i < what.size(); ++i) {
-        words.push_back(what.word(i));
-    }
-    words.push_back(last.view());
-    open_->request.push_range(r.sent_again ? "EVAL" : "EVALSHA", words);
 }
 
 // The first request leaves at once; what comes while it is under way is collected.
@@ -166,7 +118,7 @@ void command_connection::flush() {
     auto const connection = share_connection();
     // Runs while Boost.Redis parses: the reply is put aside, and dealt with in a turn of its own.
     // For the only reply of a request that is the turn in which the request completes.
-    boost::redis::any_adapter answers{[this, raw = connection.get(), several = sent->size > 1](
+    boost::redis::any_adapter answers{[this, raw = connection.get(), several = sent->size() > 1](
                                           reply_collector::event what,
                                           boost::redis::resp3::node_view const& node,
                                           error_code& ec
@@ -180,23 +132,14 @@ void command_connection::flush() {
             ec = failure_while_parsing();
         }
     }};
-    auto& request = sent->request;
     connection->async_exec(
-        request,
+        sent->request(),
         std::move(answers),
         [self = shared_from_this(), this, connection, sent](error_code, std::size_t) {
-            recycle(sent);
+            spare_.give_back(sent);
             deliver();
         }
     );
-}
-
-void command_connection::recycle(std::shared_ptr<batch> const& sent) {
-    if (spare_.size() < spare_batches && sent->size <= largest_spare) {
-        sent->request.clear();
-        sent->size = 0;
-        spare_.push_back(sent);
-    }
 }
 
 void command_connection::on_reply(bool more_to_come) {

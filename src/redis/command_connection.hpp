@@ -3,11 +3,10 @@
 
 #include "core/reply_matcher.hpp"
 #include "protocol/backend.hpp"
+#include "redis/request_batch.hpp"
 #include "redis/supervisor.hpp"
 
 #include <holdfast/lease_clock.hpp>
-
-#include <boost/redis/request.hpp>
 
 #include <cstdint>
 #include <deque>
@@ -43,7 +42,6 @@ private:
         /// If no reply will come.
         error_code cause = errc::unreachable;
     };
-    struct batch;
     using matcher = reply_matcher<record, exec_result>;
 
     void on_up() override;
@@ -53,10 +51,8 @@ private:
     /// If it throws, `r` is left as it was, and the connection ends.
     void enqueue(record& r);
     void append(record& r);
-    void write_command(record const& r, std::uint64_t nonce);
     void flush_soon(bool alone);
     void flush();
-    void recycle(std::shared_ptr<batch> const& sent);
     void on_reply(bool more_to_come);
     void deliver();
     void answer(raw_reply reply);
@@ -68,14 +64,14 @@ private:
     void on_timeout();
     void abandon_all();
 
-    std::shared_ptr<batch> open_;
+    std::shared_ptr<request_batch> open_;
     matcher matcher_;
     std::deque<raw_reply> inbox_;
     reply_collector collector_;
     timer timeout_;
     lease_clock::time_point timeout_at_ = lease_clock::time_point::max();
     lease_clock::time_point last_read_{};
-    std::vector<std::shared_ptr<batch>> spare_;
+    spare_batches spare_;
     bool flush_posted_ = false;
     bool deliver_posted_ = false;
     bool desynchronised_ = false;

@@ -1,0 +1,67 @@
+#include "redis/request_batch.hpp"
+
+#include <array>
+#include <charconv>
+
+namespace holdfast::detail {
+
+namespace {
+
+// A number as the text of an argument.
+class decimal {
+public:
+    explicit decimal(std::uint64_t value) noexcept
+        : end_{std::to_chars(text_.data(), text_.data() + text_.size(), value).ptr} {}
+    [[nodiscard]] std::string_view view() const noexcept {
+        return {text_.data(), static_cast<std::size_t>(end_ - text_.data())};
+    }
+
+private:
+    std::array<char, 20> text_;
+    char* end_;
+};
+
+}  // namespace
+
+void request_batch::add(call const& what, bool by_text, std::uint64_t nonce) {
+    decimal const last{nonce};
+    decimal const key_count{what.keys()};
+    words_.clear();
+    words_.push_back(by_text ? what.what().text : what.what().sha1);
+    words_.push_back(key_count.view());
+    for (std::size_t i = 0; i < what.size(); ++i) {
+        words_.push_back(what.word(i));
+    }
+    words_.push_back(last.view());
+    request_.push_range(by_text ? "EVAL" : "EVALSHA", words_);
+    ++size_;
+}
+
+void request_batch::add_check(std::uint64_t nonce) {
+    decimal const text{nonce};
+    request_.push("PING", text.view());
+    ++size_;
+}
+
+void request_batch::clear() {
+    request_.clear();
+    size_ = 0;
+}
+
+std::shared_ptr<request_batch> spare_batches::take() {
+    if (kept_.empty()) {
+        return std::make_shared<request_batch>();
+    }
+    auto one = std::move(kept_.back());
+    kept_.pop_back();
+    return one;
+}
+
+void spare_batches::give_back(std::shared_ptr<request_batch> const& used) {
+    if (kept_.size() < most && used->size() <= largest) {
+        used->clear();
+        kept_.push_back(used);
+    }
+}
+
+}  // namespace holdfast::detail

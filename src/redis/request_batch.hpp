@@ -1,0 +1,52 @@
+#ifndef HOLDFAST_REDIS_REQUEST_BATCH_HPP
+#define HOLDFAST_REDIS_REQUEST_BATCH_HPP
+
+#include "protocol/call.hpp"
+
+#include <boost/redis/request.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::detail {
+
+/// What leaves as one request of Boost.Redis: the commands of several operations.
+class request_batch {
+public:
+    /// `by_text`: the server does not know the script by its hash.
+    void add(call const& what, bool by_text, std::uint64_t nonce);
+    /// A PING, whose reply is its nonce.
+    void add_check(std::uint64_t nonce);
+    void clear();
+
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+    [[nodiscard]] boost::redis::request const& request() const noexcept { return request_; }
+
+private:
+    boost::redis::request request_;
+    std::size_t size_ = 0;
+    std::vector<std::string_view> words_;
+};
+
+/// Keeps batches, so that their memory is used again.
+class spare_batches {
+public:
+    spare_batches() { kept_.reserve(most); }
+
+    [[nodiscard]] std::shared_ptr<request_batch> take();
+    /// Not kept if there are enough, or if a burst has made it large.
+    void give_back(std::shared_ptr<request_batch> const& used);
+
+private:
+    static constexpr std::size_t most = 4;
+    static constexpr std::size_t largest = 64;
+
+    std::vector<std::shared_ptr<request_batch>> kept_;
+};
+
+}  // namespace holdfast::detail
+
+#endif
