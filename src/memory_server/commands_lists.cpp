@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <optional>
 
 namespace holdfast::memory {
 
@@ -109,6 +111,13 @@ value length(command_call& of) {
     return value::integer(list ? static_cast<std::int64_t>(list->size()) : 0);
 }
 
+// A negative index counts from the end.
+std::optional<std::size_t> place_of(list_value const& list, std::int64_t index) {
+    auto const count = static_cast<std::int64_t>(list.size());
+    auto const at = index < 0 ? index + count : index;
+    return at < 0 || at >= count ? std::nullopt : std::optional{static_cast<std::size_t>(at)};
+}
+
 value at_index(command_call& of) {
     bool wrong = false;
     auto const* const list = find_content<list_value>(of, of[1], wrong);
@@ -122,12 +131,11 @@ value at_index(command_call& of) {
     if (!index) {
         return not_an_integer();
     }
-    auto const count = static_cast<std::int64_t>(list->size());
-    auto const at = *index < 0 ? *index + count : *index;
-    if (at < 0 || at >= count) {
+    auto const at = place_of(*list, *index);
+    if (!at) {
         return value::nil();
     }
-    return value::bulk((*list)[static_cast<std::size_t>(at)]);
+    return value::bulk((*list)[*at]);
 }
 
 value set_at_index(command_call& of) {
@@ -143,12 +151,11 @@ value set_at_index(command_call& of) {
     if (!index) {
         return not_an_integer();
     }
-    auto const count = static_cast<std::int64_t>(list->size());
-    auto const at = *index < 0 ? *index + count : *index;
-    if (at < 0 || at >= count) {
+    auto const at = place_of(*list, *index);
+    if (!at) {
         return general_error("index out of range");
     }
-    (*list)[static_cast<std::size_t>(at)] = of[3];
+    (*list)[*at] = of[3];
     return value::status("OK");
 }
 

@@ -144,12 +144,9 @@ std::optional<value> read_range_options(
     return std::nullopt;
 }
 
-value range_by_rank(command_call& of, range_options const& options) {
-    auto const first = to_integer(of[2]);
-    auto const last = to_integer(of[3]);
-    if (!first || !last) {
-        return not_an_integer();
-    }
+// What `choose` takes of the set; of one that is not there, nothing.
+template <class Choose>
+value listed_from_set(command_call& of, range_options const& options, Choose choose) {
     bool wrong = false;
     auto const* const set = find_content<sorted_set_value>(of, of[1], wrong);
     if (wrong) {
@@ -158,7 +155,18 @@ value range_by_rank(command_call& of, range_options const& options) {
     if (set == nullptr) {
         return value::array();
     }
-    return listed(of, members_at(*set, *first, *last, options.reverse), options.with_scores);
+    return listed(of, choose(*set), options.with_scores);
+}
+
+value range_by_rank(command_call& of, range_options const& options) {
+    auto const first = to_integer(of[2]);
+    auto const last = to_integer(of[3]);
+    if (!first || !last) {
+        return not_an_integer();
+    }
+    return listed_from_set(of, options, [&](sorted_set_value const& set) {
+        return members_at(set, *first, *last, options.reverse);
+    });
 }
 
 value range_by_score(command_call& of, range_options const& options) {
@@ -166,25 +174,19 @@ value range_by_score(command_call& of, range_options const& options) {
     if (!range) {
         return bad_range();
     }
-    bool wrong = false;
-    auto const* const set = find_content<sorted_set_value>(of, of[1], wrong);
-    if (wrong) {
-        return wrong_type();
-    }
-    if (set == nullptr) {
-        return value::array();
-    }
-    auto members = members_in(*set, *range);
-    if (options.reverse) {
-        std::ranges::reverse(members);
-    }
-    auto const count = static_cast<std::int64_t>(members.size());
-    auto const skip = options.skip < 0 ? count : std::min(options.skip, count);
-    members.erase(members.begin(), members.begin() + skip);
-    if (options.limit >= 0 && options.limit < count - skip) {
-        members.resize(static_cast<std::size_t>(options.limit));
-    }
-    return listed(of, members, options.with_scores);
+    return listed_from_set(of, options, [&](sorted_set_value const& set) {
+        auto members = members_in(set, *range);
+        if (options.reverse) {
+            std::ranges::reverse(members);
+        }
+        auto const count = static_cast<std::int64_t>(members.size());
+        auto const skip = options.skip < 0 ? count : std::min(options.skip, count);
+        members.erase(members.begin(), members.begin() + skip);
+        if (options.limit >= 0 && options.limit < count - skip) {
+            members.resize(static_cast<std::size_t>(options.limit));
+        }
+        return members;
+    });
 }
 
 value range_with(command_call& of, range_options options, bool fixed) {
