@@ -27,6 +27,9 @@ asio::any_io_executor executor_of(client_state const& client) noexcept {
 
 void start_acquire(acquire_request request, asio::any_io_executor holder, acquire_handler handler) {
     auto const client = std::move(request.client);
+    if (client->gone()) {
+        return;
+    }
     pending_handler<error_code, lease> waiting{std::move(handler), client->executor()};
     acquire_op::request what{
         .on = std::move(request.key),

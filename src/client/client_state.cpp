@@ -119,11 +119,11 @@ void client_state::wait_in(
     plain_handler handler,
     std::function<void()> then
 ) {
-    auto const waiting =
-        std::make_shared<pending_handler<error_code>>(std::move(handler), executor());
     if (gone()) {
         return;
     }
+    auto const waiting =
+        std::make_shared<pending_handler<error_code>>(std::move(handler), executor());
     abort_on_cancel(waiting, shared_from_this());
     on_strand([self = shared_from_this(), this, where, waiting, then = std::move(then)] {
         auto& waiters = this->*where;

@@ -26,6 +26,9 @@ void ask(
     Make make,
     Read read
 ) {
+    if (client->gone()) {
+        return;
+    }
     auto const waiting = std::make_shared<pending_handler<error_code, Result>>(
         std::move(handler),
         client->executor()

@@ -34,6 +34,15 @@ release_fsm::answer kind_of(exec_result const& result, loss_reason lost) {
 
 struct release_queue::entry {
     entry(release_task what, time_point now) : task{std::move(what)}, fsm{task.terms, now} {}
+    entry(entry const&) = delete;
+    entry& operator=(entry const&) = delete;
+    // Nobody was told of its end: the context is being destroyed. The lease may outlive that, those
+    // who watch for its loss may not.
+    ~entry() {
+        if (task.of) {
+            task.of->drop_watchers();
+        }
+    }
 
     release_task task;
     release_fsm fsm;

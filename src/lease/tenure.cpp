@@ -221,6 +221,9 @@ void tenure::on_client_stopped() {
 
 void tenure::renew(std::shared_ptr<lease_share> asking, plain_handler handler) {
     auto& client = hold_->client();
+    if (client.gone()) {
+        return;
+    }
     auto caller =
         std::make_shared<pending_handler<error_code>>(std::move(handler), client.executor());
     if (auto const now = state(*asking); !is_alive(now)) {
@@ -276,6 +279,10 @@ tenure::parting tenure::begin_release(lease_share& leaving, bool& was_lost) {
 
 void tenure::release(std::shared_ptr<lease_share> const& asking, plain_handler handler) {
     auto& client = hold_->client();
+    if (client.gone()) {
+        abandon(*asking);
+        return;
+    }
     auto caller =
         std::make_shared<pending_handler<error_code>>(std::move(handler), client.executor());
     bool was_lost = false;
@@ -333,6 +340,9 @@ void tenure::on_released(loss_reason lost) {
 }
 
 void tenure::wait_lost(std::shared_ptr<lease_share> const& asking, loss_handler handler) {
+    if (hold_->client().gone()) {
+        return;
+    }
     // The loss is told from the holder's executor: the client's may be stuck.
     shares_.start_keep_alive(asking);
     asio::any_io_executor relay;

@@ -102,4 +102,20 @@ BOOST_AUTO_TEST_CASE(leases_may_outlive_the_context) {
     BOOST_TEST(!called);
 }
 
+// A handler keeps its executor busy: it may not outlive the context.
+BOOST_AUTO_TEST_CASE(those_who_watch_a_lease_that_is_being_released_end_with_the_context) {
+    for (bool const sent : {false, true}) {
+        auto all = std::make_unique<scripted_client>();
+        all->server->commands_up = sent;
+        auto released = grant(*all);
+        auto const owned = std::make_shared<int>();
+        released.wait_lost([owned](holdfast::error_code, loss_reason) {});
+        released.release([owned](holdfast::error_code) {});
+        all->run();
+        BOOST_TEST(owned.use_count() == 3);
+        all.reset();
+        BOOST_TEST(owned.use_count() == 1);
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
