@@ -65,8 +65,13 @@ public:
             [handler = std::move(handler),
              executor = std::move(executor),
              ... results = std::move(results)]() mutable {
-                executor.execute([handler = std::move(handler),
-                                  ... results = std::move(results)]() mutable {
+                // As soon as the handler has been called the user may destroy its context: the work
+                // ends there, and what is left here knows nothing of the context.
+                auto const untracked =
+                    asio::prefer(executor, asio::execution::outstanding_work.untracked);
+                untracked.execute([handler = std::move(handler),
+                                   work = std::move(executor),
+                                   ... results = std::move(results)]() mutable {
                     // Here and not before: this is where the user may emit the signal.
                     asio::get_associated_cancellation_slot(handler).clear();
                     std::move(handler)(std::move(results)...);
