@@ -1,5 +1,6 @@
-// How long is the server busy with a pair? Against the two plainest scripts that could be a lock. The
-// same client sends both: what a client leaves of the processor's caches is no work of the server.
+// How long is the server busy with a pair? Against the two plainest scripts that could be a lock.
+// The same client sends both: what a client leaves of the processor's caches is no work of the
+// server.
 #include "core/holder_id.hpp"
 #include "protocol/scripts.hpp"
 #include "questions/questions.hpp"

@@ -84,8 +84,8 @@ public:
     /// The state at this instant, by the clock.
     [[nodiscard]] lease_state state() const noexcept;
 
-    /// Why the lease was lost; `none` if it was not. It still tells so after a release that reported
-    /// `errc::lease_lost`.
+    /// Why the lease was lost; `none` if it was not. It still tells so after a release that
+    /// reported `errc::lease_lost`.
     [[nodiscard]] loss_reason loss() const noexcept;
 
     /// The fencing token of the grant, also after the release. Zero if there was no grant.

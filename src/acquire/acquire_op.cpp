@@ -256,8 +256,7 @@ void acquire_op::carry_out(acquire_fsm::verdict verdict, lease granted) {
     auto const executor = std::exchange(holder_executor_, {});
     all_.leave(*this);
     if (verdict.kind == kind::deliver) {
-        auto const waited =
-            static_cast<std::uint64_t>((lease_clock::now() - started_).count());
+        auto const waited = static_cast<std::uint64_t>((lease_clock::now() - started_).count());
         client_->count().longest_wait_ns.raise_to(waited);
         client_->count().total_wait_ns.add(waited);
     }

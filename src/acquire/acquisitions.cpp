@@ -53,8 +53,11 @@ void acquisitions::leave(acquire_op& op) noexcept {
 
 void acquisitions::list_owner(std::shared_ptr<acquire_op> const& op) {
     if (op->who()) {
-        auto& same = owners_.try_emplace({target_key{*op->on()}, *op->who()}, same_owner{op->on(), {}})
-                         .first->second;
+        auto& same =
+            owners_.try_emplace(
+                       {target_key{*op->on()}, *op->who()},
+                       same_owner{op->on(), {}}
+            ).first->second;
         same.waiting.push_back(op);
     }
 }
@@ -131,10 +134,11 @@ void acquisitions::withdraw(acquire_op const& op) noexcept {
         held_.releases().add({
             .on = op.on(),
             .id = op.id(),
-            .terms = {.until = lease_clock::now() + op.terms().lease,
-                      .timeout = op.terms().request_timeout,
-                      .was_lost = false,
-                      .withdrawal = true},
+            .terms =
+                {.until = lease_clock::now() + op.terms().lease,
+                 .timeout = op.terms().request_timeout,
+                 .was_lost = false,
+                 .withdrawal = true},
             .of = {},
             .caller = {},
         });

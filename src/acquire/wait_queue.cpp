@@ -180,8 +180,7 @@ void wait_queue::on_news() {
 
 void wait_queue::on_confirmed(bool again) {
     confirmed_ = true;
-    auto const delay =
-        again ? scaled(longest_jitter, all_.client().random_part()) : nanos{0};
+    auto const delay = again ? scaled(longest_jitter, all_.client().random_part()) : nanos{0};
     fsm_.on_subscribed(delay, lease_clock::now());
     update();
 }

@@ -22,11 +22,8 @@ class context_service;
 /// its strand, except where it says otherwise.
 class client_state final : public client_context, private backend_events {
 public:
-    using backend_factory = std::function<std::unique_ptr<backend>(
-        asio::any_io_executor strand,
-        std::shared_ptr<config const>,
-        std::shared_ptr<counters>
-    )>;
+    using backend_factory = std::function<std::unique_ptr<
+        backend>(asio::any_io_executor strand, std::shared_ptr<config const>, std::shared_ptr<counters>)>;
 
     /// @throws std::invalid_argument for a wrong configuration.
     static std::shared_ptr<client_state> make(

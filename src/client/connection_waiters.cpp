@@ -18,10 +18,7 @@ void connection_waiters::add(std::function<void(error_code)> f) {
     auto const& settings = client_.settings();
     auto const made = std::make_shared<waiter>(waiter{std::move(f), timer{client_.strand()}});
     auto const at = waiting_.insert(waiting_.end(), made);
-    sleep_until(
-        made->limit,
-        lease_clock::now() + request_timeout_for(settings, settings.lease)
-    );
+    sleep_until(made->limit, lease_clock::now() + request_timeout_for(settings, settings.lease));
     made->limit.async_wait([this, client = client_.shared_from_this(), made, at](error_code ec) {
         if (ec || !made->f) {
             return;
@@ -37,8 +34,8 @@ std::shared_ptr<void> connection_waiters::reserve() {
         return {};
     }
     std::shared_ptr<void> place{this, [this, client = client_.shared_from_this()](void*) {
-        --reserved_;
-    }};
+                                    --reserved_;
+                                }};
     ++reserved_;
     return place;
 }

@@ -53,9 +53,7 @@ public:
     release_fsm(terms const& of, time_point now) noexcept : terms_{of}, started_{now} {}
 
     /// Whether it is to be sent now.
-    [[nodiscard]] bool due(time_point now) const noexcept {
-        return !in_flight_ && now >= send_at_;
-    }
+    [[nodiscard]] bool due(time_point now) const noexcept { return !in_flight_ && now >= send_at_; }
     void on_sent() noexcept;
     /// `why` is what the server said to `not_ours`. `pause` is how long to wait before the next
     /// request.

@@ -24,8 +24,7 @@ class tenure;
 /// released as one.
 ///
 /// Readable from any thread; the requests are made on the client's strand.
-class hold : public std::enable_shared_from_this<hold>,
-             public boost::intrusive::list_base_hook<> {
+class hold : public std::enable_shared_from_this<hold>, public boost::intrusive::list_base_hook<> {
 public:
     hold(
         std::shared_ptr<client_context> client,

@@ -71,10 +71,11 @@ void holds::give_back(
         .on = given->on(),
         .id = given->id(),
         // A renewal may have been executed and not answered.
-        .terms = {.until = lease_clock::now() + given->terms().lease,
-                  .timeout = given->terms().request_timeout,
-                  .was_lost = was_lost,
-                  .withdrawal = false},
+        .terms =
+            {.until = lease_clock::now() + given->terms().lease,
+             .timeout = given->terms().request_timeout,
+             .was_lost = was_lost,
+             .withdrawal = false},
         .of = std::move(of),
         .caller = std::move(caller),
     });
@@ -157,10 +158,11 @@ void holds::stop() {
         releases_.add({
             .on = held->on(),
             .id = held->id(),
-            .terms = {.until = lease_clock::now() + held->terms().lease,
-                      .timeout = held->terms().request_timeout,
-                      .was_lost = false,
-                      .withdrawal = true},
+            .terms =
+                {.until = lease_clock::now() + held->terms().lease,
+                 .timeout = held->terms().request_timeout,
+                 .was_lost = false,
+                 .withdrawal = true},
             .of = {},
             .caller = {},
         });

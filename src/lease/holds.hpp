@@ -18,7 +18,8 @@
 namespace holdfast::detail {
 
 /// What a client holds: the grants that were not given back yet, who looks after them, who may
-/// re-enter, and the releases on their way. Used on the client's strand; it is a part of the client.
+/// re-enter, and the releases on their way. Used on the client's strand; it is a part of the
+/// client.
 class holds {
 public:
     explicit holds(client_context& client);

@@ -26,7 +26,8 @@ std::shared_ptr<keep_alive> keep_alives::find(
         return {};
     }
     auto& all = found->second;
-    auto const last = all.rbegin() + static_cast<std::ptrdiff_t>(std::min(all.size(), most_compared));
+    auto const last =
+        all.rbegin() + static_cast<std::ptrdiff_t>(std::min(all.size(), most_compared));
     auto const same = std::find_if(all.rbegin(), last, [&](auto const& each) {
         return each->is_on(executor) && each->add(one, at);
     });

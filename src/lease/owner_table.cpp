@@ -2,11 +2,7 @@
 
 namespace holdfast::detail {
 
-void owner_table::on_granted(
-    target const& on,
-    std::optional<owner> const& who,
-    tenure& granted
-) {
+void owner_table::on_granted(target const& on, std::optional<owner> const& who, tenure& granted) {
     if (!who) {
         return;
     }

@@ -29,7 +29,8 @@ struct release_task {
 };
 
 /// Sends releases, again and again until one is answered or the lease has ended by itself: the
-/// caller's cancellation does not reach it. Used on the client's strand; it is a part of the client.
+/// caller's cancellation does not reach it. Used on the client's strand; it is a part of the
+/// client.
 class release_queue {
 public:
     explicit release_queue(client_context& client);

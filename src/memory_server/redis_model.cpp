@@ -76,7 +76,8 @@ std::optional<value> objection(command_call const& of, command_spec const& comma
     if (needs_log_in(server, of.who) && (command.flags & no_auth) == 0) {
         return value::error(no_auth_text);
     }
-    if (auto const what = judge_rights(server, of.who, command, of.words); what != denial::nothing) {
+    if (auto const what = judge_rights(server, of.who, command, of.words);
+        what != denial::nothing) {
         return denied(what, command);
     }
     if (server.strict_unsubscribe && unsubscribes_from_nothing(of.who, command)) {

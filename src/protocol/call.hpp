@@ -22,9 +22,7 @@ namespace holdfast::detail {
 class call {
 public:
     /// `timeout` is the longest time to wait for the reply.
-    call(script const& what, std::chrono::nanoseconds timeout)
-        : what_{&what},
-          timeout_{timeout} {
+    call(script const& what, std::chrono::nanoseconds timeout) : what_{&what}, timeout_{timeout} {
         words_.reserve(usual_size);
     }
 

@@ -21,9 +21,7 @@ public:
             // It asks for the preflight; the release has it as a key.
             sent.key(what.on.channel);
         }
-        sent.arg(what.lease.count())
-            .arg(what.id.view())
-            .arg(what.counter_ttl.count());
+        sent.arg(what.lease.count()).arg(what.id.view()).arg(what.counter_ttl.count());
         return sent;
     }
 
@@ -43,12 +41,8 @@ public:
         }
     }
 
-    [[nodiscard]] call renew(
-        target const& on,
-        holder_id const& id,
-        millis lease,
-        nanos timeout
-    ) const override {
+    [[nodiscard]] call renew(target const& on, holder_id const& id, millis lease, nanos timeout)
+        const override {
         call sent{scripts::lock_renew, timeout};
         sent.key(on.lock).arg(lease.count()).arg(id.view());
         return sent;

@@ -308,10 +308,7 @@ void command_connection::on_timeout() {
         arm_timeout(next);
     }
     for_each_in_spite_of_exceptions(overdue, [](given_up& one) {
-        complete(
-            one.handler,
-            make_result(exec_status::unknown, errc::unreachable, one.sent_again)
-        );
+        complete(one.handler, make_result(exec_status::unknown, errc::unreachable, one.sent_again));
     });
 }
 

@@ -71,10 +71,7 @@ void handshake::add(step what, std::string_view command, std::string_view argume
     steps_.push_back(what);
 }
 
-void handshake::on_event(
-    reply_collector::event what,
-    boost::redis::resp3::node_view const& node
-) {
+void handshake::on_event(reply_collector::event what, boost::redis::resp3::node_view const& node) {
     if (collector_.on_event(what, node)) {
         replies_.push_back(std::move(collector_.current()));
     }
@@ -119,10 +116,7 @@ void handshake::judge_hello(raw_reply const& reply, verdict& out) {
         );
     } else if (role == "replica" || role == "slave") {
         out.error = errc::server_refused;
-        out.remarks.emplace_back(
-            log_level::error,
-            "the server is a replica and takes no writes"
-        );
+        out.remarks.emplace_back(log_level::error, "the server is a replica and takes no writes");
     }
 }
 
@@ -154,9 +148,7 @@ handshake::verdict handshake::judge() const {
                     result.error = errc::unreachable;
                 }
                 break;
-            case step::server:
-                result.run_id = value_in(reply.text(0), "run_id");
-                break;
+            case step::server: result.run_id = value_in(reply.text(0), "run_id"); break;
             case step::memory: judge_memory(reply.text(0), result); break;
             case step::select:
             case step::time: break;

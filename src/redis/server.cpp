@@ -10,9 +10,8 @@ server::server(server_context of, backend_events& events) : events_{events} {
     supervisor::events const to{
         .up = [this](connection_id which) { on_up(which); },
         .down = [this](connection_id which) { events_.on_down(which); },
-        .failure = [this](connection_id which, error_code cause) {
-            events_.on_failure(which, cause);
-        },
+        .failure =
+            [this](connection_id which, error_code cause) { events_.on_failure(which, cause); },
     };
     commands_ = std::make_shared<command_connection>(of, to);
     subscriptions_ = std::make_shared<subscription_connection>(std::move(of), to);

@@ -23,10 +23,7 @@ namespace {
     auto const code = ::ERR_get_error();
     ::ERR_clear_error();
     throw boost::system::system_error(
-        boost::system::error_code{
-            static_cast<int>(code),
-            boost::asio::error::get_ssl_category()
-        },
+        boost::system::error_code{static_cast<int>(code), boost::asio::error::get_ssl_category()},
         what
     );
 }

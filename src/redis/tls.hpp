@@ -33,8 +33,8 @@ private:
     std::filesystem::file_time_type loaded_at_{};
 };
 
-/// For a new connection: TLS 1.2 or newer, certificate and host name verified, unless the user opted
-/// out, and the host's name said to the server (SNI, RFC 6066).
+/// For a new connection: TLS 1.2 or newer, certificate and host name verified, unless the user
+/// opted out, and the host's name said to the server (SNI, RFC 6066).
 /// @throws boost::system::system_error if a file cannot be read, or certificate and key do not
 /// match.
 [[nodiscard]] boost::asio::ssl::context make_tls_context(config const& settings, tls_trust& trust);

@@ -31,9 +31,8 @@ private:
 
 struct counters {
     counter attempts, grants, refusals, waits, re_entries, hand_overs, longest_wait_ns,
-        total_wait_ns, total_hold_ns, renewals,
-        failed_renewals, releases, withdrawals, reconnects, notifications, refused_notifications, commands,
-        waiters_now, leases_now, subscriptions_now;
+        total_wait_ns, total_hold_ns, renewals, failed_renewals, releases, withdrawals, reconnects,
+        notifications, refused_notifications, commands, waiters_now, leases_now, subscriptions_now;
     std::array<counter, 7> losses;
 
     void lost(loss_reason reason) noexcept { losses[static_cast<std::size_t>(reason)].add(); }

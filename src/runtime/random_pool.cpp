@@ -2,9 +2,9 @@
 
 #include "runtime/runtime.hpp"
 
-#include <atomic>
-
 #include <pthread.h>
+
+#include <atomic>
 
 namespace holdfast::detail {
 
@@ -14,9 +14,8 @@ namespace {
 std::atomic<std::uint64_t> forks{0};
 
 std::uint64_t count_of_forks() {
-    static int const registered = ::pthread_atfork(nullptr, nullptr, [] {
-        forks.fetch_add(1, std::memory_order_relaxed);
-    });
+    static int const registered =
+        ::pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); });
     static_cast<void>(registered);
     return forks.load(std::memory_order_relaxed);
 }

@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(a_user_who_is_deleted_loses_leases_by_their_deadline) {
     with_alice("~* &* +@all", [&](redis_server& server, asio::any_io_executor executor) -> task {
         auto settings = as_alice(server);
         settings.lease = 3s;
-        // The time between the notification and the deadline, which a busy machine may need.
+        // The time between the loss and the deadline, which a busy machine may need.
         settings.loss_margin = 1.0 / 3;
         holdfast::client client{executor, settings};
         holdfast::client other{executor, server.url()};

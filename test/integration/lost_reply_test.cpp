@@ -258,7 +258,8 @@ BOOST_AUTO_TEST_CASE(the_request_is_carried_out_after_its_withdrawal) {
 
         // The network delivers it now.
         BOOST_TEST(
-            probe.command(words_sent(proxy, acquire_of_a)).as_string().find(" 1 ") != std::string::npos
+            probe.command(words_sent(proxy, acquire_of_a)).as_string().find(" 1 ") !=
+            std::string::npos
         );
         auto const late = lease_clock::now();
         BOOST_TEST(probe.pttl("a") > 0);

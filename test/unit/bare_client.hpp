@@ -32,6 +32,10 @@ struct bare_client final : detail::client_context {
 struct bare_world {
     explicit bare_world(config settings = {})
         : client{std::make_shared<bare_client>(context, std::move(settings))} {}
+    /// What the server did not answer holds the client, and the client holds the server.
+    ~bare_world() { client->leave_context(); }
+    bare_world(bare_world const&) = delete;
+    bare_world& operator=(bare_world const&) = delete;
 
     /// Runs what is ready.
     void run() {

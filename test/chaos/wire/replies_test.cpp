@@ -42,8 +42,7 @@ constexpr auto bound = 10s;
 constexpr auto lease = 3s;
 constexpr auto fallback = 300ms;
 
-constexpr std::string_view granted_to_another =
-    "$38\r\n1234567890123456789 1 1700000000000001\r\n";
+constexpr std::string_view granted_to_another = "$38\r\n1234567890123456789 1 1700000000000001\r\n";
 
 constexpr std::array<std::string_view, 10> errors{
     "-ERR inserted\r\n",

@@ -1,8 +1,8 @@
 #include "fuzz/reply_checks.hpp"
 
+#include "fuzz/check.hpp"
 #include "protocol/lock.hpp"
 #include "protocol/reply.hpp"
-#include "fuzz/check.hpp"
 
 #include <boost/redis/resp3/type.hpp>
 #include <boost/system/errc.hpp>

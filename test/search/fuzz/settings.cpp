@@ -1,5 +1,6 @@
-#include "core/check_config.hpp"
 #include "fuzz/settings.hpp"
+
+#include "core/check_config.hpp"
 
 #include <cstdint>
 #include <limits>

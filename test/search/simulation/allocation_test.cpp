@@ -139,8 +139,8 @@ bool run_one(scene& one, std::size_t number, tally& all) {
             break;
         }
     }
-    // Asio starts what a coroutine awaits after the coroutine was suspended: an exception there ends
-    // the coroutine, that of a connection too, and comes out of what runs the executor.
+    // Asio starts what a coroutine awaits after the coroutine was suspended: an exception there
+    // ends the coroutine, that of a connection too, and comes out of what runs the executor.
     if (!thrown_by_handler) {
         check_goes_on(one, thrown_by_handler);
     }

@@ -1,8 +1,7 @@
 // What the oracle learns from the server: who got the lock, and until when.
 
-#include "simulation/oracle.hpp"
-
 #include "protocol/reply.hpp"
+#include "simulation/oracle.hpp"
 
 #include <fmt/core.h>
 

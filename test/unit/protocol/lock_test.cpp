@@ -132,8 +132,7 @@ BOOST_AUTO_TEST_CASE(an_attempt_names_lock_and_counter_and_what_it_asks_for) {
         {.on = on, .id = id, .lease = 30s, .counter_ttl = 24h, .preflight = false, .timeout = 3s}
     );
     BOOST_TEST(
-        typed(sent) ==
-        "lock.acquire 2 foo redisson_lock_token:{foo} 30000 " + holder + " 86400000"
+        typed(sent) == "lock.acquire 2 foo redisson_lock_token:{foo} 30000 " + holder + " 86400000"
     );
     BOOST_TEST((sent.timeout() == 3s));
 }

@@ -32,7 +32,8 @@ BOOST_AUTO_TEST_CASE(the_last_value_may_have_spaces_in_it) {
 }
 
 BOOST_AUTO_TEST_CASE(a_number_fills_its_word) {
-    for (auto const* const line : {"n 7x", "n +7", "n ", "n", "", "n 99999999999999999999", "n  7"}) {
+    for (auto const* const line :
+         {"n 7x", "n +7", "n ", "n", "", "n 99999999999999999999", "n  7"}) {
         BOOST_TEST(script_reply{line}.integer(0, -5) == -5, line);
     }
     BOOST_TEST(script_reply{}.nonce() == "");

@@ -100,9 +100,8 @@ BOOST_AUTO_TEST_CASE(neither_large_batches_are_kept_nor_many) {
             spare.give_back(one);
         }
     }
-    auto const kept = std::count_if(many.begin(), many.end(), [](auto const& one) {
-        return !one.expired();
-    });
+    auto const kept =
+        std::count_if(many.begin(), many.end(), [](auto const& one) { return !one.expired(); });
     BOOST_TEST(kept == 4);
 }
 

@@ -2,11 +2,11 @@
 // one slot of a cluster, and that what is logged of them is printable.
 
 #include "core/holder_id.hpp"
-#include "protocol/lock.hpp"
-#include "protocol/target.hpp"
 #include "core/lease_terms.hpp"
 #include "fuzz/input.hpp"
 #include "fuzz/targets.hpp"
+#include "protocol/lock.hpp"
+#include "protocol/target.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -18,8 +18,8 @@ namespace holdfast::fuzz {
 namespace {
 
 using detail::escaped;
-using detail::target;
 using detail::make_lock_target;
+using detail::target;
 
 constexpr std::string_view ellipsis = "…";
 

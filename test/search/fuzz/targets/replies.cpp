@@ -1,6 +1,6 @@
 // What a server may send, from its bytes to what is concluded from them: Boost.Redis' parser, the
-// replies that are put together from its events, and the handshake of a connection. However the bytes
-// are cut into pieces, the replies are the same.
+// replies that are put together from its events, and the handshake of a connection. However the
+// bytes are cut into pieces, the replies are the same.
 
 #include "redis/replies.hpp"
 
