@@ -134,6 +134,8 @@ BOOST_AUTO_TEST_CASE(a_holders_context_may_go_while_the_client_tells_of_a_loss) 
         while (!held) {
             holders->run_one();
         }
+        // Asio may not be done with the context when the handler that it has posted runs there.
+        asio::post(clients, asio::use_future).get();
         std::atomic<bool> go{false};
         std::thread destroyer{[&] {
             while (!go) {

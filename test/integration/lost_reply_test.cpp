@@ -3,10 +3,13 @@
 #include "support/one_server.hpp"
 #include "support/tcp_proxy.hpp"
 
+#include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancel_after.hpp>
+#include <boost/asio/cancellation_signal.hpp>
 
 #include <functional>
 #include <iterator>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -174,10 +177,19 @@ BOOST_AUTO_TEST_CASE(the_reply_is_lost_the_connection_closed_and_the_caller_give
         co_await warm_up(client);
         proxy.when_client_sends(acquire_of_a, command_fault::lose_reply_and_cut);
         proxy.refuse_new(true);
-        auto [ec, held] = co_await client.lock("a").acquire(asio::cancel_after(200ms, as_result));
-        BOOST_TEST((ec == asio::error::operation_aborted));
-        BOOST_TEST(!held);
-        BOOST_TEST(probe.exists("a"));
+        asio::cancellation_signal enough;
+        std::optional<error_code> told;
+        client.lock("a").acquire(asio::bind_cancellation_slot(
+            enough.slot(),
+            [&](error_code ec, holdfast::lease held) {
+                told = ec;
+                BOOST_TEST(!held);
+            }
+        ));
+        BOOST_REQUIRE(co_await co_eventually(2s, [&] { return probe.exists("a"); }));
+        enough.emit(asio::cancellation_type::terminal);
+        BOOST_REQUIRE(co_await co_eventually(1s, [&] { return told.has_value(); }));
+        BOOST_TEST((told == asio::error::operation_aborted));
         proxy.refuse_new(false);
         co_await check_gone(probe);
     });
