@@ -3,7 +3,9 @@
 #include "core/lease_terms.hpp"
 #include "runtime/counters.hpp"
 #include "runtime/pending_handler.hpp"
+#include "runtime/strand.hpp"
 
+#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
@@ -40,7 +42,8 @@ exec_status status_of(server_error::effect what) {
 
 command_connection::command_connection(server_context of, events to)
     : supervisor{std::move(of), connection_id::purpose::commands, std::move(to)},
-      timeout_{strand()} {}
+      timeout_{strand()},
+      beside_{inner_executor(strand())} {}
 
 void command_connection::exec(call what, exec_handler handler) {
     if (!usable()) {
@@ -93,7 +96,8 @@ void command_connection::append(record& r) {
     flush_soon(alone);
 }
 
-// The first request leaves at once; what comes while it is under way is collected.
+// The first request leaves at once. What comes while it is under way is collected, also from those
+// who wait for their turn beside the strand.
 void command_connection::flush_soon(bool alone) {
     if (flush_posted_) {
         return;
@@ -102,10 +106,11 @@ void command_connection::flush_soon(bool alone) {
         flush();
         return;
     }
-    asio::post(strand(), [self = shared_from_this(), this] {
+    auto later = asio::bind_executor(strand(), [self = shared_from_this(), this] {
         flush_posted_ = false;
         flush();
     });
+    asio::post(beside_, std::move(later));
     flush_posted_ = true;
 }
 
@@ -143,7 +148,7 @@ void command_connection::flush() {
 }
 
 void command_connection::on_reply(bool more_to_come) {
-    inbox_.push_back(std::move(collector_.current()));
+    inbox_.push_back(arrival_of(collector_.current()));
     if (more_to_come && !deliver_posted_) {
         asio::post(strand(), [self = shared_from_this(), this] {
             deliver_posted_ = false;
@@ -151,6 +156,18 @@ void command_connection::on_reply(bool more_to_come) {
         });
         deliver_posted_ = true;
     }
+}
+
+// A script and a check answer with one text. Anything else has no nonce.
+command_connection::arrival command_connection::arrival_of(raw_reply& reply) {
+    auto& values = reply.values;
+    if (reply.is_error) {
+        return {std::move(reply.error), true};
+    }
+    if (values.size() == 1 && std::holds_alternative<std::string>(values.front())) {
+        return {std::get<std::string>(std::move(values.front())), false};
+    }
+    return {};
 }
 
 void command_connection::deliver() {
@@ -168,16 +185,12 @@ void command_connection::deliver() {
     }
 }
 
-void command_connection::answer(raw_reply reply) {
+void command_connection::answer(arrival reply) {
     if (reply.is_error) {
-        on_error_reply(reply.error);
+        on_error_reply(reply.text);
         return;
     }
-    auto& values = reply.values;
-    script_reply said;
-    if (values.size() == 1 && std::holds_alternative<std::string>(values.front())) {
-        said = script_reply{std::get<std::string>(std::move(values.front()))};
-    }
+    script_reply said{std::move(reply.text)};
     auto const nonce = said.nonce();
     std::uint64_t number = 0;
     auto const [end, ec] = std::from_chars(nonce.data(), nonce.data() + nonce.size(), number);

@@ -42,6 +42,11 @@ private:
         /// If no reply will come.
         error_code cause = errc::unreachable;
     };
+    // What is kept of a reply until it is dealt with.
+    struct arrival {
+        std::string text;
+        bool is_error = false;
+    };
     using matcher = reply_matcher<record, exec_result>;
 
     void on_up() override;
@@ -54,8 +59,9 @@ private:
     void flush_soon(bool alone);
     void flush();
     void on_reply(bool more_to_come);
+    [[nodiscard]] static arrival arrival_of(raw_reply& reply);
     void deliver();
-    void answer(raw_reply reply);
+    void answer(arrival reply);
     void on_error_reply(std::string const& text);
     void settle_doubts(bool proven);
     void check_alignment(bool overdue);
@@ -66,9 +72,10 @@ private:
 
     std::shared_ptr<request_batch> open_;
     matcher matcher_;
-    std::deque<raw_reply> inbox_;
+    std::deque<arrival> inbox_;
     reply_collector collector_;
     timer timeout_;
+    asio::any_io_executor beside_;
     lease_clock::time_point timeout_at_ = lease_clock::time_point::max();
     lease_clock::time_point last_read_{};
     spare_batches spare_;

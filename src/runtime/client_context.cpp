@@ -1,5 +1,7 @@
 #include "runtime/client_context.hpp"
 
+#include <boost/asio/execution/blocking.hpp>
+#include <boost/asio/require.hpp>
 #include <boost/uuid/uuid.hpp>
 #include <boost/uuid/uuid_io.hpp>
 
@@ -28,12 +30,14 @@ client_context::client_context(asio::any_io_executor executor, config settings)
       count_{std::make_shared<counters>()},
       executor_{std::move(executor)},
       strand_{make_strand_of(executor_)},
+      later_{asio::require(strand_, asio::execution::blocking.never)},
       client_id_{make_client_id(random_)},
       jitter_{static_cast<std::minstd_rand::result_type>(random_.next())} {}
 
 void client_context::leave_context() noexcept {
     backend_.reset();
     strand_ = {};
+    later_ = {};
 }
 
 void client_context::exec(call what, exec_handler handler) {

@@ -14,9 +14,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/cancellation_type.hpp>
-#include <boost/asio/dispatch.hpp>
 #include <boost/asio/error.hpp>
-#include <boost/asio/post.hpp>
 
 #include <atomic>
 #include <memory>
@@ -48,7 +46,7 @@ public:
     template <class F>
     void on_strand(F f) {
         if (!gone()) {
-            asio::post(strand_, std::move(f));
+            later_.execute(std::move(f));
         }
     }
     /// Runs `f` on the strand, now if this thread may enter it. Not for what calls the user back.
@@ -59,9 +57,9 @@ public:
         }
         // Code that runs on the strand already is in the middle of something.
         if (runs_here(strand_)) {
-            asio::post(strand_, std::move(f));
+            later_.execute(std::move(f));
         } else {
-            asio::dispatch(strand_, std::move(f));
+            strand_.execute(std::move(f));
         }
     }
 
@@ -99,6 +97,8 @@ protected:
 private:
     asio::any_io_executor executor_;
     asio::any_io_executor strand_;
+    /// The same, and never inside the call.
+    asio::any_io_executor later_;
     random_pool random_;
     std::string client_id_;
     std::minstd_rand jitter_;

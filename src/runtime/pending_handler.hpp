@@ -8,9 +8,10 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
+#include <boost/asio/execution/blocking.hpp>
 #include <boost/asio/execution/outstanding_work.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/prefer.hpp>
+#include <boost/asio/require.hpp>
 
 #include <exception>
 #include <utility>
@@ -34,7 +35,7 @@ public:
               },
               asio::execution::outstanding_work.tracked
           )},
-          relay_{relay} {}
+          relay_{asio::require(relay, asio::execution::blocking.never)} {}
 
     pending_handler(pending_handler&&) noexcept = default;
     pending_handler& operator=(pending_handler&&) noexcept = default;
@@ -60,24 +61,21 @@ public:
         // Posted to the relay and from there to the handler's executor, which may not be able to
         // promise that it does not run things at once. In the usual case, one context for both, the
         // second step costs nothing.
-        asio::post(
-            relay_,
-            [handler = std::move(handler),
-             executor = std::move(executor),
-             ... results = std::move(results)]() mutable {
-                // As soon as the handler has been called the user may destroy its context: the work
-                // ends there, and what is left here knows nothing of the context.
-                auto const untracked =
-                    asio::prefer(executor, asio::execution::outstanding_work.untracked);
-                untracked.execute([handler = std::move(handler),
-                                   work = std::move(executor),
-                                   ... results = std::move(results)]() mutable {
-                    // Here and not before: this is where the user may emit the signal.
-                    asio::get_associated_cancellation_slot(handler).clear();
-                    std::move(handler)(std::move(results)...);
-                });
-            }
-        );
+        relay_.execute([handler = std::move(handler),
+                        executor = std::move(executor),
+                        ... results = std::move(results)]() mutable {
+            // As soon as the handler has been called the user may destroy its context: the work ends
+            // there, and what is left here knows nothing of the context.
+            auto const untracked =
+                asio::prefer(executor, asio::execution::outstanding_work.untracked);
+            untracked.execute([handler = std::move(handler),
+                               work = std::move(executor),
+                               ... results = std::move(results)]() mutable {
+                // Here and not before: this is where the user may emit the signal.
+                asio::get_associated_cancellation_slot(handler).clear();
+                std::move(handler)(std::move(results)...);
+            });
+        });
     }
 
 private:

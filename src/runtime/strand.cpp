@@ -1,7 +1,8 @@
 #include "runtime/strand.hpp"
 
+#include "runtime/eager_strand.hpp"
+
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/strand.hpp>
 #include <boost/asio/thread_pool.hpp>
 
 namespace holdfast::detail {
@@ -11,32 +12,36 @@ namespace {
 using io_executor = asio::io_context::executor_type;
 using pool_executor = asio::thread_pool::executor_type;
 
-template <class Executor>
-bool runs_in(asio::any_io_executor const& strand, bool& found) noexcept {
-    auto const* const typed = strand.target<asio::strand<Executor>>();
-    found = found || typed;
-    return typed && typed->running_in_this_thread();
+// Calls `f` with the strand as `make_strand_of` made it.
+template <class F>
+auto with_type(asio::any_io_executor const& strand, F f) {
+    if (auto const* const of_io = strand.target<eager_strand<io_executor>>()) {
+        return f(*of_io);
+    }
+    if (auto const* const of_pool = strand.target<eager_strand<pool_executor>>()) {
+        return f(*of_pool);
+    }
+    return f(*strand.target<eager_strand<asio::any_io_executor>>());
 }
 
 }  // namespace
 
 asio::any_io_executor make_strand_of(asio::any_io_executor const& executor) {
     if (auto const* const io = executor.target<io_executor>()) {
-        return asio::make_strand(*io);
+        return eager_strand{*io};
     }
     if (auto const* const pool = executor.target<pool_executor>()) {
-        return asio::make_strand(*pool);
+        return eager_strand{*pool};
     }
-    return asio::make_strand(executor);
+    return eager_strand{executor};
 }
 
 bool runs_here(asio::any_io_executor const& strand) noexcept {
-    bool found = false;
-    bool const here = runs_in<io_executor>(strand, found);
-    if (found) {
-        return here;
-    }
-    return runs_in<pool_executor>(strand, found) || runs_in<asio::any_io_executor>(strand, found);
+    return with_type(strand, [](auto const& one) { return one.running_in_this_thread(); });
+}
+
+asio::any_io_executor inner_executor(asio::any_io_executor const& strand) {
+    return with_type(strand, [](auto const& one) { return asio::any_io_executor{one.inner()}; });
 }
 
 }  // namespace holdfast::detail

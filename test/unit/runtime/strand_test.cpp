@@ -2,6 +2,8 @@
 
 #include "runtime/strand.hpp"
 
+#include "runtime/eager_strand.hpp"
+
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -55,7 +57,7 @@ BOOST_AUTO_TEST_CASE(a_strand_knows_its_own_code_whatever_it_is_made_of) {
 BOOST_AUTO_TEST_CASE(the_strand_of_an_io_context_is_not_erased_twice) {
     asio::io_context context;
     auto const strand = make_strand_of(context.get_executor());
-    using plain = asio::strand<asio::io_context::executor_type>;
+    using plain = holdfast::detail::eager_strand<asio::io_context::executor_type>;
     BOOST_TEST((strand.target<plain>() != nullptr));
 }
 

@@ -1,0 +1,232 @@
+#ifndef HOLDFAST_RUNTIME_STRAND_QUEUE_HPP
+#define HOLDFAST_RUNTIME_STRAND_QUEUE_HPP
+
+#include <holdfast/fwd.hpp>
+
+#include <boost/asio/recycling_allocator.hpp>
+
+#include <atomic>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace holdfast::detail {
+
+/// The functions that wait for an `eager_strand`, and the right to run them, which one turn at a
+/// time has. Who adds a function while nobody has it gets a turn scheduled on the strand's context;
+/// whoever adds others leaves them to that turn.
+///
+/// Thread safety: `add` may be called by any thread, `run` and `abandon` by the scheduled turn.
+class strand_queue {
+public:
+    /// When a turn has run so many functions that were added during it, the context gets its thread
+    /// back: others wait, too.
+    static constexpr int most_added_in_a_turn = 16;
+
+    strand_queue() = default;
+    strand_queue(strand_queue const&) = delete;
+    strand_queue& operator=(strand_queue const&) = delete;
+    ~strand_queue() { drop_all(); }
+
+    /// `schedule()` has the context call `run` once, or `abandon` if it never will.
+    ///
+    /// @throws std::bad_alloc, or what `schedule` throws; then `f` will not run.
+    template <class Function, class Schedule>
+    void add(Function&& f, Schedule schedule) {
+        auto* const made = make(std::forward<Function>(f));
+        if (add_to_turn(made) || !push(made)) {
+            return;
+        }
+        try {
+            scheduling const now{*this};
+            schedule();
+        } catch (...) {
+            withdraw(made);
+            throw;
+        }
+    }
+
+    /// Takes a turn: runs what waits, and what that adds. What is left when the turn has been long
+    /// enough, or a function throws, is for another turn.
+    template <class Schedule>
+    void run(Schedule schedule) {
+        running const here{*this};
+        auto const again = [&]() noexcept {
+            try {
+                scheduling const now{*this};
+                schedule();
+                return true;
+            } catch (...) {
+                return false;
+            }
+        };
+        try {
+            for (bool first = true; !ready_.empty() || refill(); first = false) {
+                if (first) {
+                    added_ = 0;
+                } else if (added_ >= most_added_in_a_turn && again()) {
+                    return;
+                }
+                do {
+                    ready_.pop()->call();
+                } while (!ready_.empty());
+            }
+        } catch (...) {
+            if ((!ready_.empty() || refill()) && !again()) {
+                // Out of memory: they wait for the next one that is added.
+                release();
+            }
+            throw;
+        }
+    }
+
+    /// Nothing that waits will run: its context is being destroyed.
+    void abandon() noexcept;
+
+    [[nodiscard]] bool runs_in_this_thread() const noexcept { return running::is(*this); }
+
+private:
+    /// A function in the list of those that wait.
+    class node {
+    public:
+        /// Runs it after its memory was given back: what it posts can have that memory.
+        virtual void call() = 0;
+        virtual void destroy() noexcept = 0;
+
+        node* next = nullptr;
+
+    protected:
+        node() = default;
+        node(node const&) = delete;
+        node& operator=(node const&) = delete;
+        ~node() = default;
+    };
+
+    template <class Function>
+    class holder final : public node {
+    public:
+        explicit holder(Function&& f) : f_(std::move(f)) {}
+        explicit holder(Function const& f) : f_(f) {}
+
+        void call() override {
+            Function f(std::move(f_));
+            destroy();
+            std::move(f)();
+        }
+        void destroy() noexcept override {
+            asio::recycling_allocator<holder> memory;
+            std::destroy_at(this);
+            memory.deallocate(this, 1);
+        }
+
+    private:
+        Function f_;
+    };
+
+    /// Stands in the place of a function where there is none.
+    class marker final : public node {
+    public:
+        void call() override {}
+        void destroy() noexcept override {}
+    };
+
+    class list {
+    public:
+        [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
+        void push(node* one) noexcept {
+            (last_ ? last_->next : first_) = one;
+            last_ = one;
+        }
+        node* pop() noexcept {
+            auto* const one = std::exchange(first_, first_->next);
+            if (!first_) {
+                last_ = nullptr;
+            }
+            one->next = nullptr;
+            return one;
+        }
+        /// Takes over a chain whose first node was added last, behind what is there.
+        /// @returns how many they are.
+        int append_reversed(node* newest, node const* end) noexcept;
+        void remove(node* one) noexcept;
+
+    private:
+        node* first_ = nullptr;
+        node* last_ = nullptr;
+    };
+
+    /// This thread runs the functions of a queue.
+    class running {
+    public:
+        explicit running(strand_queue const& of) noexcept
+            : of_{of},
+              outer_{std::exchange(innermost_, this)} {}
+        running(running const&) = delete;
+        running& operator=(running const&) = delete;
+        ~running() { innermost_ = outer_; }
+
+        [[nodiscard]] static bool is(strand_queue const& what) noexcept {
+            auto const* one = innermost_;
+            while (one && &one->of_ != &what) {
+                one = one->outer_;
+            }
+            return one != nullptr;
+        }
+
+    private:
+        // A function may run another strand's, by running their context.
+        inline static constinit thread_local running const* innermost_ = nullptr;
+
+        strand_queue const& of_;
+        running const* outer_;
+    };
+
+    /// A turn that is dropped before it was handed over is not one that will never come.
+    class scheduling {
+    public:
+        explicit scheduling(strand_queue& of) noexcept : of_{of} { ++of_.scheduling_; }
+        scheduling(scheduling const&) = delete;
+        scheduling& operator=(scheduling const&) = delete;
+        ~scheduling() { --of_.scheduling_; }
+
+    private:
+        strand_queue& of_;
+    };
+
+    template <class Function>
+    static node* make(Function&& f) {
+        using made = holder<std::decay_t<Function>>;
+        asio::recycling_allocator<made> memory;
+        auto* const at = memory.allocate(1);
+        try {
+            return std::construct_at(at, std::forward<Function>(f));
+        } catch (...) {
+            memory.deallocate(at, 1);
+            throw;
+        }
+    }
+
+    /// False if this is not the thread that runs the functions, or the turn is long enough.
+    bool add_to_turn(node* one) noexcept;
+    /// True if the caller has to schedule a turn.
+    bool push(node* one) noexcept;
+    void withdraw(node* one) noexcept;
+    /// Takes over what others have added. False if that is nothing: then the turn is over.
+    bool refill() noexcept;
+    void collect() noexcept;
+    void release() noexcept;
+    void drop_all() noexcept;
+
+    /// What was added last, linked to what was added before. The chain ends with null. `claimed_`
+    /// stands for none, while a turn is scheduled or taken; null for none and no turn.
+    marker claimed_;
+    std::atomic<node*> added_by_others_ = nullptr;
+    std::atomic<int> scheduling_ = 0;
+    // Of the turn.
+    list ready_;
+    int added_ = 0;
+};
+
+}  // namespace holdfast::detail
+
+#endif
