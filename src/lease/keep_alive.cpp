@@ -50,7 +50,7 @@ private:
 keep_alive::keep_alive(asio::any_io_executor executor)
     : executor_{std::move(executor)},
       context_{&asio::query(executor_, asio::execution::context)},
-      strand_{make_strand_of(executor_)} {}
+      strand_{strand{executor_}} {}
 
 void keep_alive::start(std::function<void()> on_end) {
     on_end_ = std::move(on_end);

@@ -43,7 +43,7 @@ exec_status status_of(server_error::effect what) {
 command_connection::command_connection(server_context of, events to)
     : supervisor{std::move(of), connection_id::purpose::commands, std::move(to)},
       timeout_{strand()},
-      beside_{inner_executor(strand())} {}
+      beside_{strand_of(strand()).inner()} {}
 
 void command_connection::exec(call what, exec_handler handler) {
     if (!usable()) {

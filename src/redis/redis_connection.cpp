@@ -9,12 +9,12 @@
 namespace holdfast::detail {
 
 std::shared_ptr<redis_connection> make_redis_connection(
-    boost::asio::any_io_executor strand,
+    boost::asio::any_io_executor const& executor,
     config const& settings,
     tls_trust& trust
 ) {
     return std::make_shared<redis_connection>(
-        std::move(strand),
+        strand_of(executor),
         make_tls_context(settings, trust),
         boost::redis::logger{boost::redis::logger::level::disabled}
     );

@@ -14,11 +14,13 @@
 #include HOLDFAST_CONNECTION
 #else
 
+#include "runtime/strand.hpp"
+
 #include <boost/redis/connection.hpp>
 
 namespace holdfast::detail {
 
-using redis_connection = boost::redis::connection;
+using redis_connection = boost::redis::basic_connection<strand>;
 
 }  // namespace holdfast::detail
 
@@ -31,7 +33,7 @@ class tls_trust;
 /// For one epoch; not connected yet.
 /// @throws boost::system::system_error if TLS cannot be set up.
 [[nodiscard]] std::shared_ptr<redis_connection> make_redis_connection(
-    boost::asio::any_io_executor strand,
+    boost::asio::any_io_executor const& executor,
     config const& settings,
     tls_trust& trust
 );

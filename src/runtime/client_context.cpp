@@ -29,8 +29,9 @@ client_context::client_context(asio::any_io_executor executor, config settings)
     : settings_{std::make_shared<config const>(std::move(settings))},
       count_{std::make_shared<counters>()},
       executor_{std::move(executor)},
-      strand_{make_strand_of(executor_)},
-      later_{asio::require(strand_, asio::execution::blocking.never)},
+      typed_strand_{executor_},
+      later_{asio::require(typed_strand_, asio::execution::blocking.never)},
+      strand_{typed_strand_},
       client_id_{make_client_id(random_)},
       jitter_{static_cast<std::minstd_rand::result_type>(random_.next())} {}
 
@@ -38,6 +39,7 @@ void client_context::leave_context() noexcept {
     backend_.reset();
     strand_ = {};
     later_ = {};
+    typed_strand_ = {};
 }
 
 void client_context::exec(call what, exec_handler handler) {

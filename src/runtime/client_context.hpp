@@ -56,10 +56,10 @@ public:
             return;
         }
         // Code that runs on the strand already is in the middle of something.
-        if (runs_here(strand_)) {
+        if (typed_strand_.running_in_this_thread()) {
             later_.execute(std::move(f));
         } else {
-            strand_.execute(std::move(f));
+            typed_strand_.execute(std::move(f));
         }
     }
 
@@ -96,9 +96,11 @@ protected:
 
 private:
     asio::any_io_executor executor_;
-    asio::any_io_executor strand_;
+    detail::strand typed_strand_;
     /// The same, and never inside the call.
-    asio::any_io_executor later_;
+    detail::strand later_;
+    /// The same, erased.
+    asio::any_io_executor strand_;
     random_pool random_;
     std::string client_id_;
     std::minstd_rand jitter_;

@@ -54,6 +54,30 @@ bool strand_queue::push(node* one) noexcept {
     return newest == nullptr;
 }
 
+bool strand_queue::claim() noexcept {
+    node* none = nullptr;
+    return added_by_others_.load(std::memory_order_relaxed) == nullptr &&
+           added_by_others_.compare_exchange_strong(
+               none,
+               &claimed_,
+               std::memory_order_acq_rel,
+               std::memory_order_relaxed
+           );
+}
+
+void strand_queue::run_ready() {
+    while (!ready_.empty()) {
+        ready_.pop()->call();
+    }
+}
+
+// They came from others, and are not what the turn has made for itself.
+void strand_queue::run_what_waits() {
+    collect();
+    added_ = 0;
+    run_ready();
+}
+
 void strand_queue::collect() noexcept {
     if (added_by_others_.load(std::memory_order_relaxed) != &claimed_) {
         auto* const newest = added_by_others_.exchange(&claimed_, std::memory_order_acq_rel);

@@ -12,7 +12,7 @@
 
 namespace holdfast::detail {
 
-/// The functions that wait for an `eager_strand`, and the right to run them, which one turn at a
+/// The functions that wait for a `strand`, and the right to run them, which one turn at a
 /// time has. Who adds a function while nobody has it gets a turn scheduled on the strand's context;
 /// whoever adds others leaves them to that turn.
 ///
@@ -46,10 +46,18 @@ public:
         }
     }
 
-    /// Takes a turn: runs what waits, and what that adds. What is left when the turn has been long
-    /// enough, or a function throws, is for another turn.
+    /// Takes the right to run functions. False if somebody has it.
+    [[nodiscard]] bool claim() noexcept;
+
+    /// Takes a scheduled turn: runs what waits, and what that adds. What is left when the turn has
+    /// been long enough, or a function throws, is for another turn.
     template <class Schedule>
     void run(Schedule schedule) {
+        run([this] { run_what_waits(); }, std::move(schedule));
+    }
+    /// The same with `first` in the place of what waits. The caller has the right to run functions.
+    template <class First, class Schedule>
+    void run(First first, Schedule schedule) {
         running const here{*this};
         auto const again = [&]() noexcept {
             try {
@@ -61,15 +69,14 @@ public:
             }
         };
         try {
-            for (bool first = true; !ready_.empty() || refill(); first = false) {
-                if (first) {
-                    added_ = 0;
-                } else if (added_ >= most_added_in_a_turn && again()) {
+            added_ = 0;
+            run_ready();
+            first();
+            while (!ready_.empty() || refill()) {
+                if (added_ >= most_added_in_a_turn && again()) {
                     return;
                 }
-                do {
-                    ready_.pop()->call();
-                } while (!ready_.empty());
+                run_ready();
             }
         } catch (...) {
             if ((!ready_.empty() || refill()) && !again()) {
@@ -213,6 +220,8 @@ private:
     void withdraw(node* one) noexcept;
     /// Takes over what others have added. False if that is nothing: then the turn is over.
     bool refill() noexcept;
+    void run_what_waits();
+    void run_ready();
     void collect() noexcept;
     void release() noexcept;
     void drop_all() noexcept;

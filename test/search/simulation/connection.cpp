@@ -244,8 +244,8 @@ void connection::cancel(boost::redis::operation what) {
 namespace holdfast::detail {
 
 std::shared_ptr<redis_connection>
-make_redis_connection(boost::asio::any_io_executor strand, config const& settings, tls_trust&) {
-    return std::make_shared<redis_connection>(std::move(strand), settings.host);
+make_redis_connection(boost::asio::any_io_executor const& executor, config const& settings, tls_trust&) {
+    return std::make_shared<redis_connection>(executor, settings.host);
 }
 
 }  // namespace holdfast::detail

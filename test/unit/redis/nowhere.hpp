@@ -71,7 +71,7 @@ public:
     int downs = 0;
     std::vector<std::pair<detail::connection_id, error_code>> failures;
     boost::asio::io_context context;
-    asio::any_io_executor strand = detail::make_strand_of(context.get_executor());
+    asio::any_io_executor strand = detail::strand{asio::any_io_executor{context.get_executor()}};
 };
 
 }  // namespace holdfast::test

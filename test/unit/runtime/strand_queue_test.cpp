@@ -49,7 +49,10 @@ struct fixture {
 
 BOOST_AUTO_TEST_SUITE(strand_queue_test)
 
-BOOST_FIXTURE_TEST_CASE(the_first_function_has_a_turn_scheduled_and_the_others_wait_for_it, fixture) {
+BOOST_FIXTURE_TEST_CASE(
+    the_first_function_has_a_turn_scheduled_and_the_others_wait_for_it,
+    fixture
+) {
     add_letter('a');
     add_letter('b');
     add_letter('c');
@@ -192,7 +195,9 @@ BOOST_FIXTURE_TEST_CASE(what_is_abandoned_is_destroyed_and_so_is_what_that_adds,
     struct adds_at_its_end {
         fixture* to;
         std::shared_ptr<int> owned;
-        explicit adds_at_its_end(fixture& f, std::shared_ptr<int> o) : to{&f}, owned{std::move(o)} {}
+        explicit adds_at_its_end(fixture& f, std::shared_ptr<int> o)
+            : to{&f},
+              owned{std::move(o)} {}
         adds_at_its_end(adds_at_its_end&& other) noexcept
             : to{std::exchange(other.to, nullptr)},
               owned{std::move(other.owned)} {}
