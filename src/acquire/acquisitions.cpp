@@ -92,7 +92,7 @@ std::vector<std::shared_ptr<acquire_op>> acquisitions::waiting_like(acquire_op c
     return found;
 }
 
-void acquisitions::exec(acquire_op const& op, exec_handler handler) {
+void acquisitions::exec(acquire_op const& op, exec_handler&& handler) {
     auto const& terms = op.terms();
     client_.count().attempts.add();
     client_.exec(

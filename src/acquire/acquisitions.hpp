@@ -28,7 +28,7 @@ public:
     void enter(std::shared_ptr<acquire_op> op);
     void leave(acquire_op& op) noexcept;
     /// Sends an attempt.
-    void exec(acquire_op const& op, exec_handler handler);
+    void exec(acquire_op const& op, exec_handler&& handler);
     [[nodiscard]] lease add_hold(
         acquire_op const& op,
         fencing_token token,

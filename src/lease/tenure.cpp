@@ -33,8 +33,7 @@ tenure::tenure(
       token_{token},
       shares_{*this, holder_executor} {}
 
-lease_state tenure::look() const noexcept {
-    auto const now = lease_clock::now();
+lease_state tenure::look(time_point now) const noexcept {
     if (hold_->client().closed()) {
         hold_->fsm().on_client_stopped(now);
     }
@@ -44,8 +43,9 @@ lease_state tenure::look() const noexcept {
 template <class Change>
 auto tenure::apply(Change change) {
     std::unique_lock guard{hold_->mutex()};
-    auto const value = change(hold_->fsm(), lease_clock::now());
-    bool const lost = look() == lease_state::lost && !std::exchange(loss_told_, true);
+    auto const now = lease_clock::now();
+    auto const value = change(hold_->fsm(), now);
+    bool const lost = look(now) == lease_state::lost && !std::exchange(loss_told_, true);
     auto const reason = hold_->fsm().loss();
     guard.unlock();
     if (lost) {
@@ -250,7 +250,7 @@ tenure::parting tenure::begin_release(lease_share& leaving, bool& was_lost) {
         }
         renewed = shares_.renewing() == &leaving;
         leaving.released = true;
-        was_lost = look() == lease_state::lost;
+        was_lost = look(now) == lease_state::lost;
         if (was_lost) {
             leaving.lost = fsm.loss();
         }

@@ -90,7 +90,7 @@ private:
     void give_back(bool was_lost, std::shared_ptr<pending_handler<error_code>> caller);
     void cancel_watch(std::uint64_t number);
     // Under the mutex.
-    [[nodiscard]] lease_state look() const noexcept;
+    [[nodiscard]] lease_state look(time_point now = lease_clock::now()) const noexcept;
 
     holds& all_;
     std::shared_ptr<hold> hold_;

@@ -101,7 +101,7 @@ void connection::close() {
     strand_ = {};
 }
 
-void connection::exec(detail::call what, detail::exec_handler handler) {
+void connection::exec(detail::call&& what, detail::exec_handler&& handler) {
     std::lock_guard const guard{server_->mutex_};
     auto const timeout = what.timeout();
     auto one = std::make_shared<request>(request{std::move(what), std::move(handler)});

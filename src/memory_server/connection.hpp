@@ -39,7 +39,7 @@ public:
     void stop();
     /// The strand's context may be gone after this.
     void close();
-    void exec(detail::call what, detail::exec_handler handler);
+    void exec(detail::call&& what, detail::exec_handler&& handler);
     [[nodiscard]] detail::subscription subscribe(std::string channel, detail::subscriber& to);
     [[nodiscard]] bool up(purpose what) const;
     [[nodiscard]] detail::backend::obstacle why_down() const;

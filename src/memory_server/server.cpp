@@ -25,7 +25,7 @@ public:
 
     void start(detail::backend_events& events) override { to_->start(events); }
     void stop() override { to_->stop(); }
-    void exec(detail::call what, detail::exec_handler handler) override {
+    void exec(detail::call&& what, detail::exec_handler&& handler) override {
         to_->exec(std::move(what), std::move(handler));
     }
     [[nodiscard]] detail::subscription subscribe(std::string channel, detail::subscriber& to)

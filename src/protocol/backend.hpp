@@ -64,7 +64,7 @@ public:
     ///
     /// Requests reach the server in the order of the calls as long as the connection lives, except
     /// for what `exec_result::sent_again` says.
-    virtual void exec(call what, exec_handler handler) = 0;
+    virtual void exec(call&& what, exec_handler&& handler) = 0;
 
     /// Wants the notifications of a channel for as long as the result lives. `to` must live as
     /// long.

@@ -4,6 +4,7 @@
 #include "protocol/scripts.hpp"
 
 #include <charconv>
+#include <functional>
 
 namespace holdfast::detail {
 
@@ -106,6 +107,7 @@ target make_lock_target(std::string_view prefix, std::string_view name) {
     };
     made.counter = with("redisson_lock_token");
     made.channel = with("redisson_lock__channel");
+    made.hash = std::hash<std::string_view>{}(made.lock);
     return made;
 }
 

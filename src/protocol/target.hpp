@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 
@@ -24,6 +23,8 @@ struct target {
     std::string lock;
     std::string counter;
     std::string channel;
+    /// Of the name: it is looked up several times in each operation.
+    std::size_t hash = 0;
 
     [[nodiscard]] bool valid() const noexcept { return !lock.empty(); }
 };
@@ -32,14 +33,17 @@ struct target {
 struct target_key {
     target_kind kind;
     std::string_view name;
+    std::size_t hash;
 
-    explicit target_key(target const& of) noexcept : kind{of.kind}, name{of.lock} {}
-    friend bool operator==(target_key const&, target_key const&) = default;
+    explicit target_key(target const& of) noexcept : kind{of.kind}, name{of.lock}, hash{of.hash} {}
+    friend bool operator==(target_key const& a, target_key const& b) noexcept {
+        return a.kind == b.kind && a.name == b.name;
+    }
 };
 
 struct target_key_hash {
     std::size_t operator()(target_key const& of) const noexcept {
-        return std::hash<std::string_view>{}(of.name) ^ static_cast<std::size_t>(of.kind);
+        return of.hash ^ static_cast<std::size_t>(of.kind);
     }
 };
 

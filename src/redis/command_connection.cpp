@@ -45,7 +45,7 @@ command_connection::command_connection(server_context of, events to)
       timeout_{strand()},
       beside_{strand_of(strand()).inner()} {}
 
-void command_connection::exec(call what, exec_handler handler) {
+void command_connection::exec(call&& what, exec_handler&& handler) {
     if (!usable()) {
         asio::post(strand(), [handler = std::move(handler), cause = why_down().cause]() mutable {
             complete(handler, make_result(exec_status::not_sent, cause));

@@ -25,7 +25,7 @@ class command_connection final : public supervisor {
 public:
     command_connection(server_context of, events to);
 
-    void exec(call what, exec_handler handler);
+    void exec(call&& what, exec_handler&& handler);
     void stop() override;
     /// Requests can be sent.
     [[nodiscard]] bool usable() const noexcept { return up() && !stopped() && !desynchronised_; }

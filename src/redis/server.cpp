@@ -46,7 +46,7 @@ void server::stop() {
     subscriptions_->stop();
 }
 
-void server::exec(call what, exec_handler handler) {
+void server::exec(call&& what, exec_handler&& handler) {
     commands_->exec(std::move(what), std::move(handler));
 }
 

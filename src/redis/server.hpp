@@ -20,7 +20,7 @@ public:
     /// May be called again after it threw.
     void start();
     void stop();
-    void exec(call what, exec_handler handler);
+    void exec(call&& what, exec_handler&& handler);
     [[nodiscard]] subscription subscribe(std::string channel, subscriber& to);
     [[nodiscard]] bool up(connection_id::purpose what) const;
     [[nodiscard]] backend::obstacle why_down() const;

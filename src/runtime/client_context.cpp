@@ -42,7 +42,7 @@ void client_context::leave_context() noexcept {
     typed_strand_ = {};
 }
 
-void client_context::exec(call what, exec_handler handler) {
+void client_context::exec(call&& what, exec_handler&& handler) {
     if (!backend_) {
         on_strand([handler = std::move(handler)]() mutable {
             std::move(handler)(exec_result{exec_status::not_sent, errc::client_stopped, {}});

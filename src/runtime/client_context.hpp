@@ -66,7 +66,7 @@ public:
     // On the strand.
     [[nodiscard]] asio::any_io_executor const& strand() const noexcept { return strand_; }
     /// Runs a script; `not_sent` with `client_stopped` after the end of the client.
-    void exec(call what, exec_handler handler);
+    void exec(call&& what, exec_handler&& handler);
     [[nodiscard]] bool can_execute() const;
     [[nodiscard]] subscription subscribe(std::string channel, subscriber& to);
     /// Why nothing can be executed.

@@ -15,6 +15,7 @@
 
 #include <exception>
 #include <utility>
+#include <variant>
 
 namespace holdfast::detail {
 
@@ -29,11 +30,9 @@ public:
     /// `relay` is also where a handler without an executor of its own is called.
     pending_handler(handler_type handler, asio::any_io_executor const& relay)
         : handler_{std::move(handler)},
-          executor_{asio::prefer(
-              asio::any_completion_executor{
-                  asio::get_associated_executor(handler_, asio::any_completion_executor{relay})
-              },
-              asio::execution::outstanding_work.tracked
+          executor_{kept_busy(
+              asio::get_associated_executor(handler_, asio::any_completion_executor{}),
+              relay
           )},
           relay_{asio::require(relay, asio::execution::blocking.never)} {}
 
@@ -64,23 +63,46 @@ public:
         relay_.execute([handler = std::move(handler),
                         executor = std::move(executor),
                         ... results = std::move(results)]() mutable {
-            // As soon as the handler has been called the user may destroy its context: the work ends
-            // there, and what is left here knows nothing of the context.
-            auto const untracked =
-                asio::prefer(executor, asio::execution::outstanding_work.untracked);
-            untracked.execute([handler = std::move(handler),
-                               work = std::move(executor),
-                               ... results = std::move(results)]() mutable {
-                // Here and not before: this is where the user may emit the signal.
-                asio::get_associated_cancellation_slot(handler).clear();
-                std::move(handler)(std::move(results)...);
-            });
+            std::visit(
+                [&](auto& busy) {
+                    // As soon as the handler has been called the user may destroy its context: the
+                    // work ends there, and what is left here knows nothing of the context.
+                    auto const idle =
+                        asio::prefer(busy, asio::execution::outstanding_work.untracked);
+                    idle.execute([handler = std::move(handler),
+                                  work = std::move(busy),
+                                  ... results = std::move(results)]() mutable {
+                        // Here and not before: this is where the user may emit the signal.
+                        asio::get_associated_cancellation_slot(handler).clear();
+                        std::move(handler)(std::move(results)...);
+                    });
+                },
+                executor
+            );
         });
     }
 
 private:
+    using executor_type = std::variant<asio::any_io_executor, asio::any_completion_executor>;
+
+    // Nearly all are erased I/O executors. Erased once more, each copy with other properties would
+    // cost an allocation.
+    static executor_type kept_busy(
+        asio::any_completion_executor const& own,
+        asio::any_io_executor const& relay
+    ) {
+        constexpr auto busy = asio::execution::outstanding_work.tracked;
+        if (!own) {
+            return asio::prefer(relay, busy);
+        }
+        if (auto const* const io = own.target<asio::any_io_executor>()) {
+            return asio::prefer(*io, busy);
+        }
+        return asio::prefer(own, busy);
+    }
+
     handler_type handler_;
-    asio::any_completion_executor executor_;
+    executor_type executor_;
     asio::any_io_executor relay_;
 };
 

@@ -53,38 +53,19 @@ public:
     /// been long enough, or a function throws, is for another turn.
     template <class Schedule>
     void run(Schedule schedule) {
-        run([this] { run_what_waits(); }, std::move(schedule));
+        take_turn([this] { run_what_waits(); }, std::move(schedule));
     }
-    /// The same with `first` in the place of what waits. The caller has the right to run functions.
-    template <class First, class Schedule>
-    void run(First first, Schedule schedule) {
-        running const here{*this};
-        auto const again = [&]() noexcept {
-            try {
-                scheduling const now{*this};
-                schedule();
-                return true;
-            } catch (...) {
-                return false;
-            }
-        };
-        try {
-            added_ = 0;
-            run_ready();
-            first();
-            while (!ready_.empty() || refill()) {
-                if (added_ >= most_added_in_a_turn && again()) {
-                    return;
-                }
+    /// The same, beginning with `f`, for a caller that has the right to run functions.
+    template <class Function, class Schedule>
+    void run(Function f, Schedule schedule) {
+        take_turn(
+            [this, &f] {
+                // What had to wait for want of memory came before.
                 run_ready();
-            }
-        } catch (...) {
-            if ((!ready_.empty() || refill()) && !again()) {
-                // Out of memory: they wait for the next one that is added.
-                release();
-            }
-            throw;
-        }
+                f();
+            },
+            std::move(schedule)
+        );
     }
 
     /// Nothing that waits will run: its context is being destroyed.
@@ -209,6 +190,36 @@ private:
             return std::construct_at(at, std::forward<Function>(f));
         } catch (...) {
             memory.deallocate(at, 1);
+            throw;
+        }
+    }
+
+    template <class First, class Schedule>
+    void take_turn(First first, Schedule schedule) {
+        running const here{*this};
+        auto const again = [&]() noexcept {
+            try {
+                scheduling const now{*this};
+                schedule();
+                return true;
+            } catch (...) {
+                return false;
+            }
+        };
+        try {
+            added_ = 0;
+            first();
+            while (!ready_.empty() || refill()) {
+                if (added_ >= most_added_in_a_turn && again()) {
+                    return;
+                }
+                run_ready();
+            }
+        } catch (...) {
+            if ((!ready_.empty() || refill()) && !again()) {
+                // Out of memory: they wait for the next one that is added.
+                release();
+            }
             throw;
         }
     }

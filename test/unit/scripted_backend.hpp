@@ -31,7 +31,7 @@ public:
         stopped = true;
         listeners->stop();
     }
-    void exec(detail::call what, detail::exec_handler handler) override {
+    void exec(detail::call&& what, detail::exec_handler&& handler) override {
         if (commands_up) {
             requests.push_back({std::move(what), std::move(handler)});
             return;

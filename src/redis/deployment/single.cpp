@@ -25,7 +25,7 @@ public:
             server_->stop();
         }
     }
-    void exec(call what, exec_handler handler) override {
+    void exec(call&& what, exec_handler&& handler) override {
         server_->exec(std::move(what), std::move(handler));
     }
     [[nodiscard]] subscription subscribe(std::string channel, subscriber& to) override {
