@@ -123,8 +123,8 @@ void acquire_op::start() {
     all_.enter(shared_from_this());
 }
 
-void acquire_op::attempt() {
-    sent_at_ = lease_clock::now();
+void acquire_op::attempt(time_point now) {
+    sent_at_ = now;
     fsm_.on_attempt_sent(what_.terms.lost_at(sent_at_));
     try {
         all_.exec(*this, [self = shared_from_this()](exec_result result) {
@@ -141,7 +141,8 @@ void acquire_op::on_answer(exec_result const& result) {
     if (result.status == exec_status::replied) {
         reply = what_.on->speaks->read_acquire(result.reply);
     }
-    auto const answer = fsm_.judge(kind_of(result, reply), lease_clock::now());
+    auto const now = lease_clock::now();
+    auto const answer = fsm_.judge(kind_of(result, reply), now);
     auto cause = result.error;
     if (answer == attempt_answer::failed && result.status == exec_status::replied) {
         cause = errc::corrupt_state;
@@ -157,15 +158,15 @@ void acquire_op::on_answer(exec_result const& result) {
     auto const self = shared_from_this();
     look_further const finally{queue};
     if (queue) {
-        queue->on_answer(answer, reply);
+        queue->on_answer(answer, reply, now);
     } else if (answer == attempt_answer::busy) {
         client_->count().refusals.add();
     }
     if (answer == attempt_answer::granted) {
-        on_granted(reply.token);
+        on_granted(reply.token, now);
         return;
     }
-    carry_out(fsm_.on_answer(answer, cause));
+    carry_out(fsm_.on_answer(answer, cause), {}, now);
     if (!fsm_.done() && !waits() && answer == attempt_answer::not_sent) {
         arm_limit(what_.terms.request_timeout);
         all_.leave(*self);
@@ -173,10 +174,10 @@ void acquire_op::on_answer(exec_result const& result) {
     }
 }
 
-void acquire_op::on_granted(fencing_token token) {
+void acquire_op::on_granted(fencing_token token, time_point now) {
     lease granted;
     try {
-        granted = all_.add_hold(*this, token, holder_executor_);
+        granted = all_.add_hold(*this, token, now, holder_executor_);
     } catch (std::exception const&) {
         // Out of memory. The grant is withdrawn; the next waiter has to ask.
         if (queue) {
@@ -188,7 +189,7 @@ void acquire_op::on_granted(fencing_token token) {
     if (has_waited) {
         client_->count().hand_overs.add();
     }
-    carry_out(fsm_.on_answer(attempt_answer::granted, {}), std::move(granted));
+    carry_out(fsm_.on_answer(attempt_answer::granted, {}), std::move(granted), now);
     let_others_join();
 }
 
@@ -246,7 +247,7 @@ void acquire_op::arm_limit(nanos limit) {
     });
 }
 
-void acquire_op::carry_out(acquire_fsm::verdict verdict, lease granted) {
+void acquire_op::carry_out(acquire_fsm::verdict verdict, lease granted, time_point now) {
     using kind = acquire_fsm::verdict_kind;
     if (verdict.kind == kind::go_on) {
         return;
@@ -256,7 +257,7 @@ void acquire_op::carry_out(acquire_fsm::verdict verdict, lease granted) {
     auto const executor = std::exchange(holder_executor_, {});
     all_.leave(*this);
     if (verdict.kind == kind::deliver) {
-        auto const waited = static_cast<std::uint64_t>((lease_clock::now() - started_).count());
+        auto const waited = static_cast<std::uint64_t>((now - started_).count());
         client_->count().longest_wait_ns.raise_to(waited);
         client_->count().total_wait_ns.add(waited);
     }

@@ -47,7 +47,7 @@ public:
     void start();
     /// It is this one's turn, and worth a try. @throws std::exception if there is no memory for the
     /// request; then the attempt has failed.
-    void attempt();
+    void attempt(time_point now);
     void end(error_code cause);
     /// Its owner holds the lock: completes with a further lease. Nothing happens if that is over.
     /// `last`: the queue looks further then; otherwise the caller sees to it.
@@ -73,14 +73,18 @@ public:
 
 private:
     void on_answer(exec_result const& result);
-    void on_granted(fencing_token token);
+    void on_granted(fencing_token token, time_point now);
     void let_others_join();
     void on_cancel(asio::cancellation_type type);
     void on_time_up();
     void arm_limit(nanos limit);
     /// Carries out a verdict that did not come with an answer.
     void end_with(acquire_fsm::verdict verdict, lease joined = {}, bool last = true);
-    void carry_out(acquire_fsm::verdict verdict, lease granted = {});
+    void carry_out(
+        acquire_fsm::verdict verdict,
+        lease granted = {},
+        time_point now = lease_clock::now()
+    );
 
     acquisitions& all_;
     std::shared_ptr<client_context> client_;

@@ -37,7 +37,7 @@ void acquisitions::enter(std::shared_ptr<acquire_op> op) {
     op->place = singles_.insert(singles_.end(), op);
     op->listed = true;
     if (client_.can_execute()) {
-        op->attempt();
+        op->attempt(lease_clock::now());
     }
 }
 
@@ -111,6 +111,7 @@ void acquisitions::exec(acquire_op const& op, exec_handler&& handler) {
 lease acquisitions::add_hold(
     acquire_op const& op,
     fencing_token token,
+    time_point now,
     asio::any_io_executor const& holder_executor
 ) {
     preflighted_ = true;
@@ -121,6 +122,7 @@ lease acquisitions::add_hold(
             .id = op.id(),
             .terms = op.terms(),
             .sent_at = op.sent_at(),
+            .at = now,
             .token = token,
             .who = op.who(),
         },
@@ -131,17 +133,21 @@ lease acquisitions::add_hold(
 void acquisitions::withdraw(acquire_op const& op) noexcept {
     try {
         client_.count().withdrawals.add();
-        held_.releases().add({
-            .on = op.on(),
-            .id = op.id(),
-            .terms =
-                {.until = lease_clock::now() + op.terms().lease,
-                 .timeout = op.terms().request_timeout,
-                 .was_lost = false,
-                 .withdrawal = true},
-            .of = {},
-            .caller = {},
-        });
+        auto const now = lease_clock::now();
+        held_.releases().add(
+            {
+                .on = op.on(),
+                .id = op.id(),
+                .terms =
+                    {.until = now + op.terms().lease,
+                     .timeout = op.terms().request_timeout,
+                     .was_lost = false,
+                     .withdrawal = true},
+                .of = {},
+                .caller = {},
+            },
+            now
+        );
     } catch (...) {
         // Out of memory: what was granted is freed by the end of its lease.
     }
@@ -173,7 +179,7 @@ void acquisitions::try_singles() {
     auto const all = singles_;
     for (auto const& op : all) {
         if (op->listed && !op->in_flight()) {
-            op->attempt();
+            op->attempt(lease_clock::now());
         }
     }
 }

@@ -32,6 +32,7 @@ public:
     [[nodiscard]] lease add_hold(
         acquire_op const& op,
         fencing_token token,
+        time_point now,
         asio::any_io_executor const& holder_executor
     );
     /// Frees in the background what an attempt may have been granted, or may be granted yet.

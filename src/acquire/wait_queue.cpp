@@ -65,7 +65,8 @@ void wait_queue::leave(acquire_op& op) noexcept {
     auto const keeps = std::move(*op.place);
     waiters_.erase(op.place);
     if (waiters_.empty()) {
-        empty_since_ = lease_clock::now();
+        // Without a subscription it is closed at once.
+        empty_since_ = subscribed() ? lease_clock::now() : time_point{};
         warned_of_own_lock_ = false;
         timer_.reset();
         armed_for_ = time_point::max();
@@ -104,7 +105,7 @@ void wait_queue::attempt_or_sleep() {
     if (*at <= now) {
         fsm_.on_attempt_sent(now);
         try {
-            waiters_.front()->attempt();
+            waiters_.front()->attempt(now);
         } catch (...) {
             fsm_.on_setback(all_.client().random_part(), now);
             throw;
@@ -133,9 +134,8 @@ void wait_queue::arm(time_point at) {
     armed_for_ = at;
 }
 
-void wait_queue::on_answer(attempt_answer answer, attempt_reply const& reply) {
+void wait_queue::on_answer(attempt_answer answer, attempt_reply const& reply, time_point now) {
     auto& client = all_.client();
-    auto const now = lease_clock::now();
     auto& head = *waiters_.front();
     switch (answer) {
         case attempt_answer::granted: fsm_.on_granted(head.terms().lease, now); break;

@@ -30,7 +30,7 @@ public:
     /// noticed. Without memory it tries again later.
     void update() noexcept;
 
-    void on_answer(attempt_answer answer, attempt_reply const& reply);
+    void on_answer(attempt_answer answer, attempt_reply const& reply, time_point now);
     /// A waiter has gone for another reason than an answer. `undecided`: it left an attempt behind.
     void on_left(bool undecided) noexcept;
     void on_news();

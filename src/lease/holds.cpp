@@ -17,7 +17,7 @@ constexpr millis young{20};
 holds::holds(client_context& client) : client_{client}, releases_{client} {}
 
 lease holds::add(grant const& granted, asio::any_io_executor const& holder_executor) {
-    auto const now = lease_clock::now();
+    auto const now = granted.at;
     auto const made = std::make_shared<hold>(
         client_.shared_from_this(),
         granted.on,
@@ -39,13 +39,13 @@ lease holds::add(grant const& granted, asio::any_io_executor const& holder_execu
         }
         given = first->make_lease();
     } catch (...) {
-        forget(*made);
+        forget(*made, now);
         throw;
     }
     return given;
 }
 
-void holds::forget(hold& of) noexcept {
+void holds::forget(hold& of, time_point now) noexcept {
     if (!of.is_linked()) {
         return;
     }
@@ -54,9 +54,7 @@ void holds::forget(hold& of) noexcept {
     auto const last = of.on_forgotten();
     owners_.on_forgotten(*of.on(), *last);
     client_.count().leases_now.subtract();
-    client_.count().total_hold_ns.add(
-        static_cast<std::uint64_t>((lease_clock::now() - of.granted_at()).count())
-    );
+    client_.count().total_hold_ns.add(static_cast<std::uint64_t>((now - of.granted_at()).count()));
     last->drop_executors();
 }
 
@@ -66,19 +64,23 @@ void holds::give_back(
     std::shared_ptr<pending_handler<error_code>> caller
 ) {
     auto const& given = of->share_hold();
-    forget(*given);
-    releases_.add({
-        .on = given->on(),
-        .id = given->id(),
-        // A renewal may have been executed and not answered.
-        .terms =
-            {.until = lease_clock::now() + given->terms().lease,
-             .timeout = given->terms().request_timeout,
-             .was_lost = was_lost,
-             .withdrawal = false},
-        .of = std::move(of),
-        .caller = std::move(caller),
-    });
+    auto const now = lease_clock::now();
+    forget(*given, now);
+    releases_.add(
+        {
+            .on = given->on(),
+            .id = given->id(),
+            // A renewal may have been executed and not answered.
+            .terms =
+                {.until = now + given->terms().lease,
+                 .timeout = given->terms().request_timeout,
+                 .was_lost = was_lost,
+                 .withdrawal = false},
+            .of = std::move(of),
+            .caller = std::move(caller),
+        },
+        now
+    );
 }
 
 bool holds::any_of(target const& on) const noexcept {
@@ -151,21 +153,25 @@ void holds::on_disconnected() {
 
 void holds::stop() {
     timer_.reset();
+    auto const now = lease_clock::now();
     while (!holds_.empty()) {
         auto const held = holds_.front().shared_from_this();
         held->on_client_stopped();
-        forget(*held);
-        releases_.add({
-            .on = held->on(),
-            .id = held->id(),
-            .terms =
-                {.until = lease_clock::now() + held->terms().lease,
-                 .timeout = held->terms().request_timeout,
-                 .was_lost = false,
-                 .withdrawal = true},
-            .of = {},
-            .caller = {},
-        });
+        forget(*held, now);
+        releases_.add(
+            {
+                .on = held->on(),
+                .id = held->id(),
+                .terms =
+                    {.until = now + held->terms().lease,
+                     .timeout = held->terms().request_timeout,
+                     .was_lost = false,
+                     .withdrawal = true},
+                .of = {},
+                .caller = {},
+            },
+            now
+        );
     }
 }
 

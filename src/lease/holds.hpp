@@ -30,6 +30,7 @@ public:
         holder_id const& id;
         lease_terms const& terms;
         time_point sent_at;
+        time_point at;
         fencing_token token;
         std::optional<owner> const& who;
     };
@@ -56,7 +57,7 @@ public:
     [[nodiscard]] release_queue& releases() noexcept { return releases_; }
 
 private:
-    void forget(hold& of) noexcept;
+    void forget(hold& of, time_point now) noexcept;
     void keep_alive_later(time_point at);
     void start_keep_alives();
 

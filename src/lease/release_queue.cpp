@@ -53,8 +53,8 @@ struct release_queue::entry {
 release_queue::release_queue(client_context& client) : client_{client} {}
 release_queue::~release_queue() = default;
 
-void release_queue::add(release_task task) {
-    auto const e = std::make_shared<entry>(std::move(task), lease_clock::now());
+void release_queue::add(release_task task, time_point now) {
+    auto const e = std::make_shared<entry>(std::move(task), now);
     if (stopped_) {
         tell(*e, e->fsm.on_stopped());
         return;

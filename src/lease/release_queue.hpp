@@ -36,7 +36,7 @@ public:
     explicit release_queue(client_context& client);
     ~release_queue();
 
-    void add(release_task task);
+    void add(release_task task, time_point now = lease_clock::now());
     void on_connected();
     void on_disconnected();
     /// Nothing more will be answered.

@@ -41,9 +41,10 @@ lease_state tenure::look(time_point now) const noexcept {
 }
 
 template <class Change>
-auto tenure::apply(Change change) {
+auto tenure::apply(Change change, std::optional<time_point> at) {
     std::unique_lock guard{hold_->mutex()};
-    auto const now = lease_clock::now();
+    // What other threads have seen is not later.
+    auto const now = at ? *at : lease_clock::now();
     auto const value = change(hold_->fsm(), now);
     bool const lost = look(now) == lease_state::lost && !std::exchange(loss_told_, true);
     auto const reason = hold_->fsm().loss();
@@ -55,8 +56,8 @@ auto tenure::apply(Change change) {
 }
 
 // For a step that may only be taken after a loss was told.
-void tenure::observe() {
-    apply([](lease_fsm&, time_point) { return true; });
+void tenure::observe(time_point now) {
+    apply([](lease_fsm&, time_point) { return true; }, now);
 }
 
 void tenure::on_lost(loss_reason reason) {
@@ -243,28 +244,32 @@ tenure::parting tenure::begin_release(lease_share& leaving, bool& was_lost) {
     asio::any_io_executor executor;
     std::shared_ptr<keep_alive> keeper;
     bool renewed = false;
-    observe();
-    auto const how = apply([&](lease_fsm& fsm, time_point now) {
-        if (leaving.released) {
-            return parting::none;
-        }
-        renewed = shares_.renewing() == &leaving;
-        leaving.released = true;
-        was_lost = look(now) == lease_state::lost;
-        if (was_lost) {
-            leaving.lost = fsm.loss();
-        }
-        keeper.swap(leaving.kept_by);
-        // Now, and not when the client gets there: the holder's context may be gone by then.
-        executor.swap(leaving.holder_executor);
-        shares_.remove(leaving);
-        if (shares_.empty()) {
-            fsm.on_release(now);
-            return parting::last;
-        }
-        left = watchers_.take_those_of(leaving);
-        return parting::one_of_several;
-    });
+    auto const now = lease_clock::now();
+    observe(now);
+    auto const how = apply(
+        [&](lease_fsm& fsm, time_point) {
+            if (leaving.released) {
+                return parting::none;
+            }
+            renewed = shares_.renewing() == &leaving;
+            leaving.released = true;
+            was_lost = look(now) == lease_state::lost;
+            if (was_lost) {
+                leaving.lost = fsm.loss();
+            }
+            keeper.swap(leaving.kept_by);
+            // Now, and not when the client gets there: the holder's context may be gone by then.
+            executor.swap(leaving.holder_executor);
+            shares_.remove(leaving);
+            if (shares_.empty()) {
+                fsm.on_release(now);
+                return parting::last;
+            }
+            left = watchers_.take_those_of(leaving);
+            return parting::one_of_several;
+        },
+        now
+    );
     if (keeper) {
         keeper->remove(leaving);
     }

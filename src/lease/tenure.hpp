@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 namespace holdfast::detail {
 
@@ -80,8 +81,8 @@ private:
 
     /// Runs `change` on the machine and follows up what it did to the state.
     template <class Change>
-    auto apply(Change change);
-    void observe();
+    auto apply(Change change, std::optional<time_point> at = {});
+    void observe(time_point now);
     void on_lost(loss_reason reason);
     void report_loss(loss_reason reason);
     [[nodiscard]] lease_fsm::step take_step(lease_share& share);
