@@ -17,11 +17,15 @@ constexpr millis linger{500};
 }  // namespace
 
 void wait_queues::enter(std::shared_ptr<acquire_op> op) {
-    auto at = queues_.find(target_key{*op->on()});
-    if (at == queues_.end()) {
-        auto made = std::make_shared<wait_queue>(all_, op->on());
-        target_key const key{*made->on()};
-        at = queues_.emplace(key, std::move(made)).first;
+    // The key is a name in the target, which the queue shares.
+    auto const [at, is_new] = queues_.try_emplace(target_key{*op->on()});
+    if (is_new) {
+        try {
+            at->second = std::make_shared<wait_queue>(all_, op->on());
+        } catch (...) {
+            queues_.erase(at);
+            throw;
+        }
     }
     auto const queue = at->second;
     if (queue->size() >= all_.client().settings().max_waiters) {

@@ -65,7 +65,7 @@ void release_queue::add(release_task task, time_point now) {
         }
         ++withdrawals_;
     }
-    e->place = pending_.emplace(time_point::max(), e);
+    e->place = pending_.emplace_hint(pending_.end(), time_point::max(), e);
     e->listed = true;
     if (!client_.can_execute()) {
         e->fsm.on_disconnected();

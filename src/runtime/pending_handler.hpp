@@ -95,8 +95,8 @@ private:
         if (!own) {
             return asio::prefer(relay, busy);
         }
-        if (auto const* const io = own.target<asio::any_io_executor>()) {
-            return asio::prefer(*io, busy);
+        if (auto const* const io = own.target<asio::any_io_executor::base_type>()) {
+            return asio::prefer(asio::any_io_executor{*io}, busy);
         }
         return asio::prefer(own, busy);
     }
