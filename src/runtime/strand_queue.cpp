@@ -134,7 +134,7 @@ void strand_queue::drop_all() noexcept {
 }
 
 void strand_queue::abandon() noexcept {
-    if (scheduling_ == 0) {
+    if (!scheduling::find(*this)) {
         drop_all();
         release();
     }

@@ -37,11 +37,14 @@ public:
         if (add_to_turn(made) || !push(made)) {
             return;
         }
+        scheduling now{*this};
         try {
-            scheduling const now{*this};
             schedule();
         } catch (...) {
-            withdraw(made);
+            // Taken inside, the turn has run `f`, and the exception is that of a function.
+            if (!now.turn_taken) {
+                withdraw(made);
+            }
             throw;
         }
     }
@@ -71,7 +74,7 @@ public:
     /// Nothing that waits will run: its context is being destroyed.
     void abandon() noexcept;
 
-    [[nodiscard]] bool runs_in_this_thread() const noexcept { return running::is(*this); }
+    [[nodiscard]] bool runs_in_this_thread() const noexcept { return running::find(*this); }
 
 private:
     /// A function in the list of those that wait.
@@ -143,42 +146,42 @@ private:
         node* last_ = nullptr;
     };
 
-    /// This thread runs the functions of a queue.
-    class running {
+    /// What this thread does with queues, the innermost first: a function may run another strand's,
+    /// by running their context.
+    template <class Activity>
+    class in_this_thread {
     public:
-        explicit running(strand_queue const& of) noexcept
+        explicit in_this_thread(strand_queue const& of) noexcept
             : of_{of},
-              outer_{std::exchange(innermost_, this)} {}
-        running(running const&) = delete;
-        running& operator=(running const&) = delete;
-        ~running() { innermost_ = outer_; }
+              outer_{std::exchange(innermost_, static_cast<Activity*>(this))} {}
+        in_this_thread(in_this_thread const&) = delete;
+        in_this_thread& operator=(in_this_thread const&) = delete;
+        ~in_this_thread() { innermost_ = outer_; }
 
-        [[nodiscard]] static bool is(strand_queue const& what) noexcept {
-            auto const* one = innermost_;
+        [[nodiscard]] static Activity* find(strand_queue const& what) noexcept {
+            auto* one = innermost_;
             while (one && &one->of_ != &what) {
                 one = one->outer_;
             }
-            return one != nullptr;
+            return one;
         }
 
     private:
-        // A function may run another strand's, by running their context.
-        inline static constinit thread_local running const* innermost_ = nullptr;
+        inline static constinit thread_local Activity* innermost_ = nullptr;
 
         strand_queue const& of_;
-        running const* outer_;
+        Activity* outer_;
     };
-
-    /// A turn that is dropped before it was handed over is not one that will never come.
-    class scheduling {
+    /// Runs the functions of a queue.
+    class running : public in_this_thread<running> {
+        using in_this_thread::in_this_thread;
+    };
+    /// Has a turn scheduled. One that is dropped inside was not handed over: another may come.
+    class scheduling : public in_this_thread<scheduling> {
     public:
-        explicit scheduling(strand_queue& of) noexcept : of_{of} { ++of_.scheduling_; }
-        scheduling(scheduling const&) = delete;
-        scheduling& operator=(scheduling const&) = delete;
-        ~scheduling() { --of_.scheduling_; }
+        using in_this_thread::in_this_thread;
 
-    private:
-        strand_queue& of_;
+        bool turn_taken = false;
     };
 
     template <class Function>
@@ -196,6 +199,9 @@ private:
 
     template <class First, class Schedule>
     void take_turn(First first, Schedule schedule) {
+        if (auto* const inside = scheduling::find(*this)) {
+            inside->turn_taken = true;
+        }
         running const here{*this};
         auto const again = [&]() noexcept {
             try {
@@ -241,7 +247,6 @@ private:
     /// stands for none, while a turn is scheduled or taken; null for none and no turn.
     marker claimed_;
     std::atomic<node*> added_by_others_ = nullptr;
-    std::atomic<int> scheduling_ = 0;
     // Of the turn.
     list ready_;
     int added_ = 0;

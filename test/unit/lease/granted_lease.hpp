@@ -42,6 +42,7 @@ inline lease grant(scripted_client& client, grant_options const& how = {}) {
              .id = id,
              .terms = terms,
              .sent_at = lease_clock::now() - how.sent_ago,
+             .at = lease_clock::now(),
              .token = {7},
              .who = how.who},
             how.holder.value_or(client.context.get_executor())

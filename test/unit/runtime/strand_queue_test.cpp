@@ -119,6 +119,24 @@ BOOST_FIXTURE_TEST_CASE(all_that_waits_when_the_turn_begins_is_run_in_it, fixtur
     BOOST_TEST(scheduled == 0);
 }
 
+// Where the context lets the turn run at once.
+BOOST_FIXTURE_TEST_CASE(
+    an_exception_in_a_turn_that_is_taken_inside_is_that_of_a_function,
+    fixture
+) {
+    auto const owned = std::make_shared<int>();
+    auto const throws = [&, owned] {
+        ran += 'a';
+        add_letter('b');
+        throw std::runtime_error{"not done"};
+    };
+    BOOST_CHECK_THROW(queue.add(throws, [&] { queue.run(schedule()); }), std::runtime_error);
+    BOOST_TEST(ran == "a");
+    BOOST_TEST(owned.use_count() == 2);
+    take_turn();
+    BOOST_TEST(ran == "ab");
+}
+
 BOOST_FIXTURE_TEST_CASE(an_exception_leaves_the_rest_to_another_turn, fixture) {
     add_letter('a');
     add([&] {
