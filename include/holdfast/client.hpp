@@ -92,7 +92,9 @@ public:
         Arg&& arg,
         Args&&... args
     ) const {
-        return lock(detail::format_name(format, fmt::make_format_args(arg, args...)));
+        return lock(
+            detail::format_name(detail::text_of(format), fmt::make_format_args(arg, args...))
+        );
     }
 
     /// Waits until both connections are up and have been checked. Other operations do not need it.

@@ -9,4 +9,18 @@
 #include <fmt/core.h>
 #endif
 
+namespace holdfast::detail {
+
+/// The text of a format string. Where it has `get`, the conversion is deprecated or will be.
+template <class Format>
+[[nodiscard]] fmt::string_view text_of(Format const& format) {
+    if constexpr (requires { format.get(); }) {
+        return format.get();
+    } else {
+        return format;
+    }
+}
+
+}  // namespace holdfast::detail
+
 #endif
