@@ -134,10 +134,17 @@ void strand_queue::drop_all() noexcept {
 }
 
 void strand_queue::abandon() noexcept {
-    if (!scheduling::find(*this)) {
-        drop_all();
-        release();
+    if (auto* const inside = scheduling::find(*this)) {
+        inside->turn_dropped = true;
+    } else {
+        drop();
     }
+}
+
+// Nobody has the right to run functions then.
+void strand_queue::drop() noexcept {
+    drop_all();
+    release();
 }
 
 }  // namespace holdfast::detail

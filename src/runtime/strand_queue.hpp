@@ -47,6 +47,9 @@ public:
             }
             throw;
         }
+        if (now.turn_dropped) {
+            drop();
+        }
     }
 
     /// Takes the right to run functions. False if somebody has it.
@@ -176,12 +179,14 @@ private:
     class running : public in_this_thread<running> {
         using in_this_thread::in_this_thread;
     };
-    /// Has a turn scheduled. One that is dropped inside was not handed over: another may come.
+    /// Has a turn scheduled. What a context does not take it drops inside: for want of memory, and
+    /// then it throws, or because it is being destroyed.
     class scheduling : public in_this_thread<scheduling> {
     public:
         using in_this_thread::in_this_thread;
 
         bool turn_taken = false;
+        bool turn_dropped = false;
     };
 
     template <class Function>
@@ -204,13 +209,16 @@ private:
         }
         running const here{*this};
         auto const again = [&]() noexcept {
+            scheduling const now{*this};
             try {
-                scheduling const now{*this};
                 schedule();
-                return true;
             } catch (...) {
                 return false;
             }
+            if (now.turn_dropped) {
+                drop();
+            }
+            return true;
         };
         try {
             added_ = 0;
@@ -242,6 +250,7 @@ private:
     void collect() noexcept;
     void release() noexcept;
     void drop_all() noexcept;
+    void drop() noexcept;
 
     /// What was added last, linked to what was added before. The chain ends with null. `claimed_`
     /// stands for none, while a turn is scheduled or taken; null for none and no turn.

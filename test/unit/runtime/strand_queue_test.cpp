@@ -119,6 +119,30 @@ BOOST_FIXTURE_TEST_CASE(all_that_waits_when_the_turn_begins_is_run_in_it, fixtur
     BOOST_TEST(scheduled == 0);
 }
 
+// A context that is being destroyed.
+BOOST_FIXTURE_TEST_CASE(a_turn_that_the_context_drops_at_once_takes_the_functions_along, fixture) {
+    auto const owned = std::make_shared<int>();
+    auto const drops = [&] { queue.abandon(); };
+    queue.add([owned, this] { ran += 'a'; }, drops);
+    BOOST_TEST(owned.use_count() == 1);
+    // Nor is there another turn when one has been long enough.
+    add([&] {
+        for (int i = 0; i < 2 * strand_queue::most_added_in_a_turn; ++i) {
+            add([owned, this] { ran += 'b'; });
+        }
+    });
+    BOOST_TEST_REQUIRE(scheduled == 1);
+    scheduled = 0;
+    queue.run(drops);
+    BOOST_TEST(owned.use_count() == 1);
+    BOOST_TEST(ran == std::string(strand_queue::most_added_in_a_turn, 'b'));
+    ran.clear();
+    // Nobody has the right to run functions.
+    add_letter('c');
+    take_turn();
+    BOOST_TEST(ran == "c");
+}
+
 // Where the context lets the turn run at once.
 BOOST_FIXTURE_TEST_CASE(
     an_exception_in_a_turn_that_is_taken_inside_is_that_of_a_function,
