@@ -151,7 +151,7 @@ void lease_shares::wake_renewing() {
 }
 
 // One at a time: executors are destroyed outside the mutex, because one may own its context.
-void lease_shares::stop_keeping(bool drop_executors) noexcept {
+void lease_shares::stop_keeping() noexcept {
     for (;;) {
         asio::any_io_executor executor;
         std::shared_ptr<keep_alive> keeper;
@@ -159,18 +159,48 @@ void lease_shares::stop_keeping(bool drop_executors) noexcept {
         {
             std::lock_guard const guard{of().hold_->mutex()};
             auto const at = std::find_if(shares_.begin(), shares_.end(), [&](auto const& each) {
-                return each.kept_by || (drop_executors && each.holder_executor);
+                return (each.kept_by && !each.tells) || each.holder_executor;
             });
             if (at == shares_.end()) {
                 return;
             }
-            if (drop_executors) {
-                executor.swap(at->holder_executor);
+            executor.swap(at->holder_executor);
+            if (!at->tells) {
+                keeper.swap(at->kept_by);
             }
-            keeper.swap(at->kept_by);
             share = pointer_to(*at);
         }
         if (keeper) {
+            keeper->remove(*share);
+        }
+    }
+}
+
+void lease_shares::stop_keeping_unwatched() {
+    for (;;) {
+        std::shared_ptr<keep_alive> keeper;
+        shared_share share;
+        bool watched = false;
+        {
+            std::lock_guard const guard{of().hold_->mutex()};
+            auto const at = std::find_if(shares_.begin(), shares_.end(), [](auto const& each) {
+                return each.kept_by && !each.tells;
+            });
+            if (at == shares_.end()) {
+                return;
+            }
+            share = pointer_to(*at);
+            watched = of().watchers_.any_of(*at);
+            if (watched) {
+                at->tells = true;
+                keeper = at->kept_by;
+            } else {
+                keeper.swap(at->kept_by);
+            }
+        }
+        if (watched) {
+            keeper->wake_at(*share, time_point::min());
+        } else {
             keeper->remove(*share);
         }
     }

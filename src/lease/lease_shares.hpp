@@ -37,6 +37,8 @@ struct lease_share
     asio::any_io_executor holder_executor;
     /// None before it is looked after.
     std::shared_ptr<keep_alive> kept_by;
+    /// It will be called to tell its watchers.
+    bool tells = false;
     bool kept = false;
     bool released = false;
     /// Of a lease that was released: that it was lost, and why.
@@ -76,7 +78,10 @@ public:
     void start_keep_alive(shared_share const& share);
     void renew_elsewhere();
     void wake_renewing();
-    void stop_keeping(bool drop_executors) noexcept;
+    /// Nobody is looked after any more, except for those who are still to tell their watchers.
+    void stop_keeping() noexcept;
+    /// After a loss: those with watchers are called once more, on their holder's executor.
+    void stop_keeping_unwatched();
 
 private:
     struct further_share;

@@ -1,29 +1,39 @@
 #include "lease/loss_watchers.hpp"
 
+#include "lease/lease_shares.hpp"
+
 #include <algorithm>
 
 namespace holdfast::detail {
 
-loss_watchers::list loss_watchers::take_those_of(lease_share const& of) noexcept {
+template <class Wanted>
+loss_watchers::list loss_watchers::take_if(Wanted wanted) noexcept {
     list taken;
     for (auto at = watchers_.begin(); at != watchers_.end();) {
         auto const here = at++;
-        if (here->of == &of) {
+        if (wanted(*here)) {
             taken.splice(taken.end(), watchers_, here);
         }
     }
     return taken;
 }
 
-loss_watchers::list loss_watchers::take(std::uint64_t number) noexcept {
-    list taken;
-    auto const at = std::find_if(watchers_.begin(), watchers_.end(), [number](watcher const& w) {
-        return w.number == number;
+bool loss_watchers::any_of(lease_share const& of) const noexcept {
+    return std::any_of(watchers_.begin(), watchers_.end(), [&](watcher const& w) {
+        return w.of == &of;
     });
-    if (at != watchers_.end()) {
-        taken.splice(taken.end(), watchers_, at);
-    }
-    return taken;
+}
+
+loss_watchers::list loss_watchers::take_those_of(lease_share const& of) noexcept {
+    return take_if([&](watcher const& w) { return w.of == &of; });
+}
+
+loss_watchers::list loss_watchers::take_those_not_kept() noexcept {
+    return take_if([](watcher const& w) { return !w.of->kept_by; });
+}
+
+loss_watchers::list loss_watchers::take(std::uint64_t number) noexcept {
+    return take_if([number](watcher const& w) { return w.number == number; });
 }
 
 void loss_watchers::tell(list& taken, error_code error, loss_reason reason) {

@@ -28,7 +28,10 @@ public:
     /// For a watcher that is to be added.
     [[nodiscard]] std::uint64_t next_number() noexcept { return next_number_++; }
     void add(watcher&& added) { watchers_.push_back(std::move(added)); }
+    [[nodiscard]] bool any_of(lease_share const& of) const noexcept;
     [[nodiscard]] list take_all() noexcept { return std::exchange(watchers_, {}); }
+    /// Of those shares that are not looked after on their holder's executor.
+    [[nodiscard]] list take_those_not_kept() noexcept;
     [[nodiscard]] list take_those_of(lease_share const& of) noexcept;
     /// Nobody, if it was taken before.
     [[nodiscard]] list take(std::uint64_t number) noexcept;
@@ -37,6 +40,9 @@ public:
     static void tell(list& taken, error_code error, loss_reason reason);
 
 private:
+    template <class Wanted>
+    [[nodiscard]] list take_if(Wanted wanted) noexcept;
+
     list watchers_;
     std::uint64_t next_number_ = 0;
 };

@@ -55,20 +55,38 @@ auto tenure::apply(Change change, std::optional<time_point> at) {
     return value;
 }
 
-// For a step that may only be taken after a loss was told.
-void tenure::observe(time_point now) {
-    apply([](lease_fsm&, time_point) { return true; }, now);
+template <class Change>
+void tenure::note(Change change) {
+    apply([&](lease_fsm& fsm, time_point now) {
+        change(fsm, now);
+        return true;
+    });
 }
 
+// A holder's context may be destroyed at any time, and its watchers with it. Only its keep-alive
+// knows, so that it tells them, on the holder's executor.
 void tenure::on_lost(loss_reason reason) {
     loss_watchers::list told;
     {
         std::lock_guard const guard{hold_->mutex()};
-        told = watchers_.take_all();
+        told = watchers_.take_those_not_kept();
     }
-    shares_.stop_keeping(false);
     loss_watchers::tell(told, {}, reason);
+    shares_.stop_keeping_unwatched();
     report_loss(reason);
+}
+
+void tenure::tell_of_loss(lease_share const& share) {
+    loss_watchers::list told;
+    loss_reason reason{};
+    {
+        std::lock_guard const guard{hold_->mutex()};
+        if (!share.released && loss_told_) {
+            reason = hold_->fsm().loss();
+            told = watchers_.take_those_of(share);
+        }
+    }
+    loss_watchers::tell(told, {}, reason);
 }
 
 void tenure::report_loss(loss_reason reason) {
@@ -77,10 +95,6 @@ void tenure::report_loss(loss_reason reason) {
         auto const& lost = *self->hold_;
         lost.client().log(log_level::warning, loss_message(*lost.on(), reason));
     });
-}
-
-lease tenure::make_lease() {
-    return lease{shares_.first()};
 }
 
 lease tenure::make_further_lease(asio::any_io_executor const& holder_executor) {
@@ -150,6 +164,8 @@ lease_fsm::step tenure::take_step(lease_share& share) {
             // Out of memory: it is tried again soon.
             on_renewal_failed();
         }
+    } else if (due.kind == kind::finish) {
+        tell_of_loss(share);
     }
     return due;
 }
@@ -184,40 +200,27 @@ void tenure::on_renewed(time_point sent_at) {
 }
 
 void tenure::on_not_ours(loss_reason reason) {
-    apply([&](lease_fsm& fsm, time_point now) {
-        fsm.on_not_ours(reason, now);
-        return true;
-    });
+    note([&](lease_fsm& fsm, time_point now) { fsm.on_not_ours(reason, now); });
 }
 
 void tenure::on_renewal_failed() {
-    apply([&](lease_fsm& fsm, time_point now) {
+    note([](lease_fsm& fsm, time_point now) {
         fsm.on_renewal_failed(fsm.terms().request_timeout / 4, now);
-        return true;
     });
     shares_.wake_renewing();
 }
 
 void tenure::on_disconnected() {
-    apply([](lease_fsm& fsm, time_point now) {
-        fsm.on_disconnected(now);
-        return true;
-    });
+    note([](lease_fsm& fsm, time_point now) { fsm.on_disconnected(now); });
 }
 
 void tenure::on_connected(nanos delay) {
-    apply([&](lease_fsm& fsm, time_point now) {
-        fsm.on_connected(delay, now);
-        return true;
-    });
+    note([&](lease_fsm& fsm, time_point now) { fsm.on_connected(delay, now); });
     shares_.wake_renewing();
 }
 
 void tenure::on_client_stopped() {
-    apply([](lease_fsm& fsm, time_point now) {
-        fsm.on_client_stopped(now);
-        return true;
-    });
+    note([](lease_fsm& fsm, time_point now) { fsm.on_client_stopped(now); });
 }
 
 void tenure::renew(std::shared_ptr<lease_share> asking, plain_handler handler) {
@@ -245,7 +248,8 @@ tenure::parting tenure::begin_release(lease_share& leaving, bool& was_lost) {
     std::shared_ptr<keep_alive> keeper;
     bool renewed = false;
     auto const now = lease_clock::now();
-    observe(now);
+    // A loss is told first.
+    apply([](lease_fsm&, time_point) { return true; }, now);
     auto const how = apply(
         [&](lease_fsm& fsm, time_point) {
             if (leaving.released) {
@@ -254,28 +258,26 @@ tenure::parting tenure::begin_release(lease_share& leaving, bool& was_lost) {
             renewed = shares_.renewing() == &leaving;
             leaving.released = true;
             was_lost = look(now) == lease_state::lost;
-            if (was_lost) {
-                leaving.lost = fsm.loss();
-            }
+            leaving.lost = was_lost ? fsm.loss() : loss_reason::none;
             keeper.swap(leaving.kept_by);
             // Now, and not when the client gets there: the holder's context may be gone by then.
             executor.swap(leaving.holder_executor);
             shares_.remove(leaving);
-            if (shares_.empty()) {
+            bool const last = shares_.empty();
+            if (last) {
                 fsm.on_release(now);
-                return parting::last;
             }
-            left = watchers_.take_those_of(leaving);
-            return parting::one_of_several;
+            if (was_lost || !last) {
+                left = watchers_.take_those_of(leaving);
+            }
+            return last ? parting::last : parting::one_of_several;
         },
         now
     );
     if (keeper) {
         keeper->remove(leaving);
     }
-    for (auto& w : left) {
-        w.handler.complete(errc::not_held, loss_reason::none);
-    }
+    loss_watchers::tell(left, was_lost ? error_code{} : errc::not_held, leaving.lost);
     if (renewed && how == parting::one_of_several) {
         shares_.renew_elsewhere();
     }

@@ -32,7 +32,7 @@ public:
     );
 
     /// The lease that it begins with.
-    [[nodiscard]] lease make_lease();
+    [[nodiscard]] lease make_lease() { return lease{shares_.first()}; }
     /// A further lease; empty if the tenure is over.
     [[nodiscard]] lease make_further_lease(asio::any_io_executor const& holder_executor);
 
@@ -63,7 +63,7 @@ public:
     /// The release was answered, or is given up. `lost`: it found that the lease had been lost.
     void on_released(loss_reason lost);
     /// Nothing will run on the executors any more, and they may be destroyed at any time.
-    void drop_executors() noexcept { shares_.stop_keeping(true); }
+    void drop_executors() noexcept { shares_.stop_keeping(); }
     /// The client's context is being destroyed.
     void drop_watchers() noexcept;
 
@@ -82,8 +82,10 @@ private:
     /// Runs `change` on the machine and follows up what it did to the state.
     template <class Change>
     auto apply(Change change, std::optional<time_point> at = {});
-    void observe(time_point now);
+    template <class Change>
+    void note(Change change);
     void on_lost(loss_reason reason);
+    void tell_of_loss(lease_share const& share);
     void report_loss(loss_reason reason);
     [[nodiscard]] lease_fsm::step take_step(lease_share& share);
     void on_executor_gone(lease_share& share) noexcept;
