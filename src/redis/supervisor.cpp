@@ -24,6 +24,12 @@ namespace {
 
 constexpr auto awaited = asio::as_tuple(asio::deferred);
 
+// A server that turns clients away may close the connection before its reason is read.
+bool hung_up(error_code ec) {
+    return ec == asio::error::eof || ec == asio::error::connection_reset ||
+           ec == asio::error::broken_pipe;
+}
+
 }  // namespace
 
 supervisor::supervisor(server_context of, connection_id::purpose what, events to)
@@ -281,6 +287,9 @@ void supervisor::on_epoch_ended(error_code ec) {
     }
     bool const tls = ec.category() == asio::error::get_ssl_category();
     say(log_level::warning, fmt::format("cannot be made: {}", why));
+    if (obstacle_.cause == errc::server_refused && hung_up(ec)) {
+        return;
+    }
     fail(tls ? errc::tls_failed : errc::unreachable, tls);
 }
 

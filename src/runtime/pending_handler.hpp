@@ -64,13 +64,8 @@ public:
                         executor = std::move(executor),
                         ... results = std::move(results)]() mutable {
             std::visit(
-                [&](auto& busy) {
-                    // As soon as the handler has been called the user may destroy its context: the
-                    // work ends there, and what is left here knows nothing of the context.
-                    auto const idle =
-                        asio::prefer(busy, asio::execution::outstanding_work.untracked);
-                    idle.execute([handler = std::move(handler),
-                                  work = std::move(busy),
+                [&](auto const& busy) {
+                    busy.execute([handler = std::move(handler),
                                   ... results = std::move(results)]() mutable {
                         // Here and not before: this is where the user may emit the signal.
                         asio::get_associated_cancellation_slot(handler).clear();
@@ -79,6 +74,8 @@ public:
                 },
                 executor
             );
+            // The work ends here: who waits for the end of its context's work and then destroys the
+            // context finds nobody in it any more.
         });
     }
 

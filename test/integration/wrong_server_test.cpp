@@ -147,6 +147,20 @@ BOOST_AUTO_TEST_CASE(a_server_in_protected_mode_refuses_and_the_log_says_why) {
     BOOST_TEST(log.count("protected mode") >= 1U, log.all());
 }
 
+// What a server says before it closes the connection is not always read.
+BOOST_AUTO_TEST_CASE(a_server_that_turned_a_client_away_and_then_hangs_up_still_refuses) {
+    log_lines log;
+    curt_server server{"-ERR max number of clients reached\r\n"};
+    run_with_deadline([&](asio::any_io_executor executor) -> task {
+        holdfast::client client{executor, logging(server.url(), log)};
+        co_await check_always(client, errc::server_refused, 1);
+        server.say("");
+        auto const before = server.accepted();
+        BOOST_REQUIRE(co_await co_eventually(5s, [&] { return server.accepted() >= before + 2; }));
+        co_await check_always(client, errc::server_refused, 2);
+    });
+}
+
 BOOST_AUTO_TEST_CASE(a_server_with_too_many_clients_refuses_and_the_log_says_why) {
     log_lines log;
     with_server(

@@ -30,6 +30,10 @@ std::string curt_server::url() const {
     return "redis://127.0.0.1:" + std::to_string(acceptor_.local_endpoint().port());
 }
 
+void curt_server::say(std::string what) {
+    asio::post(context_, [this, what = std::move(what)]() mutable { says_ = std::move(what); });
+}
+
 asio::awaitable<void> curt_server::serve() {
     constexpr auto ignore_failure = asio::as_tuple(asio::use_awaitable);
     while (acceptor_.is_open()) {

@@ -22,6 +22,8 @@ public:
     ~curt_server();
 
     std::string url() const;
+    /// From the next client on.
+    void say(std::string what);
     std::size_t accepted() const { return accepted_; }
 
 private:
