@@ -78,7 +78,8 @@ public:
     void start_keep_alive(shared_share const& share);
     void renew_elsewhere();
     void wake_renewing();
-    /// Nobody is looked after any more, except for those who are still to tell their watchers.
+    /// The keep-alives let go of every share, except for those that still have to tell their
+    /// watchers.
     void stop_keeping() noexcept;
     /// After a loss: those with watchers are called once more, on their holder's executor.
     void stop_keeping_unwatched();

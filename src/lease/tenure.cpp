@@ -63,8 +63,8 @@ void tenure::note(Change change) {
     });
 }
 
-// A holder's context may be destroyed at any time, and its watchers with it. Only its keep-alive
-// knows, so that it tells them, on the holder's executor.
+// The keep-alive tells the watchers, on the holder's executor. A holder's context may be destroyed
+// at any time, and the keep-alive is told of that.
 void tenure::on_lost(loss_reason reason) {
     loss_watchers::list told;
     {

@@ -74,8 +74,8 @@ public:
                 },
                 executor
             );
-            // The work ends here: who waits for the end of its context's work and then destroys the
-            // context finds nobody in it any more.
+            // The work ends here, after the post. A program that destroys a context when its work
+            // has ended does not destroy it under this thread.
         });
     }
 

@@ -141,7 +141,7 @@ void strand_queue::abandon() noexcept {
     }
 }
 
-// Nobody has the right to run functions then.
+// The right to run functions is given back, too.
 void strand_queue::drop() noexcept {
     drop_all();
     release();

@@ -12,9 +12,9 @@
 
 namespace holdfast::detail {
 
-/// The functions that wait for a `strand`, and the right to run them, which one turn at a
-/// time has. Who adds a function while nobody has it gets a turn scheduled on the strand's context;
-/// whoever adds others leaves them to that turn.
+/// The functions that wait for a `strand`, and the right to run them. One turn at a time has that
+/// right. A function that is added while no turn has it gets a turn scheduled on the strand's
+/// context. Functions that are added later wait for that turn.
 ///
 /// Thread safety: `add` may be called by any thread, `run` and `abandon` by the scheduled turn.
 class strand_queue {
