@@ -52,7 +52,7 @@ void start_acquire(acquire_request request, asio::any_io_executor holder, acquir
         client->acquires(),
         client,
         std::move(what),
-        std::move(holder),
+        client->guard(std::move(holder)),
         std::move(waiting)
     );
     op->accept_cancellation();

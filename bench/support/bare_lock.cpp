@@ -55,6 +55,7 @@ asio::awaitable<std::uint64_t> bare_lock::acquire() {
         .lease = lease_,
         .counter_ttl = counter_ttl,
         .preflight = false,
+        .floor = clock_.floor(lease_clock::now()),
         .timeout = no_timeout,
     });
     co_await send(call);
@@ -64,6 +65,7 @@ asio::awaitable<std::uint64_t> bare_lock::acquire() {
     if (auto const at = reply.find(granted); at != reply.npos) {
         auto const text = reply.substr(at + granted.size());
         std::from_chars(text.data(), text.data() + text.size(), token);
+        clock_.on_granted({token}, lease_clock::now());
     }
     co_return token;
 }

@@ -2,6 +2,7 @@
 #define HOLDFAST_BENCH_SUPPORT_BARE_LOCK_HPP
 
 #include "core/holder_id.hpp"
+#include "core/token_clock.hpp"
 #include "protocol/call.hpp"
 #include "protocol/target.hpp"
 #include "support/bare.hpp"
@@ -35,6 +36,7 @@ private:
     detail::target target_;
     std::chrono::milliseconds lease_;
     detail::holder_id holder_;
+    detail::token_clock clock_;
     std::string key_count_;
     std::string nonce_;
     std::vector<std::string_view> words_;

@@ -67,7 +67,7 @@ acquire_op::acquire_op(
     acquisitions& all,
     std::shared_ptr<client_context> client,
     request what,
-    asio::any_io_executor holder_executor,
+    guarded_executor holder_executor,
     pending_handler<error_code, lease> handler
 )
     : all_{all},

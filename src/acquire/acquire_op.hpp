@@ -6,6 +6,7 @@
 #include "core/lease_terms.hpp"
 #include "protocol/primitive.hpp"
 #include "protocol/target.hpp"
+#include "runtime/guarded_executor.hpp"
 #include "runtime/pending_handler.hpp"
 #include "runtime/runtime.hpp"
 
@@ -38,7 +39,7 @@ public:
         acquisitions& all,
         std::shared_ptr<client_context> client,
         request what,
-        asio::any_io_executor holder_executor,
+        guarded_executor holder_executor,
         pending_handler<error_code, lease> handler
     );
 
@@ -89,7 +90,7 @@ private:
     acquisitions& all_;
     std::shared_ptr<client_context> client_;
     request what_;
-    asio::any_io_executor holder_executor_;
+    guarded_executor holder_executor_;
     pending_handler<error_code, lease> handler_;
     acquire_fsm fsm_;
     std::optional<holder_id> id_;

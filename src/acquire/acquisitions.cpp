@@ -101,7 +101,8 @@ void acquisitions::exec(acquire_op const& op, exec_handler&& handler) {
             .id = op.id(),
             .lease = terms.lease,
             .counter_ttl = client_.settings().fence_ttl,
-            .preflight = !preflighted_,
+            .preflight = !clock_.runs(),
+            .floor = clock_.floor(op.sent_at()),
             .timeout = terms.request_timeout,
         }),
         std::move(handler)
@@ -112,9 +113,9 @@ lease acquisitions::add_hold(
     acquire_op const& op,
     fencing_token token,
     time_point now,
-    asio::any_io_executor const& holder_executor
+    guarded_executor const& holder_executor
 ) {
-    preflighted_ = true;
+    clock_.on_granted(token, now);
     client_.count().grants.add();
     return held_.add(
         {
@@ -154,7 +155,7 @@ void acquisitions::withdraw(acquire_op const& op) noexcept {
 }
 
 void acquisitions::on_connected() {
-    preflighted_ = false;
+    clock_.reset();
     auto const waiting = static_cast<nanos::rep>(queues_.size() + singles_.size());
     auto const spread = std::min(waiting * spread_each, longest_spread);
     queues_.on_connected(spread);

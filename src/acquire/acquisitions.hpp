@@ -2,6 +2,7 @@
 #define HOLDFAST_ACQUIRE_ACQUISITIONS_HPP
 
 #include "acquire/wait_queues.hpp"
+#include "core/token_clock.hpp"
 #include "lease/holds.hpp"
 #include "protocol/backend.hpp"
 #include "protocol/target.hpp"
@@ -33,7 +34,7 @@ public:
         acquire_op const& op,
         fencing_token token,
         time_point now,
-        asio::any_io_executor const& holder_executor
+        guarded_executor const& holder_executor
     );
     /// Frees in the background what an attempt may have been granted, or may be granted yet.
     void withdraw(acquire_op const& op) noexcept;
@@ -73,8 +74,9 @@ private:
     std::list<std::shared_ptr<acquire_op>> singles_;
     std::unordered_map<owned, same_owner, owned_hash> owners_;
     std::optional<timer> singles_timer_;
-    // The commands that a holder needs are allowed on this connection.
-    bool preflighted_ = false;
+    // It runs from the first grant on a connection. So the commands that a holder needs are allowed
+    // there.
+    token_clock clock_;
     bool closed_ = false;
 };
 

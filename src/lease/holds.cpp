@@ -16,7 +16,7 @@ constexpr millis young{20};
 
 holds::holds(client_context& client) : client_{client}, releases_{client} {}
 
-lease holds::add(grant const& granted, asio::any_io_executor const& holder_executor) {
+lease holds::add(grant const& granted, guarded_executor const& holder_executor) {
     auto const now = granted.at;
     auto const made = std::make_shared<hold>(
         client_.shared_from_this(),

@@ -34,7 +34,7 @@ public:
         fencing_token token;
         std::optional<owner> const& who;
     };
-    [[nodiscard]] lease add(grant const& granted, asio::any_io_executor const& holder_executor);
+    [[nodiscard]] lease add(grant const& granted, guarded_executor const& holder_executor);
     /// Releases what the tenure was over. `was_lost`: the lease was lost before.
     void give_back(
         std::shared_ptr<tenure> of,

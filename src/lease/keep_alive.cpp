@@ -6,8 +6,9 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/execution/blocking.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/query.hpp>
+#include <boost/asio/require.hpp>
 #include <boost/asio/this_coro.hpp>
 
 #include <algorithm>
@@ -47,15 +48,21 @@ private:
     std::shared_ptr<keep_alive> of_;
 };
 
-keep_alive::keep_alive(asio::any_io_executor executor)
+// What is posted never runs inside the call: it would run while its context is kept from being
+// destroyed, and perhaps under a mutex.
+keep_alive::keep_alive(guarded_executor executor)
     : executor_{std::move(executor)},
-      context_{&asio::query(executor_, asio::execution::context)},
-      strand_{strand{executor_}} {}
+      context_{&executor_.context()},
+      strand_{asio::require(strand{executor_.get()}, asio::execution::blocking.never)} {}
 
-void keep_alive::start(std::function<void()> on_end) {
+bool keep_alive::start(std::function<void()> on_end) {
     on_end_ = std::move(on_end);
+    // The coroutine may end, and drop these, before the call has returned.
+    auto const executor = executor_;
     auto strand = strand_;
-    asio::co_spawn(std::move(strand), run(guard{shared_from_this()}), asio::detached);
+    return executor.while_alive([&] {
+        asio::co_spawn(std::move(strand), run(guard{shared_from_this()}), asio::detached);
+    });
 }
 
 bool keep_alive::ended() {
@@ -68,13 +75,12 @@ void keep_alive::link(sleeper& one, time_point at) noexcept {
     sleepers_.insert(one);
 }
 
-// The post happens under the mutex: the end of the context takes it, and so waits until the strand
-// is not used any more.
+// If the context is being destroyed, its end is told to all that sleep here.
 void keep_alive::ring() {
-    if (ended_ || std::exchange(ringing_, true)) {
+    if (ended_ || ringing_) {
         return;
     }
-    try {
+    ringing_ = executor_.while_alive([&] {
         asio::post(strand_, [self = shared_from_this()] {
             {
                 std::lock_guard const lock{self->mutex_};
@@ -84,10 +90,7 @@ void keep_alive::ring() {
                 self->timer_->cancel();
             }
         });
-    } catch (...) {
-        ringing_ = false;
-        throw;
-    }
+    });
 }
 
 bool keep_alive::add(sleeper& one, time_point at) {
@@ -199,11 +202,11 @@ asio::awaitable<void> keep_alive::run(guard on) {
 // They may not outlive the context. They are destroyed outside the mutex: an executor may own its
 // context.
 void keep_alive::drop_executors() noexcept {
-    asio::any_io_executor executor;
+    guarded_executor executor;
     asio::any_io_executor strand;
     std::lock_guard const lock{mutex_};
-    executor.swap(executor_);
-    strand.swap(strand_);
+    std::swap(executor, executor_);
+    std::swap(strand, strand_);
 }
 
 void keep_alive::on_context_gone() noexcept {

@@ -2,6 +2,7 @@
 #define HOLDFAST_LEASE_KEEP_ALIVE_HPP
 
 #include "core/lease_terms.hpp"
+#include "runtime/guarded_executor.hpp"
 #include "runtime/runtime.hpp"
 
 #include <holdfast/fwd.hpp>
@@ -61,13 +62,14 @@ struct wakes_earlier {
 /// @par Thread safety   Safe.
 class keep_alive : public std::enable_shared_from_this<keep_alive> {
 public:
-    explicit keep_alive(asio::any_io_executor executor);
+    explicit keep_alive(guarded_executor executor);
 
     /// Looks after `one` from now on. False if the coroutine, or its context, has ended.
     [[nodiscard]] bool add(sleeper& one, time_point at);
     /// Starts the coroutine; once. `on_end` is called when it ends.
+    /// @returns false if the context is being destroyed. Then nothing is started.
     /// @throws std::exception if there is no memory for it.
-    void start(std::function<void()> on_end);
+    [[nodiscard]] bool start(std::function<void()> on_end);
     /// `one` is due at `at`, if that is earlier than what it waits for.
     void wake_at(sleeper& one, time_point at);
     /// Does not wait for a call that is under way.
@@ -75,7 +77,7 @@ public:
 
     [[nodiscard]] bool ended();
     [[nodiscard]] bool is_on(asio::any_io_executor const& executor) const noexcept {
-        return executor_ == executor;
+        return executor_.get() == executor;
     }
     [[nodiscard]] asio::execution_context& context() const noexcept { return *context_; }
 
@@ -99,7 +101,7 @@ private:
     // Among those of the same context; guarded by the mutex of `keep_alives`.
     std::size_t place_ = 0;
     // It does not change while it is listed, where other threads compare it.
-    asio::any_io_executor executor_;
+    guarded_executor executor_;
     asio::execution_context* context_;
     std::function<void()> on_end_;
 

@@ -1,7 +1,5 @@
 #include "lease/keep_alives.hpp"
 
-#include <boost/asio/query.hpp>
-
 #include <algorithm>
 #include <cstddef>
 #include <utility>
@@ -16,12 +14,12 @@ constexpr std::size_t most_compared = 8;
 }  // namespace
 
 std::shared_ptr<keep_alive> keep_alives::find(
-    asio::any_io_executor const& executor,
+    guarded_executor const& executor,
     sleeper& one,
     time_point at
 ) {
     std::lock_guard const lock{mutex_};
-    auto const found = running_.find(&asio::query(executor, asio::execution::context));
+    auto const found = running_.find(&executor.context());
     if (found == running_.end()) {
         return {};
     }
@@ -29,7 +27,7 @@ std::shared_ptr<keep_alive> keep_alives::find(
     auto const last =
         all.rbegin() + static_cast<std::ptrdiff_t>(std::min(all.size(), most_compared));
     auto const same = std::find_if(all.rbegin(), last, [&](auto const& each) {
-        return each->is_on(executor) && each->add(one, at);
+        return each->is_on(executor.get()) && each->add(one, at);
     });
     if (same == last) {
         return {};
@@ -41,7 +39,7 @@ std::shared_ptr<keep_alive> keep_alives::find(
 }
 
 std::shared_ptr<keep_alive> keep_alives::add(
-    asio::any_io_executor const& executor,
+    guarded_executor const& executor,
     sleeper& one,
     time_point at
 ) {
@@ -51,11 +49,15 @@ std::shared_ptr<keep_alive> keep_alives::add(
     auto made = std::make_shared<keep_alive>(executor);
     static_cast<void>(made->add(one, at));
     try {
-        made->start([weak = weak_from_this(), which = made.get()] {
+        auto const started = made->start([weak = weak_from_this(), which = made.get()] {
             if (auto const self = weak.lock()) {
                 self->unlist(*which);
             }
         });
+        if (!started) {
+            made->remove(one);
+            return {};
+        }
         list(made);
     } catch (...) {
         made->remove(one);

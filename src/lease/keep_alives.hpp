@@ -17,10 +17,10 @@ namespace holdfast::detail {
 class keep_alives : public std::enable_shared_from_this<keep_alives> {
 public:
     /// Looks after `one` on a strand of `executor`.
-    /// @returns the keep-alive that does.
+    /// @returns the keep-alive that does; none if the context is being destroyed.
     /// @throws std::exception if there is no memory for it.
-    std::shared_ptr<keep_alive> add(
-        asio::any_io_executor const& executor,
+    [[nodiscard]] std::shared_ptr<keep_alive> add(
+        guarded_executor const& executor,
         sleeper& one,
         time_point at
     );
@@ -29,7 +29,7 @@ private:
     using bucket = std::vector<std::shared_ptr<keep_alive>>;
 
     [[nodiscard]] std::shared_ptr<keep_alive> find(
-        asio::any_io_executor const& executor,
+        guarded_executor const& executor,
         sleeper& one,
         time_point at
     );

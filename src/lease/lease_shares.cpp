@@ -12,7 +12,7 @@ namespace holdfast::detail {
 // A share of an owner who re-entered.
 struct lease_shares::further_share final : lease_share,
                                            std::enable_shared_from_this<further_share> {
-    further_share(std::shared_ptr<tenure> joined, asio::any_io_executor const& executor)
+    further_share(std::shared_ptr<tenure> joined, guarded_executor const& executor)
         : lease_share{*joined, executor},
           keeps_alive{std::move(joined)} {}
     ~further_share() { of.shares_.forget(*this); }
@@ -39,14 +39,14 @@ std::shared_ptr<sleeper> lease_share::share() noexcept {
     return of.shares_.pointer_to(*this);
 }
 
-lease_shares::lease_shares(tenure& of, asio::any_io_executor const& holder_executor)
+lease_shares::lease_shares(tenure& of, guarded_executor const& holder_executor)
     : first_{of, holder_executor} {
     shares_.push_back(first_);
 }
 
 lease_shares::shared_share lease_shares::make_further(
     std::shared_ptr<tenure> joined,
-    asio::any_io_executor const& holder_executor
+    guarded_executor const& holder_executor
 ) {
     return std::make_shared<further_share>(std::move(joined), holder_executor);
 }
@@ -96,7 +96,7 @@ void lease_shares::start_keep_alive() {
 }
 
 void lease_shares::start_keep_alive(shared_share const& share) {
-    asio::any_io_executor executor;
+    guarded_executor executor;
     {
         std::lock_guard const guard{of().hold_->mutex()};
         if (share->kept || share->released || !share->holder_executor) {
@@ -112,6 +112,10 @@ void lease_shares::start_keep_alive(shared_share const& share) {
         std::lock_guard const guard{of().hold_->mutex()};
         share->kept = false;
         throw;
+    }
+    if (!keeper) {
+        of().on_executor_gone(*share);
+        return;
     }
     bool over = false;
     {
@@ -153,7 +157,7 @@ void lease_shares::wake_renewing() {
 // One at a time: executors are destroyed outside the mutex, because one may own its context.
 void lease_shares::stop_keeping() noexcept {
     for (;;) {
-        asio::any_io_executor executor;
+        guarded_executor executor;
         std::shared_ptr<keep_alive> keeper;
         shared_share share;
         {
@@ -164,7 +168,7 @@ void lease_shares::stop_keeping() noexcept {
             if (at == shares_.end()) {
                 return;
             }
-            executor.swap(at->holder_executor);
+            std::swap(executor, at->holder_executor);
             if (!at->tells) {
                 keeper.swap(at->kept_by);
             }

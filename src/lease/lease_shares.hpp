@@ -3,10 +3,10 @@
 
 #include "core/lease_terms.hpp"
 #include "lease/keep_alive.hpp"
+#include "runtime/guarded_executor.hpp"
 
 #include <holdfast/lease_state.hpp>
 
-#include <boost/asio/any_io_executor.hpp>
 #include <boost/intrusive/list.hpp>
 #include <boost/intrusive/list_hook.hpp>
 
@@ -21,7 +21,7 @@ class tenure;
 struct lease_share
     : sleeper,
       boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::normal_link>> {
-    lease_share(tenure& part_of, asio::any_io_executor const& executor)
+    lease_share(tenure& part_of, guarded_executor const& executor)
         : of{part_of},
           holder_executor{executor} {}
 
@@ -34,7 +34,7 @@ struct lease_share
     // Guarded by the hold's mutex.
     /// Executor that runs the handlers of a loss. Empty after the release, because it may be
     /// destroyed by then.
-    asio::any_io_executor holder_executor;
+    guarded_executor holder_executor;
     /// None before it is looked after.
     std::shared_ptr<keep_alive> kept_by;
     /// It will be called to tell its watchers.
@@ -53,12 +53,12 @@ public:
     using shared_share = std::shared_ptr<lease_share>;
 
     /// With the first one.
-    lease_shares(tenure& of, asio::any_io_executor const& holder_executor);
+    lease_shares(tenure& of, guarded_executor const& holder_executor);
 
     /// A share of an owner who re-entered. It keeps the tenure alive, and is not one of these yet.
     [[nodiscard]] static shared_share make_further(
         std::shared_ptr<tenure> joined,
-        asio::any_io_executor const& holder_executor
+        guarded_executor const& holder_executor
     );
     /// The one that the tenure begins with.
     [[nodiscard]] shared_share first() noexcept { return pointer_to(first_); }

@@ -26,7 +26,7 @@ tenure::tenure(
     holds& all,
     std::shared_ptr<hold> over,
     fencing_token token,
-    asio::any_io_executor const& holder_executor
+    guarded_executor const& holder_executor
 )
     : all_{all},
       hold_{std::move(over)},
@@ -97,7 +97,7 @@ void tenure::report_loss(loss_reason reason) {
     });
 }
 
-lease tenure::make_further_lease(asio::any_io_executor const& holder_executor) {
+lease tenure::make_further_lease(guarded_executor const& holder_executor) {
     auto made = lease_shares::make_further(shared_from_this(), holder_executor);
     bool renews = false;
     {
@@ -172,13 +172,13 @@ lease_fsm::step tenure::take_step(lease_share& share) {
 
 void tenure::on_executor_gone(lease_share& share) noexcept {
     loss_watchers::list dropped;
-    asio::any_io_executor executor;
+    guarded_executor executor;
     std::shared_ptr<keep_alive> keeper;
     bool renewed = false;
     {
         std::lock_guard const guard{hold_->mutex()};
         renewed = shares_.renewing() == &share;
-        executor.swap(share.holder_executor);
+        std::swap(executor, share.holder_executor);
         keeper.swap(share.kept_by);
         dropped = watchers_.take_those_of(share);
     }
@@ -244,7 +244,8 @@ void tenure::renew(std::shared_ptr<lease_share> asking, plain_handler handler) {
 // Ends ownership by the lease.
 tenure::parting tenure::begin_release(lease_share& leaving, bool& was_lost) {
     loss_watchers::list left;
-    asio::any_io_executor executor;
+    loss_watchers::list dropped;
+    guarded_executor executor;
     std::shared_ptr<keep_alive> keeper;
     bool renewed = false;
     auto const now = lease_clock::now();
@@ -261,13 +262,16 @@ tenure::parting tenure::begin_release(lease_share& leaving, bool& was_lost) {
             leaving.lost = was_lost ? fsm.loss() : loss_reason::none;
             keeper.swap(leaving.kept_by);
             // Now, and not when the client gets there: the holder's context may be gone by then.
-            executor.swap(leaving.holder_executor);
+            std::swap(executor, leaving.holder_executor);
             shares_.remove(leaving);
             bool const last = shares_.empty();
             if (last) {
                 fsm.on_release(now);
             }
-            if (was_lost || !last) {
+            if (executor.context_is_going()) {
+                // What is dropped with the holder's context may not be told.
+                dropped = watchers_.take_those_of(leaving);
+            } else if (was_lost || !last) {
                 left = watchers_.take_those_of(leaving);
             }
             return last ? parting::last : parting::one_of_several;
@@ -355,7 +359,8 @@ void tenure::wait_lost(std::shared_ptr<lease_share> const& asking, loss_handler 
     asio::any_io_executor relay;
     {
         std::lock_guard const guard{hold_->mutex()};
-        relay = asking->holder_executor ? asking->holder_executor : hold_->client().executor();
+        relay =
+            asking->holder_executor ? asking->holder_executor.get() : hold_->client().executor();
     }
     pending_handler<error_code, loss_reason> waiting{std::move(handler), relay};
     std::unique_lock guard{hold_->mutex()};

@@ -4,11 +4,10 @@
 #include "lease/hold.hpp"
 #include "lease/lease_shares.hpp"
 #include "lease/loss_watchers.hpp"
+#include "runtime/guarded_executor.hpp"
 #include "runtime/pending_handler.hpp"
 
 #include <holdfast/lease.hpp>
-
-#include <boost/asio/any_io_executor.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -28,13 +27,13 @@ public:
         holds& all,
         std::shared_ptr<hold> over,
         fencing_token token,
-        asio::any_io_executor const& holder_executor
+        guarded_executor const& holder_executor
     );
 
     /// The lease that it begins with.
     [[nodiscard]] lease make_lease() { return lease{shares_.first()}; }
     /// A further lease; empty if the tenure is over.
-    [[nodiscard]] lease make_further_lease(asio::any_io_executor const& holder_executor);
+    [[nodiscard]] lease make_further_lease(guarded_executor const& holder_executor);
 
     // From any thread.
     [[nodiscard]] hold& over() const noexcept { return *hold_; }

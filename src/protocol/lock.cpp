@@ -22,7 +22,10 @@ public:
             // It asks for the preflight; the release has it as a key.
             sent.key(what.on.channel);
         }
-        sent.arg(what.lease.count()).arg(what.id.view()).arg(what.counter_ttl.count());
+        sent.arg(what.lease.count())
+            .arg(what.id.view())
+            .arg(what.counter_ttl.count())
+            .arg(static_cast<std::int64_t>(what.floor.value));
         return sent;
     }
 

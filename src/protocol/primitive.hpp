@@ -58,6 +58,9 @@ public:
         /// Tries each command that a holder will need before anything is written, so that a user
         /// without the right to one fails before the lock is granted.
         bool preflight;
+        /// A token counter that has not reached it may have been lost or be stale: the token is at
+        /// least the server's time then.
+        fencing_token floor;
         std::chrono::nanoseconds timeout;
     };
 

@@ -29,11 +29,19 @@ client_context::client_context(asio::any_io_executor executor, config settings)
     : settings_{std::make_shared<config const>(std::move(settings))},
       count_{std::make_shared<counters>()},
       executor_{std::move(executor)},
+      gate_{context_gate::of(executor_.context())},
       typed_strand_{executor_},
       later_{asio::require(typed_strand_, asio::execution::blocking.never)},
       strand_{typed_strand_},
       client_id_{make_client_id(random_)},
       jitter_{static_cast<std::minstd_rand::result_type>(random_.next())} {}
+
+guarded_executor client_context::guard(asio::any_io_executor executor) const {
+    // The usual case, and the quick one.
+    auto& context = executor.context();
+    auto gate = &context == &executor_.context() ? gate_ : context_gate::of(context);
+    return {std::move(executor), std::move(gate)};
+}
 
 void client_context::leave_context() noexcept {
     backend_.reset();

@@ -4,6 +4,7 @@
 #include "core/holder_id.hpp"
 #include "protocol/backend.hpp"
 #include "runtime/counters.hpp"
+#include "runtime/guarded_executor.hpp"
 #include "runtime/pending_handler.hpp"
 #include "runtime/random_pool.hpp"
 #include "runtime/runtime.hpp"
@@ -42,6 +43,8 @@ public:
     [[nodiscard]] bool gone() const noexcept { return gone_.load(std::memory_order_acquire); }
     /// The handle is gone, or the client was shut down: no lease of it is valid.
     [[nodiscard]] bool closed() const noexcept { return closed_.load(std::memory_order_acquire); }
+    /// With the gate of its context, which is not being destroyed.
+    [[nodiscard]] guarded_executor guard(asio::any_io_executor executor) const;
     /// Runs `f` on the strand, unless there is none any more; never inside this call.
     template <class F>
     void on_strand(F f) {
@@ -96,6 +99,7 @@ protected:
 
 private:
     asio::any_io_executor executor_;
+    std::shared_ptr<context_gate> gate_;
     detail::strand typed_strand_;
     /// The same, and never inside the call.
     detail::strand later_;

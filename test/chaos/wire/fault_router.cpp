@@ -23,8 +23,8 @@ constexpr std::size_t key_at = 3;
 // Of one key, in the book of grants.
 constexpr std::size_t most_entries = 16;
 
-// Before the nonce and how long to keep the counter.
-constexpr std::size_t holder_from_end = 3;
+// Before the nonce, the floor of the counter, and how long to keep that.
+constexpr std::size_t holder_from_end = 4;
 
 struct known_script {
     holdfast::detail::script const* what;

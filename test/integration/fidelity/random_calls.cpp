@@ -162,6 +162,8 @@ void call_maker::acquire(detail::script const& which) {
     last_holder_[of] = holder_of(of);
     add(last_holder_[of]);
     add(chance(30) ? "0" : chance(60) ? "2592000000" : milliseconds());
+    // The clock is looked at never, always, or for some counters.
+    add(chance(40) ? "0" : chance(60) ? "9007199254740991" : milliseconds());
     add(nonce());
 }
 

@@ -23,7 +23,7 @@ constexpr std::string_view holder = "2b5c1f9e-0d53-4c53-8a3e-1f0b6f4d9a01:1";
 command acquire(std::string const& name, bool preflight = false) {
     command
         words{"EVAL", text(scripts::lock_acquire.text), "2", name, name + ":counter", "3600000"};
-    words.insert(words.end(), {text(holder), "0", "a_nonce"});
+    words.insert(words.end(), {text(holder), "0", "9007199254740991", "a_nonce"});
     if (preflight) {
         words[2] = "3";
         words.insert(words.begin() + 5, name + ":channel");

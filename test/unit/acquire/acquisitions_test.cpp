@@ -12,6 +12,7 @@
 #include <list>
 #include <memory>
 #include <string>
+#include <string_view>
 
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
@@ -80,6 +81,26 @@ BOOST_AUTO_TEST_CASE(the_users_rights_are_tried_until_the_first_grant_on_each_co
     all.set_commands_up(true);
     acquiring const third{all, once};
     BOOST_TEST(preflights(all));
+}
+
+// Another connection may lead to a server whose counters are behind.
+BOOST_AUTO_TEST_CASE(counters_are_trusted_from_the_first_grant_on_each_connection) {
+    constexpr std::string_view none = "9007199254740991";
+    scripted_client all;
+    auto const floor = [&] {
+        auto const sent = typed(all.server->requests.at(0).what);
+        return sent.substr(sent.rfind(' ') + 1);
+    };
+    acquiring const first{all};
+    BOOST_TEST(floor() == none);
+    all.answer(granted());
+    acquiring const second{all, once};
+    BOOST_TEST(floor() != none);
+    all.answer(busy());
+    all.set_commands_up(false);
+    all.set_commands_up(true);
+    acquiring const third{all, once};
+    BOOST_TEST(floor() == none);
 }
 
 // A server that has just come up is not flooded: each target's queue waits for a time of its own.

@@ -45,7 +45,7 @@ inline lease grant(scripted_client& client, grant_options const& how = {}) {
              .at = lease_clock::now(),
              .token = {7},
              .who = how.who},
-            how.holder.value_or(client.context.get_executor())
+            detail::guarded_executor{how.holder.value_or(client.context.get_executor())}
         );
     });
     return made;
@@ -59,7 +59,9 @@ inline lease enter_again(
 ) {
     lease made;
     client.on_strand([&] {
-        made = client.held().of_owner(*client.on, who)->make_further_lease(holder);
+        made = client.held()
+                   .of_owner(*client.on, who)
+                   ->make_further_lease(detail::guarded_executor{holder});
     });
     return made;
 }

@@ -15,6 +15,7 @@
 
 using namespace std::chrono_literals;
 using holdfast::lease_clock;
+using holdfast::detail::guarded_executor;
 using holdfast::detail::keep_alive;
 using holdfast::detail::time_point;
 using holdfast::test::test_sleeper;
@@ -28,7 +29,8 @@ time_point far() {
 
 struct world {
     std::optional<boost::asio::io_context> context{std::in_place};
-    std::shared_ptr<keep_alive> keeper = std::make_shared<keep_alive>(context->get_executor());
+    std::shared_ptr<keep_alive> keeper =
+        std::make_shared<keep_alive>(guarded_executor{context->get_executor()});
     int ends = 0;
 
     std::shared_ptr<test_sleeper> add(time_point at) {
@@ -37,7 +39,7 @@ struct world {
         return made;
     }
     void start() {
-        keeper->start([this] { ++ends; });
+        BOOST_TEST(keeper->start([this] { ++ends; }));
         run();
     }
     void run() {
@@ -204,7 +206,7 @@ BOOST_AUTO_TEST_CASE(a_context_that_is_destroyed_tells_those_in_it) {
         world on;
         auto const one = on.add(far());
         auto const other = on.add(far());
-        on.keeper->start([&on] { ++on.ends; });
+        BOOST_TEST(on.keeper->start([&on] { ++on.ends; }));
         if (began) {
             on.run();
         }

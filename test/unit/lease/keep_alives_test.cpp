@@ -5,6 +5,7 @@
 #include "unit/lease/test_sleeper.hpp"
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/test/unit_test.hpp>
 
@@ -15,6 +16,7 @@
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
 using holdfast::lease_clock;
+using holdfast::detail::guarded_executor;
 using holdfast::detail::keep_alive;
 using holdfast::detail::keep_alives;
 using holdfast::test::test_sleeper;
@@ -29,7 +31,7 @@ struct world {
 
     std::shared_ptr<keep_alive> add(asio::any_io_executor const& executor) {
         sleepers.push_back(std::make_shared<test_sleeper>());
-        return all->add(executor, *sleepers.back(), lease_clock::now() + 1h);
+        return all->add(guarded_executor{executor}, *sleepers.back(), lease_clock::now() + 1h);
     }
     void run() {
         context->restart();
@@ -105,6 +107,25 @@ BOOST_AUTO_TEST_CASE(contexts_end_one_by_one) {
     BOOST_TEST(on.sleepers[0]->gone == 1);
     BOOST_TEST(on.sleepers[1]->gone == 0);
     BOOST_TEST(on.add(other.context->get_executor()) == elsewhere);
+}
+
+BOOST_AUTO_TEST_CASE(nothing_is_started_in_a_context_that_is_going) {
+    world on;
+    guarded_executor const executor{on.context->get_executor()};
+    std::shared_ptr<keep_alive> made;
+    auto const one = std::make_shared<test_sleeper>();
+    // What waits in a context is dropped while it is destroyed.
+    asio::post(*on.context, [dropped = std::shared_ptr<void>{nullptr, [&](void*) {
+                                                                 made = on.all->add(
+                                                                     executor,
+                                                                     *one,
+                                                                     lease_clock::now()
+                                                                 );
+                                                             }}] {});
+    on.context.reset();
+    BOOST_TEST(!made);
+    BOOST_TEST(one->calls == 0);
+    BOOST_TEST(one->gone == 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_coroutine_may_outlive_the_client_that_started_it) {

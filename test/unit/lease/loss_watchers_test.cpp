@@ -20,6 +20,7 @@ using holdfast::error_code;
 using holdfast::lease;
 using holdfast::loss_reason;
 using holdfast::owner;
+using holdfast::detail::guarded_executor;
 using holdfast::detail::lease_share;
 using holdfast::detail::lease_shares;
 using holdfast::detail::loss_watchers;
@@ -49,7 +50,7 @@ struct world {
     lease_shares::shared_share make_share() {
         return lease_shares::make_further(
             client.held().of_owner(*client.on, who)->shared_from_this(),
-            client.context.get_executor()
+            guarded_executor{client.context.get_executor()}
         );
     }
 

@@ -27,6 +27,7 @@ value acquire(asking& it, std::string_view holder) {
          "30000",
          holder,
          "2592000000",
+         "9007199254740991",
          "n"}
     );
 }

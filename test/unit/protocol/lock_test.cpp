@@ -129,22 +129,35 @@ BOOST_AUTO_TEST_CASE(no_two_names_share_a_lock_key) {
 
 BOOST_AUTO_TEST_CASE(an_attempt_names_lock_and_counter_and_what_it_asks_for) {
     auto const sent = lock_protocol().acquire(
-        {.on = on, .id = id, .lease = 30s, .counter_ttl = 24h, .preflight = false, .timeout = 3s}
+        {.on = on,
+         .id = id,
+         .lease = 30s,
+         .counter_ttl = 24h,
+         .preflight = false,
+         .floor = {77},
+         .timeout = 3s}
     );
     BOOST_TEST(
-        typed(sent) == "lock.acquire 2 foo redisson_lock_token:{foo} 30000 " + holder + " 86400000"
+        typed(sent) ==
+        "lock.acquire 2 foo redisson_lock_token:{foo} 30000 " + holder + " 86400000 77"
     );
     BOOST_TEST((sent.timeout() == 3s));
 }
 
 BOOST_AUTO_TEST_CASE(a_preflight_names_the_channel_as_well) {
     auto const sent = lock_protocol().acquire(
-        {.on = on, .id = id, .lease = 1s, .counter_ttl = 0ms, .preflight = true, .timeout = 1s}
+        {.on = on,
+         .id = id,
+         .lease = 1s,
+         .counter_ttl = 0ms,
+         .preflight = true,
+         .floor = {},
+         .timeout = 1s}
     );
     BOOST_TEST(
         typed(sent) ==
         "lock.acquire 3 foo redisson_lock_token:{foo} redisson_lock__channel:{foo} 1000 " + holder +
-            " 0"
+            " 0 0"
     );
 }
 

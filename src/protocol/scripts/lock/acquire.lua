@@ -1,8 +1,9 @@
 -- Grants the lock if it is free, or is ours already: an attempt may be repeated, its holder id is never used twice.
--- KEYS: lock, token counter, for a preflight the channel   ARGV: lease in ms, holder id, lifetime of the token counter in ms (0: for ever), nonce
+-- KEYS: lock, token counter, for a preflight the channel   ARGV: lease in ms, holder id, lifetime of the token counter in ms (0: for ever), floor, nonce
 -- Returns the words: nonce, 1, token | nonce, 0, ms to the end of the holder's lease (-1: no end) | nonce, 2: not a lock, or not its counter
 
-local call, lock, counter, lease, holder, nonce = redis.call, KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[4]
+local call, lock, counter = redis.call, KEYS[1], KEYS[2]
+local lease, holder, counter_ttl, floor, nonce = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 
 local remaining = call('PTTL', lock)
 if remaining ~= -2 then
@@ -26,35 +27,28 @@ elseif KEYS[3] then
     call('HDEL', lock, holder)
 end
 
--- The token is the server's time in microseconds, or one more than the last token if that was not smaller: tokens grow also
--- after the counter was lost, expired, or was started anew by another client. Both stay text where they can: to turn text
--- into numbers and back takes longer than all the rest, and digits of one length compare as their numbers do. The write of
--- the counter is the first one: a server without memory refuses it.
-local now = call('TIME')
-local token = now[1] .. now[2]
-if #token < 16 then
-    token = now[1] .. string.sub('00000' .. now[2], -6)
-end
-local last = call('GET', counter)
-if not last then
-    if ARGV[3] == '0' then
-        call('SET', counter, token)
-    else
-        call('SET', counter, token, 'PX', ARGV[3])
+-- The token is one more than the last one, or the server's time in microseconds if that is greater: tokens grow also after
+-- the counter was lost, expired, was started anew by another client, or came from a replica that had been behind. A counter
+-- that has reached the floor was written on this server a moment ago. Nothing of that can have happened since, and the
+-- clock need not be looked at. INCR is the first write: a server without memory refuses it.
+local number = call('INCR', counter)
+-- %d is quick, and wrong for so great a number where Lua's integers have 32 bits. Times have 16 digits, and digits of one
+-- length compare as their numbers do.
+local token = string.format('%d', number)
+if #token ~= 16 or token < floor or number > 9007199254740991 then
+    -- Not a counter, or no exact number in Lua: the next token might not be greater.
+    if number < 1 or number > 9007199254740991 then
+        return nonce .. ' 2'
     end
-else
-    if #last ~= #token or last >= token or last < '1' then
-        local number = tonumber(last)
-        -- Not a counter, or no exact number in Lua: the next token might not be greater.
-        if not number or number < 0 or number >= 9007199254740991 or number % 1 ~= 0 then
-            return nonce .. ' 2'
-        end
-        if number >= tonumber(token) then
-            token = string.format('%.0f', number + 1)
-        end
+    local now = call('TIME')
+    local time = now[1] * 1000000 + now[2]
+    token = string.format('%.0f', math.max(number, time))
+    if number == 1 and counter_ttl ~= '0' then
+        call('SET', counter, token, 'PX', counter_ttl)
+    elseif time > number then
+        -- It keeps the expiry, and the lack of one.
+        call('SET', counter, token, 'KEEPTTL')
     end
-    -- It keeps the expiry, and the lack of one.
-    call('SET', counter, token, 'KEEPTTL')
 end
 
 call('HSET', lock, holder, '1')

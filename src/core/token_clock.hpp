@@ -1,0 +1,78 @@
+#ifndef HOLDFAST_CORE_TOKEN_CLOCK_HPP
+#define HOLDFAST_CORE_TOKEN_CLOCK_HPP
+
+#include "core/lease_terms.hpp"
+
+#include <holdfast/fencing_token.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+namespace holdfast::detail {
+
+/// What the tokens that were granted on a connection tell about the server's clock. A token is the
+/// server's time in microseconds, or less where the counter was that of a moment ago. So the
+/// server's time is at least the token and what has passed since.
+///
+/// A token that is ahead of the server's time sets the floor too high. Then the server looks at its
+/// clock more often than it has to.
+class token_clock {
+public:
+    /// A counter that was written longer ago than this may be one that was lost, or is not up to
+    /// date: no failover is quicker.
+    static constexpr nanos moment = millis{100};
+
+    /// On another connection there may be another server, or another past.
+    void reset() noexcept { seen_.reset(); }
+
+    /// `at`: not before the grant was made.
+    void on_granted(fencing_token token, time_point at) noexcept {
+        if (!seen_) {
+            seen_ = {token.value, token.value, at};
+        } else if (token.value > time_at(at)) {
+            seen_->newest = token.value;
+            seen_->at = at;
+        }
+    }
+
+    /// Something was granted on this connection.
+    [[nodiscard]] bool runs() const noexcept { return seen_.has_value(); }
+
+    /// A counter that has reached it was written on this connection's server, at most a moment ago.
+    /// No counter has, if nothing is known of that server.
+    [[nodiscard]] fencing_token floor(time_point now) const noexcept {
+        if (!seen_) {
+            return {greatest};
+        }
+        auto const a_moment_ago = time_at(now) - std::min(microseconds(moment), time_at(now));
+        return {std::min(std::max(a_moment_ago, seen_->first), greatest)};
+    }
+
+private:
+    struct knowledge {
+        std::uint64_t first;
+        std::uint64_t newest;
+        time_point at;
+    };
+
+    static constexpr std::uint64_t greatest = (std::uint64_t{1} << 53) - 1;
+
+    static std::uint64_t microseconds(nanos time) noexcept {
+        using std::chrono::microseconds;
+        return static_cast<std::uint64_t>(
+            std::max(std::chrono::duration_cast<microseconds>(time), microseconds{0}).count()
+        );
+    }
+    /// The least that it may be.
+    [[nodiscard]] std::uint64_t time_at(time_point at) const noexcept {
+        return seen_->newest + microseconds(at - seen_->at);
+    }
+
+    std::optional<knowledge> seen_;
+};
+
+}  // namespace holdfast::detail
+
+#endif
