@@ -1,5 +1,6 @@
 #include "lease/hold.hpp"
 
+#include "lease/loss_message.hpp"
 #include "lease/tenure.hpp"
 #include "protocol/primitive.hpp"
 
@@ -26,6 +27,13 @@ hold::hold(
 void hold::renew(std::function<void(error_code)> done) {
     client_->on_strand([self = shared_from_this(), done = std::move(done)]() mutable {
         self->send_renewal(std::move(done));
+    });
+}
+
+void hold::report_loss(loss_reason reason) {
+    client_->count().lost(reason);
+    client_->on_strand([self = shared_from_this(), reason] {
+        self->client_->log(log_level::warning, loss_message(*self->target_, reason));
     });
 }
 

@@ -53,6 +53,9 @@ public:
     /// there is one, on the strand: success, `lease_lost`, or the cause.
     void renew(std::function<void(error_code)> done);
 
+    /// From any thread: counts the loss, and writes it to the log.
+    void report_loss(loss_reason reason);
+
     // On the client's strand.
     void on_disconnected();
     void on_connected(nanos delay);

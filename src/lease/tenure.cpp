@@ -1,7 +1,6 @@
 #include "lease/tenure.hpp"
 
 #include "lease/holds.hpp"
-#include "lease/loss_message.hpp"
 
 #include <boost/asio/error.hpp>
 
@@ -73,7 +72,7 @@ void tenure::on_lost(loss_reason reason) {
     }
     loss_watchers::tell(told, {}, reason);
     shares_.stop_keeping_unwatched();
-    report_loss(reason);
+    hold_->report_loss(reason);
 }
 
 void tenure::tell_of_loss(lease_share const& share) {
@@ -87,14 +86,6 @@ void tenure::tell_of_loss(lease_share const& share) {
         }
     }
     loss_watchers::tell(told, {}, reason);
-}
-
-void tenure::report_loss(loss_reason reason) {
-    hold_->client().count().lost(reason);
-    hold_->client().on_strand([self = shared_from_this(), reason] {
-        auto const& lost = *self->hold_;
-        lost.client().log(log_level::warning, loss_message(*lost.on(), reason));
-    });
 }
 
 lease tenure::make_further_lease(guarded_executor const& holder_executor) {
@@ -244,7 +235,6 @@ void tenure::renew(std::shared_ptr<lease_share> asking, plain_handler handler) {
 // Ends ownership by the lease.
 tenure::parting tenure::begin_release(lease_share& leaving, bool& was_lost) {
     loss_watchers::list left;
-    loss_watchers::list dropped;
     guarded_executor executor;
     std::shared_ptr<keep_alive> keeper;
     bool renewed = false;
@@ -268,10 +258,7 @@ tenure::parting tenure::begin_release(lease_share& leaving, bool& was_lost) {
             if (last) {
                 fsm.on_release(now);
             }
-            if (executor.context_is_going()) {
-                // What is dropped with the holder's context may not be told.
-                dropped = watchers_.take_those_of(leaving);
-            } else if (was_lost || !last) {
+            if (was_lost || !last || executor.context_is_going()) {
                 left = watchers_.take_those_of(leaving);
             }
             return last ? parting::last : parting::one_of_several;
@@ -281,7 +268,10 @@ tenure::parting tenure::begin_release(lease_share& leaving, bool& was_lost) {
     if (keeper) {
         keeper->remove(leaving);
     }
-    loss_watchers::tell(left, was_lost ? error_code{} : errc::not_held, leaving.lost);
+    // Whoever waits in a context that is being destroyed goes with it.
+    if (!executor.context_is_going()) {
+        loss_watchers::tell(left, was_lost ? error_code{} : errc::not_held, leaving.lost);
+    }
     if (renewed && how == parting::one_of_several) {
         shares_.renew_elsewhere();
     }
@@ -344,7 +334,7 @@ void tenure::on_released(loss_reason lost) {
     }
     if (report) {
         loss_watchers::tell(left, {}, lost);
-        report_loss(lost);
+        hold_->report_loss(lost);
     } else {
         loss_watchers::tell(left, errc::not_held, loss_reason::none);
     }

@@ -85,7 +85,6 @@ private:
     void note(Change change);
     void on_lost(loss_reason reason);
     void tell_of_loss(lease_share const& share);
-    void report_loss(loss_reason reason);
     [[nodiscard]] lease_fsm::step take_step(lease_share& share);
     void on_executor_gone(lease_share& share) noexcept;
     parting begin_release(lease_share& leaving, bool& was_lost);

@@ -38,8 +38,9 @@ BOOST_AUTO_TEST_CASE(nothing_is_called_once_the_context_is_being_destroyed) {
     // What waits in the context is dropped after its services were shut down.
     std::optional<bool> at_the_end;
     asio::post(*context, [dropped = std::shared_ptr<void>{nullptr, [&](void*) {
-                              at_the_end = executor.while_alive([] {});
-                          }}] {});
+                                                              at_the_end =
+                                                                  executor.while_alive([] {});
+                                                          }}] {});
     context.reset();
     BOOST_TEST((at_the_end == false));
     bool called = false;
