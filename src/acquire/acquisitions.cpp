@@ -139,11 +139,7 @@ void acquisitions::withdraw(acquire_op const& op) noexcept {
             {
                 .on = op.on(),
                 .id = op.id(),
-                .terms =
-                    {.until = now + op.terms().lease,
-                     .timeout = op.terms().request_timeout,
-                     .was_lost = false,
-                     .withdrawal = true},
+                .terms = release_fsm::terms::of_withdrawal(op.terms(), now),
                 .of = {},
                 .caller = {},
             },

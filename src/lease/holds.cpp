@@ -70,12 +70,7 @@ void holds::give_back(
         {
             .on = given->on(),
             .id = given->id(),
-            // A renewal may have been executed and not answered.
-            .terms =
-                {.until = now + given->terms().lease,
-                 .timeout = given->terms().request_timeout,
-                 .was_lost = was_lost,
-                 .withdrawal = false},
+            .terms = release_fsm::terms::of_lease(given->terms(), now, was_lost),
             .of = std::move(of),
             .caller = std::move(caller),
         },
@@ -162,11 +157,7 @@ void holds::stop() {
             {
                 .on = held->on(),
                 .id = held->id(),
-                .terms =
-                    {.until = now + held->terms().lease,
-                     .timeout = held->terms().request_timeout,
-                     .was_lost = false,
-                     .withdrawal = true},
+                .terms = release_fsm::terms::of_withdrawal(held->terms(), now),
                 .of = {},
                 .caller = {},
             },

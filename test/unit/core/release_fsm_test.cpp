@@ -52,6 +52,21 @@ verdict answered(
 
 BOOST_AUTO_TEST_SUITE(release_fsm_test)
 
+BOOST_AUTO_TEST_CASE(it_lasts_as_long_as_the_server_may_keep_the_lock) {
+    using holdfast::detail::lease_terms;
+    lease_terms const asked{.lease = 30s, .request_timeout = timeout};
+    auto const lease = release_fsm::terms::of_lease(asked, t0, true);
+    BOOST_TEST((lease.until == until));
+    BOOST_TEST((lease.timeout == timeout));
+    BOOST_TEST(lease.was_lost);
+    BOOST_TEST(!lease.withdrawal);
+    auto const withdrawal = release_fsm::terms::of_withdrawal(asked, t0);
+    BOOST_TEST((withdrawal.until == until));
+    BOOST_TEST((withdrawal.timeout == timeout));
+    BOOST_TEST(!withdrawal.was_lost);
+    BOOST_TEST(withdrawal.withdrawal);
+}
+
 BOOST_AUTO_TEST_CASE(it_is_sent_at_once_and_once) {
     release_fsm fsm{terms(), t0};
     BOOST_TEST(fsm.due(t0));
