@@ -119,6 +119,33 @@ BOOST_AUTO_TEST_CASE(a_grant_before_the_deadline_of_another_breaks_it) {
     }
 }
 
+// A process was stopped between the reply and the call of its handler.
+BOOST_AUTO_TEST_CASE(a_lease_that_is_over_when_it_arrives_may_have_been_granted_before_the_other) {
+    for (auto const& [token, fine] : {std::pair{5, true}, std::pair{7, false}}) {
+        history all;
+        all.op(1, 1).invoke(1).granted(2000, token, 1010).says(2001, happening::lost);
+        all.span(happening::paused, 700, 1999, 1);
+        all.op(2, 1).invoke(1).granted(1900, 6, 2900).releasing(2100).released(2101);
+        if (fine) {
+            keeps_all_rules(all);
+        } else {
+            breaks(all, rule::deadline);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_grant_from_before_a_loss_of_data_may_arrive_after_one_that_followed_the_loss
+) {
+    for (auto const& [token, fine] : {std::pair{5, true}, std::pair{7, false}}) {
+        history all;
+        all.op(1, 1).invoke(90).granted(170, token, 1090).releasing(180);
+        all.span(happening::data_lost, 100, 150);
+        all.op(2, 1).invoke(155).granted(160, 6, 1160).releasing(190);
+        BOOST_TEST(check(all).counts.overlaps == (fine ? 0 : 1));
+        BOOST_TEST(check(all).counts.explained_overlaps == (fine ? 1 : 0));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(the_deadline_of_a_dead_process_stands) {
     history all;
     all.op(1, 1).invoke(1).granted(10, 5, 1010).moved(400, 1400);
