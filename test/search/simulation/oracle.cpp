@@ -256,8 +256,12 @@ void oracle::check(std::string const& lock) {
         } else if (state == lease_state::held && std::exchange(one.was_in_doubt, false)) {
             reached(sometimes::recovered);
         }
+        one.was_lost = one.was_lost || state == lease_state::lost;
         if (!is_valid(one)) {
             continue;
+        }
+        if (one.was_lost) {
+            in_.violation("a lease is valid again after it was lost: " + describe(one));
         }
         if (first && first->token != one.token) {
             if (excused(*first) || excused(one)) {

@@ -33,6 +33,7 @@ public:
         std::uint64_t token;
         std::string holder;
         bool was_in_doubt = false;
+        bool was_lost = false;
         bool told = false;
     };
     using belief_ref = std::list<belief>::iterator;

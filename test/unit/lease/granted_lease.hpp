@@ -16,6 +16,7 @@ struct grant_options {
     std::chrono::nanoseconds sent_ago{0};
     std::chrono::nanoseconds renew_after = std::chrono::hours{1};
     std::chrono::nanoseconds max_hold{0};
+    std::chrono::nanoseconds request_timeout = std::chrono::seconds{3};
     std::optional<owner> who = {};
     std::optional<asio::any_io_executor> holder = {};
 };
@@ -30,7 +31,7 @@ inline lease grant(scripted_client& client, grant_options const& how = {}) {
         .drift = std::chrono::minutes{1},
         .loss_margin = std::chrono::hours{1},
         .renew_after = how.renew_after,
-        .request_timeout = std::chrono::seconds{3},
+        .request_timeout = how.request_timeout,
         .max_hold = how.max_hold,
         .renew = true,
     };

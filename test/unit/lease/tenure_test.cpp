@@ -94,6 +94,17 @@ BOOST_AUTO_TEST_CASE(a_lease_whose_renewal_is_due_is_renewed) {
     BOOST_TEST(all.sent().empty());
 }
 
+// While a renewal is under way, the keep-alive sleeps until the end of the lease.
+BOOST_AUTO_TEST_CASE(a_renewal_that_failed_is_sent_again_soon) {
+    scripted_client all;
+    auto const one = grant(all, {.sent_ago = 2h, .request_timeout = 40ms});
+    all.answer(unanswered());
+    BOOST_TEST(one.state() == lease_state::in_doubt);
+    BOOST_TEST(all.eventually([&] { return all.sent() == "renew"; }));
+    all.answer(replied(1));
+    BOOST_TEST(one.state() == lease_state::held);
+}
+
 BOOST_AUTO_TEST_CASE(a_renewal_by_hand_tells_its_caller) {
     scripted_client all;
     auto one = grant(all);
