@@ -3,6 +3,7 @@
 #include "simulation/runtime.hpp"
 #include "simulation/world.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace holdfast::sim {
@@ -151,6 +152,10 @@ void process::unblock(lane& which) {
     which.blocked = false;
     freed_.push_back(in_.now());
     relist();
+}
+
+bool process::any_lane_blocked() const noexcept {
+    return std::any_of(lanes_.begin(), lanes_.end(), [](auto const& one) { return one->blocked; });
 }
 
 void process::relist() {

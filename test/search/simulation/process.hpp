@@ -171,6 +171,7 @@ public:
     [[nodiscard]] bool paused() const noexcept { return paused_; }
     void block(lane& which);
     void unblock(lane& which);
+    [[nodiscard]] bool any_lane_blocked() const noexcept;
     /// It is being destroyed as by a kill: what it does in its last moments reaches nobody.
     [[nodiscard]] bool dying() const noexcept { return dying_; }
     void kill() noexcept { dying_ = true; }

@@ -146,7 +146,7 @@ private:
                 auto moment = sleep(1us);
                 co_await std::move(moment);
                 note_told(*watching, hold.belief());
-                judge_watch(*watching, name, was_blocked);
+                judge_watch(*watching, held, name, was_blocked);
             }
         }
         hold.part();
@@ -212,9 +212,17 @@ private:
         }
     }
 
-    // After a suspend timers are late: the lease is found lost at the first look.
-    void judge_watch(call<loss_reason> const& watching, std::string const& name, bool was_blocked) {
-        if (!watching.done && !was_blocked && process_.slept() == 0ns &&
+    // After a suspend timers are late: the lease is found lost at the first look. That a client was
+    // stopped is told on its own thread.
+    void judge_watch(
+        call<loss_reason> const& watching,
+        lease const& held,
+        std::string const& name,
+        bool was_blocked
+    ) {
+        bool const client_is_stuck =
+            held.loss() == loss_reason::client_stopped && process_.any_lane_blocked();
+        if (!watching.done && !was_blocked && !client_is_stuck && process_.slept() == 0ns &&
             process_.free_since() + 1us < all_.in.now()) {
             violation(name + ": a lease is lost, and its watcher was not told");
         }
