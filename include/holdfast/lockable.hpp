@@ -49,7 +49,8 @@ public:
     /// @par Completion     `void(error_code, lease)`
     /// On success the lease is valid, is being renewed (unless `acquire_options::renew` is false),
     /// and its token is greater than any granted before for this name. On error the lease is empty.
-    /// The handler is called on its associated executor, never inside this call.
+    /// The handler is called on its associated executor, never inside this call. It waits in memory
+    /// of its associated allocator.
     /// @par Renewal
     /// The lease is renewed on a strand of the handler's associated executor, so that a holder that
     /// is stuck there stops renewing. This needs an executor that converts to

@@ -2,13 +2,17 @@
 
 #include "runtime/pending_handler.hpp"
 
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <array>
+#include <cstddef>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -30,6 +34,24 @@ struct inline_executor {
         f();
     }
     friend bool operator==(inline_executor const&, inline_executor const&) noexcept = default;
+};
+
+// Counts what is taken from it.
+template <class T>
+struct counting_allocator {
+    using value_type = T;
+    int* count;
+
+    explicit counting_allocator(int* of) noexcept : count{of} {}
+    template <class U>
+    counting_allocator(counting_allocator<U> const& other) noexcept : count{other.count} {}
+
+    T* allocate(std::size_t n) {
+        ++*count;
+        return std::allocator<T>{}.allocate(n);
+    }
+    void deallocate(T* at, std::size_t n) noexcept { std::allocator<T>{}.deallocate(at, n); }
+    friend bool operator==(counting_allocator const&, counting_allocator const&) noexcept = default;
 };
 
 bool has_work(asio::io_context& context) {
@@ -82,6 +104,36 @@ BOOST_AUTO_TEST_CASE(without_an_executor_of_its_own_it_is_called_on_the_relay) {
     BOOST_TEST(!called);
     relay.poll();
     BOOST_TEST(called);
+}
+
+BOOST_AUTO_TEST_CASE(it_is_kept_in_memory_of_its_allocator) {
+    asio::io_context relay;
+    int taken = 0;
+    bool called = false;
+    pending_handler<> waiting{
+        asio::bind_allocator(counting_allocator<void>{&taken}, [&] { called = true; }),
+        relay.get_executor()
+    };
+    BOOST_TEST(taken == 1);
+    waiting.complete();
+    relay.poll();
+    BOOST_TEST(called);
+}
+
+// Why the posts of a handler do not use its allocator: Asio's own do not either.
+BOOST_AUTO_TEST_CASE(an_erased_executor_takes_no_allocator) {
+    asio::io_context context;
+    int taken = 0;
+    asio::post(context.get_executor(), asio::bind_allocator(counting_allocator<void>{&taken}, [] {
+               }));
+    BOOST_TEST(taken > 0);
+    taken = 0;
+    asio::post(
+        asio::any_io_executor{context.get_executor()},
+        asio::bind_allocator(counting_allocator<void>{&taken}, [] {})
+    );
+    BOOST_TEST(taken == 0);
+    context.poll();
 }
 
 BOOST_AUTO_TEST_CASE(it_keeps_its_executor_busy_until_it_is_called) {
