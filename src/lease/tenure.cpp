@@ -268,7 +268,7 @@ tenure::parting tenure::begin_release(lease_share& leaving, bool& was_lost) {
     if (keeper) {
         keeper->remove(leaving);
     }
-    // Whoever waits in a context that is being destroyed goes with it.
+    // A context that is being destroyed drops its watchers. They cannot be told any more.
     if (!executor.context_is_going()) {
         loss_watchers::tell(left, was_lost ? error_code{} : errc::not_held, leaving.lost);
     }

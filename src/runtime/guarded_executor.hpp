@@ -42,8 +42,9 @@ private:
 
 /// An executor of the user's, and the gate of its context.
 ///
-/// A context may be destroyed by one thread while another posts to it of its own accord, which the
-/// user cannot know of. Asio leaves it to its users to prevent that.
+/// The client posts to a holder's context to wake a keep-alive. The user does not know of these
+/// posts, and may destroy the context on another thread meanwhile. Asio does not protect a context
+/// from that. The gate does.
 ///
 /// @par Thread safety   Safe for reading.
 class guarded_executor {

@@ -1,5 +1,4 @@
-// A context is not destroyed while somebody posts to it, and nobody posts to one that is being
-// destroyed.
+// The destruction of a context waits for the posts that are under way. Later posts are refused.
 
 #include "runtime/guarded_executor.hpp"
 
