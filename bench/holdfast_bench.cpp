@@ -19,6 +19,7 @@ using namespace holdfast::bench;
 struct wishes {
     bool quick = false;
     bool unpinned = false;
+    int fairness_seconds = 20;
     std::string json;
     std::vector<std::string> only;
 };
@@ -35,7 +36,7 @@ std::vector<question> chosen(wishes const& w) {
 
 // A missed budget is an answer; only a question without an answer makes the run fail.
 int ask(wishes const& w) {
-    environment env{w.quick};
+    environment env{w.quick, w.quick ? 1 : w.fairness_seconds};
     figures answers;
     std::vector<std::string> failures;
     auto const questions = chosen(w);
@@ -100,6 +101,13 @@ int main(int argc, char** argv) try {
         w.unpinned,
         "Do not keep server and clients on one CPU for latencies"
     );
+    app.add_option(
+           "--fairness-seconds",
+           w.fairness_seconds,
+           "How long clients of two kinds compete in `fairness`"
+    )
+        ->check(CLI::Range(1, 3600))
+        ->capture_default_str();
     app.add_option("--json", w.json, "Write the figures to this file, too")->type_name("FILE");
     app.add_option("--only", w.only, "Ask only these questions")
         ->type_name("NAME")

@@ -14,6 +14,7 @@
 #include <holdfast/format.hpp>
 #include <holdfast/lease.hpp>
 #include <holdfast/lease_clock.hpp>
+#include <holdfast/lease_duration.hpp>
 #include <holdfast/lease_state.hpp>
 #include <holdfast/lock.hpp>
 #include <holdfast/lock_info.hpp>

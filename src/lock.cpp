@@ -37,6 +37,7 @@ void start_acquire(acquire_request request, asio::any_io_executor holder, acquir
         .how_long = request.how_long,
         .limit = request.limit,
         .who = request.options.owner,
+        .orphan_after = request.options.orphan_after,
     };
     error_code wrong = what.on->valid()
                            ? make_terms(client->settings(), request.options, what.terms)

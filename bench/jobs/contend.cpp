@@ -1,6 +1,7 @@
 #include "jobs/jobs.hpp"
 #include "support/bare_lock.hpp"
 #include "support/bare_notifications.hpp"
+#include "support/foreign/client.hpp"
 #include "support/measure.hpp"
 #include "support/run.hpp"
 
@@ -8,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <memory>
 #include <vector>
 
 namespace holdfast::bench {
@@ -15,10 +17,10 @@ namespace holdfast::bench {
 namespace {
 
 struct turn {
-    std::uint64_t token;
-    std::int64_t called;
-    std::int64_t granted;
-    std::int64_t releasing;
+    std::uint64_t token = 0;
+    std::int64_t called = 0;
+    std::int64_t granted = 0;
+    std::int64_t releasing = 0;
 };
 
 using turns = std::vector<turn>;
@@ -37,59 +39,142 @@ asio::awaitable<void> pause(int microseconds) {
     }
 }
 
+// How one coroutine takes the lock and gives it back.
+class contestant {
+public:
+    virtual ~contestant() = default;
+    /// The token; 0 where there is none.
+    virtual asio::awaitable<std::uint64_t> acquire() = 0;
+    virtual asio::awaitable<void> release() = 0;
+};
+
+class our_contestant final : public contestant {
+public:
+    explicit our_contestant(lock on) : lock_{std::move(on)} {}
+
+    asio::awaitable<std::uint64_t> acquire() override {
+        lease_ = co_await lock_.acquire();
+        co_return lease_.token().value;
+    }
+    asio::awaitable<void> release() override { co_await lease_.release(); }
+
+private:
+    lock lock_;
+    lease lease_;
+};
+
+class foreign_contestant final : public contestant {
+public:
+    foreign_contestant(test::foreign_client& by, std::string name, int thread)
+        : client_{by},
+          name_{std::move(name)},
+          thread_{thread} {}
+
+    asio::awaitable<std::uint64_t> acquire() override {
+        grant_ = co_await client_.acquire(name_, thread_);
+        co_return grant_.token;
+    }
+    asio::awaitable<void> release() override { co_await client_.release(grant_); }
+
+private:
+    test::foreign_client& client_;
+    std::string name_;
+    int thread_;
+    test::foreign_grant grant_;
+};
+
+// Notify-then-try: the simplest lock that loses no wake-up. It stays subscribed and tries at each
+// message.
+class bare_contestant final : public contestant {
+public:
+    bare_contestant(asio::any_io_executor const& executor, contend_options const& options)
+        : connection_{executor, options.socket},
+          notifications_{executor, options.socket},
+          lock_{connection_, options.name} {}
+
+    asio::awaitable<void> subscribe(std::string const& name) {
+        return notifications_.subscribe(name);
+    }
+    asio::awaitable<std::uint64_t> acquire() override {
+        for (;;) {
+            notifications_.forget();
+            if (auto const token = co_await lock_.acquire(); token != 0) {
+                co_return token;
+            }
+            co_await notifications_.wait();
+        }
+    }
+    asio::awaitable<void> release() override { return lock_.release(); }
+
+private:
+    bare_connection connection_;
+    bare_notifications notifications_;
+    bare_lock lock_;
+};
+
+asio::awaitable<void> take_turns(contend_options const& options, contestant& as, turns& done) {
+    co_await sleep_until(start_of(options));
+    while (clock::now() < end_of(options)) {
+        turn now{};
+        now.called = now_ns();
+        now.token = co_await as.acquire();
+        now.granted = now_ns();
+        co_await pause(options.hold_us);
+        now.releasing = now_ns();
+        co_await as.release();
+        done.push_back(now);
+        co_await pause(options.pause_us);
+    }
+}
+
+template <class Make>
+asio::awaitable<void> contend_each(contend_options const& options, Make make, turns& done) {
+    std::vector<std::unique_ptr<contestant>> contestants;
+    task_group group{co_await asio::this_coro::executor};
+    for (int i = 0; i < options.coroutines; ++i) {
+        contestants.push_back(make(i));
+        group.spawn(take_turns(options, *contestants.back(), done));
+    }
+    co_await group.join();
+}
+
 asio::awaitable<void> ours(contend_options const& options, turns& done) {
     client locks{co_await asio::this_coro::executor, "unix://" + options.socket};
     co_await locks.ready();
-    auto const lock = locks.lock(options.name);
-    co_await sleep_until(start_of(options));
-    while (clock::now() < end_of(options)) {
-        turn now{};
-        now.called = now_ns();
-        auto lease = co_await lock.acquire();
-        now.granted = now_ns();
-        now.token = lease.token().value;
-        co_await pause(options.hold_us);
-        now.releasing = now_ns();
-        co_await lease.release();
-        done.push_back(now);
-        co_await pause(options.pause_us);
-    }
+    auto const make = [&](int) {
+        return std::make_unique<our_contestant>(locks.lock(options.name));
+    };
+    co_await contend_each(options, make, done);
     co_await locks.shutdown();
 }
 
-// The simplest lock that loses no wake-up: it stays subscribed and tries at each message.
 asio::awaitable<void> bare(contend_options const& options, turns& done) {
+    bare_contestant as{co_await asio::this_coro::executor, options};
+    co_await as.subscribe(options.name);
+    co_await take_turns(options, as, done);
+}
+
+asio::awaitable<void> theirs(contend_options const& options, turns& done) {
     auto const executor = co_await asio::this_coro::executor;
-    bare_connection connection{executor, options.socket};
-    bare_notifications notifications{executor, options.socket};
-    bare_lock lock{connection, options.name};
-    co_await notifications.subscribe(options.name);
-    co_await sleep_until(start_of(options));
-    while (clock::now() < end_of(options)) {
-        turn now{};
-        now.called = now_ns();
-        for (;;) {
-            notifications.forget();
-            now.token = co_await lock.acquire();
-            if (now.token != 0) {
-                break;
-            }
-            co_await notifications.wait();
-        }
-        now.granted = now_ns();
-        co_await pause(options.hold_us);
-        now.releasing = now_ns();
-        co_await lock.release();
-        done.push_back(now);
-        co_await pause(options.pause_us);
+    test::foreign_options wants{.server = {options.socket}};
+    if (options.kind != "redisson") {
+        wants.speaks = test::dialect::first_version;
     }
+    test::foreign_client locks{executor, wants};
+    auto const make = [&](int thread) {
+        return std::make_unique<foreign_contestant>(locks, options.name, thread);
+    };
+    co_await contend_each(options, make, done);
 }
 
 }  // namespace
 
 void contend(contend_options const& options) {
     turns done;
-    run(options.bare ? bare(options, done) : ours(options, done));
+    // The last ones may have to wait for the others.
+    auto const limit = std::chrono::seconds{options.duration_ms / 1000 + 60};
+    auto const job = options.kind == "ours" ? ours : options.kind == "bare" ? bare : theirs;
+    run(job(options, done), limit);
     for (auto const& t : done) {
         fmt::print("{} {} {} {}\n", t.token, t.called, t.granted, t.releasing);
     }

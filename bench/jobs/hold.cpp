@@ -16,10 +16,18 @@ asio::awaitable<void> hold_all(hold_options const& options) {
     auto settings = parse_url("unix://" + options.socket);
     settings.lease = std::chrono::milliseconds{options.lease_ms};
     client locks{co_await asio::this_coro::executor, settings};
+    acquire_options how;
+    if (options.learned) {
+        how.lease = learned;
+    }
     std::vector<lease> held;
     for (int i = 0; i < options.keys; ++i) {
         auto const lock = locks.lock("{}:{}", options.name, i);
-        held.push_back(co_await lock.acquire());
+        for (int turn = 0; turn < options.brief_holds; ++turn) {
+            auto const brief_lease = co_await lock.acquire(how);
+            co_await sleep_for(std::chrono::milliseconds{50});
+        }
+        held.push_back(co_await lock.acquire(how));
     }
     fmt::print("held\n");
     std::fflush(stdout);

@@ -27,7 +27,9 @@ CLI::App* add_job(
 void add_jobs(CLI::App& app) {
     auto const contest = std::make_shared<contend_options>();
     auto* sub = add_job(app, "contend", contest, contend);
-    sub->add_flag("--bare", contest->bare);
+    sub->add_option("--kind", contest->kind)
+        ->check(CLI::IsMember({"ours", "bare", "first_version", "redisson"}));
+    sub->add_option("--coroutines", contest->coroutines);
     sub->add_option("--hold-us", contest->hold_us);
     sub->add_option("--pause-us", contest->pause_us);
     sub->add_option("--start-at", contest->start_at);
@@ -37,10 +39,13 @@ void add_jobs(CLI::App& app) {
     sub = add_job(app, "hold", held, hold);
     sub->add_option("--keys", held->keys);
     sub->add_option("--lease-ms", held->lease_ms);
+    sub->add_flag("--learned", held->learned);
+    sub->add_option("--brief-holds", held->brief_holds);
 
     auto const kept = std::make_shared<keep_options>();
     sub = add_job(app, "keep", kept, keep);
     sub->add_flag("--bare", kept->bare);
+    sub->add_flag("--strands", kept->strands);
     sub->add_option("--leases", kept->leases);
     sub->add_option("--lease-ms", kept->lease_ms);
     sub->add_option("--window-ms", kept->window_ms);

@@ -16,7 +16,10 @@ namespace holdfast::bench {
 struct contend_options {
     std::string socket;
     std::string name;
-    bool bare = false;
+    // `ours`, `first_version`, `redisson`, or `bare`: one who stays subscribed and tries at each
+    // message, over the same Boost.Redis.
+    std::string kind = "ours";
+    int coroutines = 1;
     int hold_us = 1000;         // between grant and release
     int pause_us = 0;           // between release and the next acquire
     std::int64_t start_at = 0;  // of CLOCK_MONOTONIC, in ns: all processes begin together
@@ -30,6 +33,8 @@ struct hold_options {
     std::string name;
     int keys = 1;
     int lease_ms = 1000;
+    bool learned = false;
+    int brief_holds = 0;  // of 50 ms each, before
 };
 /// Acquires `name:0`, `name:1`, …, prints "held", and waits to be killed.
 void hold(hold_options const& options);
@@ -38,11 +43,13 @@ struct keep_options {
     std::string socket;
     std::string name;
     bool bare = false;
+    bool strands = false;  // one for each lease, and not one executor for all
     int leases = 10'000;
     int lease_ms = 6000;
     int window_ms = 4000;
 };
-/// Holds leases for a while. Prints the bytes a lease, the share of a core that renewing takes,
+/// Holds leases for a while. Prints the bytes a lease, the share of a core that renewing takes, the
+/// commands for 50 renewals, the renewals that came later than half a lease after the one before,
 /// the leases lost, and the scripts that were sent after the last release.
 void keep(keep_options const& options);
 

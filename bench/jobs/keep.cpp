@@ -6,13 +6,19 @@
 
 #include <holdfast.hpp>
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/redirect_error.hpp>
+#include <boost/asio/strand.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace holdfast::bench {
@@ -26,8 +32,10 @@ using std::chrono::milliseconds;
 constexpr int acquirers = 20;
 
 struct kept {
-    double bytes = 0.0;  // a lease
-    double share = 0.0;  // of a core
+    double bytes = 0.0;     // a lease
+    double share = 0.0;     // of a core
+    double commands = 0.0;  // for 50 renewals
+    std::uint64_t late = 0;
     std::uint64_t lost = 0;
     std::int64_t scripts_after = 0;
 };
@@ -45,16 +53,63 @@ asio::awaitable<double> renewing_share(keep_options const& options) {
     co_return (process_cpu_seconds() - cpu) / seconds_since(start);
 }
 
+asio::awaitable<void> acquire_one(lock from, lease& held) {
+    held = co_await from.acquire();
+}
+
 asio::awaitable<void> acquire_some(
     client const& locks,
     keep_options const& options,
     int first,
     std::vector<lease>& held
 ) {
+    auto const executor = co_await asio::this_coro::executor;
+    auto& context = static_cast<asio::io_context&>(executor.context());
     for (int i = first; i < options.leases; i += acquirers) {
         auto const lock = locks.lock("{}:{}", options.name, i);
-        held[static_cast<std::size_t>(i)] = co_await lock.acquire();
+        auto& place = held[static_cast<std::size_t>(i)];
+        auto acquired = acquire_one(lock, place);
+        if (options.strands) {
+            auto const strand = asio::make_strand(context);
+            co_await asio::co_spawn(strand, std::move(acquired), asio::use_awaitable);
+        } else {
+            co_await std::move(acquired);
+        }
     }
+}
+
+// Looks at each deadline more often than it moves: it moves as far as lies between the sending of
+// two renewals.
+asio::awaitable<std::uint64_t> count_late(
+    keep_options const& options,
+    std::vector<lease> const& held
+) {
+    constexpr int looks = 6;
+    struct seen {
+        lease_clock::time_point deadline;
+        int at = 0;
+    };
+    std::vector<seen> last;
+    last.reserve(held.size());
+    for (auto const& one : held) {
+        last.push_back({one.deadline()});
+    }
+    std::uint64_t late = 0;
+    milliseconds const half{options.lease_ms / 2};
+    for (int look = 1; look <= looks; ++look) {
+        co_await sleep_for(milliseconds{options.lease_ms} / looks);
+        for (std::size_t i = 0; i < held.size(); ++i) {
+            auto const now = held[i].deadline();
+            if (now != last[i].deadline) {
+                late += now - last[i].deadline > half ? 1 : 0;
+                last[i] = {now, look};
+            }
+        }
+    }
+    co_return late +
+        static_cast<std::uint64_t>(std::count_if(last.begin(), last.end(), [](seen const& one) {
+            return looks - one.at > looks / 2;
+        }));
 }
 
 asio::awaitable<void> release_some(int first, std::vector<lease>& held) {
@@ -78,8 +133,13 @@ asio::awaitable<void> ours(keep_options const& options, kept& result) {
         acquiring.spawn(acquire_some(locks, options, i, held));
     }
     co_await acquiring.join();
+    auto const at_first = locks.stats();
     result.share = co_await renewing_share(options);
+    auto const at_last = locks.stats();
+    result.commands = 50.0 * static_cast<double>(at_last.commands - at_first.commands) /
+                      static_cast<double>(at_last.renewals - at_first.renewals);
     result.bytes = static_cast<double>(resident_bytes() - before) / options.leases;
+    result.late = co_await count_late(options, held);
     result.lost = static_cast<std::uint64_t>(
         std::count_if(held.begin(), held.end(), [](lease const& l) { return !l.valid(); })
     );
@@ -134,6 +194,7 @@ asio::awaitable<void> bare(keep_options const& options, kept& result) {
         renewing.spawn(renew_until_done(*held.back(), options));
     }
     result.share = co_await renewing_share(options);
+    result.commands = 50.0;
     result.bytes = static_cast<double>(resident_bytes() - before) / options.leases;
     for (auto const& h : held) {
         h->done = true;
@@ -147,7 +208,15 @@ asio::awaitable<void> bare(keep_options const& options, kept& result) {
 void keep(keep_options const& options) {
     kept result;
     run(options.bare ? bare(options, result) : ours(options, result));
-    fmt::print("{} {} {} {}\n", result.bytes, result.share, result.lost, result.scripts_after);
+    fmt::print(
+        "{} {} {} {} {} {}\n",
+        result.bytes,
+        result.share,
+        result.commands,
+        result.late,
+        result.lost,
+        result.scripts_after
+    );
 }
 
 }  // namespace holdfast::bench

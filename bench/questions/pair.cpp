@@ -55,7 +55,7 @@ asio::awaitable<void> measure(environment& env, comparison& result) {
 }  // namespace
 
 figures pair(environment& env) {
-    comparison result{"pair", "us", {budget::kind::ratio_at_most, 1.08}};
+    comparison result{"pair", "us", {budget::kind::ratio_at_most, 1.10}};
     run(measure(env, result));
     return {result.result("p50")};
 }

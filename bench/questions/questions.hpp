@@ -18,9 +18,11 @@ figures many_keys(environment& env);
 figures server_time(environment& env);
 figures hand_over(environment& env);
 figures contended_processes(environment& env);
+figures fairness(environment& env);
 figures one_key(environment& env);
 figures parked(environment& env);
 figures killed_holder(environment& env);
+figures learned_lease(environment& env);
 figures leases(environment& env);
 figures compile_time(environment& env);
 
@@ -44,9 +46,11 @@ inline constexpr std::array all_questions{
     question{"server_time", server_time, cpus::one},
     question{"hand_over", hand_over, cpus::one},
     question{"contended_processes", contended_processes, cpus::all},
+    question{"fairness", fairness, cpus::all},
     question{"one_key", one_key, cpus::all},
     question{"parked", parked, cpus::all},
     question{"killed_holder", killed_holder, cpus::one},
+    question{"learned", learned_lease, cpus::all},
     question{"leases", leases, cpus::all},
     question{"compile_time", compile_time, cpus::all},
 };

@@ -57,6 +57,7 @@ asio::awaitable<std::uint64_t> bare_lock::acquire() {
         .preflight = false,
         .floor = clock_.floor(lease_clock::now()),
         .timeout = no_timeout,
+        .hand_over = true,
     });
     co_await send(call);
     std::uint64_t token = 0;
@@ -71,12 +72,20 @@ asio::awaitable<std::uint64_t> bare_lock::acquire() {
 }
 
 asio::awaitable<void> bare_lock::renew() {
-    auto const call = detail::lock_protocol().renew(target_, holder_, lease_, no_timeout);
+    auto const call = detail::lock_protocol().renew(
+        {.on = target_, .id = holder_, .lease = lease_, .timeout = no_timeout}
+    );
     co_await send(call);
 }
 
 asio::awaitable<void> bare_lock::release() {
-    auto const call = detail::lock_protocol().release(target_, holder_, no_timeout);
+    auto const call = detail::lock_protocol().release({
+        .on = target_,
+        .id = holder_,
+        .timeout = no_timeout,
+        .hand_over = true,
+        .counter_ttl = counter_ttl,
+    });
     co_await send(call);
 }
 

@@ -47,7 +47,7 @@ void bare_notifications::receive(std::shared_ptr<state> s) {
 
 asio::awaitable<void> bare_notifications::subscribe(std::string_view name) {
     redis::request request;
-    request.push("SUBSCRIBE", detail::make_lock_target({}, name).channel);
+    request.push("SUBSCRIBE", detail::make_lock_target({}, name).channel());
     auto exec = state_->connection.get().async_exec(request, redis::ignore, asio::deferred);
     co_await std::move(exec)(asio::use_awaitable);
     co_await wait();  // for the confirmation

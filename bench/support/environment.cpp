@@ -10,9 +10,10 @@
 
 namespace holdfast::bench {
 
-environment::environment(bool quick)
+environment::environment(bool quick, int fairness_seconds)
     : probe_{server_.probe()},
       quick_{quick},
+      fairness_seconds_{fairness_seconds},
       terminal_{::isatty(STDERR_FILENO) == 1} {
     namespace scripts = detail::scripts;
     for (auto const* script :
@@ -54,9 +55,9 @@ void environment::begin(std::string_view question, std::size_t number, std::size
     std::fflush(stderr);
 }
 
-void environment::progress(int round) const {
+void environment::progress(int round, int of) const {
     if (terminal_) {
-        fmt::print(stderr, "\r\033[K{}: round {} of {}", current_, round + 1, rounds());
+        fmt::print(stderr, "\r\033[K{}: round {} of {}", current_, round + 1, of);
         std::fflush(stderr);
     }
 }

@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -18,10 +19,15 @@ namespace holdfast::bench {
 class environment {
 public:
     /// Starts the server and loads our scripts there, so that no side pays for that.
-    explicit environment(bool quick);
+    environment(bool quick, int fairness_seconds);
 
     [[nodiscard]] bool quick() const noexcept { return quick_; }
-    [[nodiscard]] int rounds() const noexcept { return quick_ ? 2 : 5; }
+    /// A question may have fewer than the usual number.
+    [[nodiscard]] int rounds(int full = 5) const noexcept {
+        return quick_ ? std::min(full, 2) : full;
+    }
+    /// How long clients of two kinds compete.
+    [[nodiscard]] int fairness_seconds() const noexcept { return fairness_seconds_; }
 
     /// `full`, or `few` in a quick run.
     template <class T>
@@ -48,7 +54,8 @@ public:
     ) const;
 
     void begin(std::string_view question, std::size_t number, std::size_t of);
-    void progress(int round) const;
+    void progress(int round, int of) const;
+    void progress(int round) const { progress(round, rounds()); }
     /// Clears the line for what follows.
     void end() const;
 
@@ -56,6 +63,7 @@ private:
     test::redis_server server_;
     test::redis_probe probe_;
     bool quick_;
+    int fairness_seconds_;
     bool terminal_;
     std::string current_;
 };

@@ -29,6 +29,7 @@ std::string describe(budget const& allowed, std::string const& unit) {
         case budget::kind::ratio_at_most: return fmt::format("<= {:.2f} x", allowed.limit);
         case budget::kind::ratio_at_least: return fmt::format(">= {:.2f} x", allowed.limit);
         case budget::kind::ours_at_most: return "<= " + with_unit(allowed.limit, unit);
+        case budget::kind::ours_at_least: return ">= " + with_unit(allowed.limit, unit);
         case budget::kind::above_floor_at_most: return "<= floor + " + number(allowed.limit);
         case budget::kind::none: break;
     }
@@ -78,6 +79,7 @@ figure comparison::result(std::string note) const {
         case budget::kind::ratio_at_most: f.met = f.ratio <= allowed_.limit; break;
         case budget::kind::ratio_at_least: f.met = f.ratio >= allowed_.limit; break;
         case budget::kind::ours_at_most: f.met = f.ours <= allowed_.limit; break;
+        case budget::kind::ours_at_least: f.met = f.ours >= allowed_.limit; break;
         case budget::kind::above_floor_at_most: f.met = f.ours <= f.floor + allowed_.limit; break;
         case budget::kind::none: break;
     }

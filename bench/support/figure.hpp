@@ -9,7 +9,14 @@ namespace holdfast::bench {
 
 /// What an answer may be at most, or has to be at least. Ratios are ours to the floor's.
 struct budget {
-    enum class kind { none, ratio_at_most, ratio_at_least, ours_at_most, above_floor_at_most };
+    enum class kind {
+        none,
+        ratio_at_most,
+        ratio_at_least,
+        ours_at_most,
+        ours_at_least,
+        above_floor_at_most,
+    };
     kind what = kind::none;
     double limit = 0.0;
 };

@@ -11,7 +11,7 @@
 
 namespace holdfast::bench {
 
-void run(asio::awaitable<void> body) {
+void run(asio::awaitable<void> body, std::chrono::seconds limit) {
     struct state {
         asio::io_context context;
         bool ended = false;
@@ -23,7 +23,7 @@ void run(asio::awaitable<void> body) {
         s.ended = true;
         s.failure = thrown;
     });
-    s.context.run_for(std::chrono::minutes{2});
+    s.context.run_for(limit);
     if (!s.ended) {
         // Whatever hangs there may refer to anything: it is left alone.
         static_cast<void>(owner.release());

@@ -14,8 +14,8 @@ namespace holdfast::bench {
 namespace asio = boost::asio;
 
 /// Runs a coroutine on a context of its own, in this thread, and rethrows what it throws.
-/// Throws `std::runtime_error` when it has not ended after two minutes.
-void run(asio::awaitable<void> body);
+/// Throws `std::runtime_error` when it has not ended in time.
+void run(asio::awaitable<void> body, std::chrono::seconds limit = std::chrono::minutes{2});
 
 [[nodiscard]] asio::awaitable<void> sleep_for(std::chrono::nanoseconds duration);
 [[nodiscard]] asio::awaitable<void> sleep_until(std::chrono::steady_clock::time_point at);

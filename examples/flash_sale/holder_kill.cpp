@@ -49,10 +49,11 @@ asio::awaitable<bool> kill_if_holding(
     holdfast::lock const& lock,
     std::uint64_t token
 ) {
+    auto const before = co_await lock.inspect();
     victim.pause();
     auto const seen = co_await lock.inspect();
-    if (!seen.held || seen.last_token.value != token || !seen.remaining ||
-        *seen.remaining < 200ms) {
+    if (!seen.held || seen.holder != before.holder || seen.last_token.value < token ||
+        !seen.remaining || *seen.remaining < 200ms) {
         victim.resume();
         co_return false;
     }

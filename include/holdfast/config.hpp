@@ -68,10 +68,15 @@ struct config {
     std::string key_prefix = {};
     /// The lease duration of an acquisition that does not ask for another: 1 s … 24 h.
     std::chrono::milliseconds lease{30'000};
+    /// The shortest lease that `holdfast::learned` stands for: 1 s … `lease`, and long enough for
+    /// the time-outs, as `lease` is. Zero means 5 s, or as much more as the time-outs need, or
+    /// `lease` if that is shorter.
+    std::chrono::milliseconds learned_lease_min{0};
     /// The part of a lease by which clocks may differ; 2 ms are added. 0 … 0.1.
     double drift = 0.01;
     /// How long before its deadline a lease that could not be renewed is reported as lost, as part
-    /// of the lease. 0.01 … 0.5.
+    /// of the lease. A lease that begins with less time, after a hand-over, has the same part of
+    /// that time. 0.01 … 0.5.
     double loss_margin = 0.1;
     /// The longest time to wait for an answer. Zero means a sixth of the lease, at most 3 s.
     std::chrono::milliseconds request_timeout{0};
@@ -90,6 +95,17 @@ struct config {
     /// How often a waiter tries again while it cannot rely on a notification: the key has no
     /// expiry, or the subscription is not confirmed. At least 10 ms.
     std::chrono::milliseconds fallback_poll_interval{5'000};
+    /// Whether a lock goes from its holder to the next waiter without being free in between.
+    ///
+    /// The server's user needs some more rights for that, see the README. A client whose user lacks
+    /// them writes one line to the log and works as if this were off. If it is off, a release tells
+    /// the waiters, and the first client that asks gets the lock.
+    bool hand_over = true;
+    /// Whether a client that is handed a lock asks the server before it believes so.
+    ///
+    /// A user who may publish on the clients' channels could forge such a message. The question
+    /// costs one round trip for each lock that another client hands over.
+    bool confirm_grants = false;
     /// How long the server keeps the token counter of a lock, from the first grant that made it.
     ///
     /// 24 h to 100 years, or `never` to keep counters for ever. A counter that is gone starts again

@@ -19,7 +19,8 @@ enum class errc {
     invalid_name = 1,
     /// The lease duration is outside 1 s … 24 h, or too short for the configured time-outs.
     invalid_lease,
-    /// Another per-call option is out of range: `renew_at`, `max_hold`, or a negative time to wait.
+    /// Another per-call option is out of range: `renew_at`, `max_hold`, `orphan_after`, or a
+    /// negative time to wait. Or a learned lease is not to be renewed.
     invalid_options,
     /// `config::max_waiters` operations of this client are already waiting for this lock.
     too_many_waiters,

@@ -105,7 +105,8 @@ public:
     [[nodiscard]] lease_clock::duration remaining() const noexcept;
 
     /// Renews the lease now. This is needed only for a lease that was acquired with `renew =
-    /// false`, or before a long step.
+    /// false`, or before a long step. `acquire_options::max_renewals` does not limit it, and
+    /// starts counting again.
     ///
     /// @par Completion     `void(error_code)`
     /// On success the deadline has moved. Otherwise it stays as it was.
@@ -125,8 +126,9 @@ public:
     /// Releases the lock. The lease is empty as soon as the operation starts.
     ///
     /// @par Completion     `void(error_code)`
-    /// Success: the lock was held and is free now. If the `owner` has other leases on the same
-    /// grant, they keep the lock.
+    /// Success: the lock was held, and is free or the next holder's now. If an operation of the
+    /// same client gets it, the server is not asked: the lease's deadline had not passed. If the
+    /// `owner` has other leases on the same grant, they keep the lock.
     /// @par Cancellation
     /// All types complete at once with `operation_aborted`. The release goes on in the background.
     /// @par Lifetimes      The lease may be moved or destroyed meanwhile.

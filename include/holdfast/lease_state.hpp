@@ -36,6 +36,8 @@ enum class loss_reason {
     max_hold,
     /// The client was shut down or destroyed.
     client_stopped,
+    /// It was renewed `acquire_options::max_renewals` times, and has run out.
+    max_renewals,
 };
 
 /// @{

@@ -26,8 +26,12 @@ struct lock_info {
     /// How often the holder has acquired the lock; always 1 for a holder that uses this library. 0
     /// if the lock is free.
     std::uint64_t hold_count = 0;
-    /// The newest fencing token of this lock; zero if there is none.
+    /// The newest fencing token of this lock that was granted, or that its holder's client has
+    /// reserved for the next ones; zero if there is none.
     fencing_token last_token;
+    /// The number of clients in the server's queue, which get the lock in order. A client is in it
+    /// once, however many of its operations wait. Zero without `config::hand_over`.
+    std::size_t waiting_clients = 0;
     /// The number of operations of this client that wait for the lock.
     std::size_t local_waiters = 0;
 };

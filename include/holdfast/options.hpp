@@ -1,9 +1,11 @@
 #ifndef HOLDFAST_OPTIONS_HPP
 #define HOLDFAST_OPTIONS_HPP
 
+#include <holdfast/lease_duration.hpp>
 #include <holdfast/owner.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <type_traits>
 
@@ -13,8 +15,16 @@ namespace holdfast {
 /// `errc::invalid_lease` or `errc::invalid_options` and sends nothing.
 struct acquire_options {
     /// How long the server keeps the lock without a renewal, rounded down to milliseconds: 1 s …
-    /// 24 h. Zero means `config::lease`.
-    std::chrono::nanoseconds lease{0};
+    /// 24 h. Zero, or nothing, means `config::lease`.
+    ///
+    /// `holdfast::learned` lets the server work it out from how long this lock is usually held. A
+    /// usual hold then needs no renewal, and a lock that is held for 50 ms at a time is free some
+    /// seconds after its holder crashed. The lease is between `config::learned_lease_min` and
+    /// `config::lease`; the latter also as long as nothing is known. A hold that takes longer than
+    /// usual is renewed, each time for as long as it was held before, up to `config::lease`. The
+    /// estimate is kept beside the lock, for a day after the last release: see the README. It needs
+    /// `renew`.
+    lease_duration lease = {};
 
     /// Whether the lease is renewed until it is released. Without renewal it ends by itself after
     /// the lease duration.
@@ -26,8 +36,28 @@ struct acquire_options {
 
     /// The longest time that the lock may be held, counted from the grant. The lease is lost
     /// (`loss_reason::max_hold`) when that time is over. Zero means no limit; any other value must
-    /// be at least the lease duration.
+    /// be at least the lease duration, which for `learned` is `config::lease`.
     std::chrono::nanoseconds max_hold{0};
+
+    /// How often the lease is renewed without the holder's doing. After that it ends by time, and
+    /// is reported as lost before (`loss_reason::max_renewals`). None means no limit.
+    ///
+    /// `lease::renew()` is never refused for it, and counting starts again with it. So a task that
+    /// calls it after each step keeps the lock as long as it gets on. The renewal that confirms a
+    /// lock handed over by another client does not count, nor do renewals that failed.
+    std::optional<std::uint32_t> max_renewals = std::nullopt;
+
+    /// After what time a lock without an expiry is taken over. Zero means never.
+    ///
+    /// holdfast and Redisson never leave a lock without one. Another tool or a `PERSIST` may.
+    /// Without an expiry the server never frees it. The time runs on this client's clock, from the
+    /// first answer that showed it such a lock, and starts again whenever an answer shows another
+    /// holder, another count or an expiry. When it is over, the waiter looks once more: if the
+    /// server finds the lock unchanged, this waiter has it, with a new token, and the log has a
+    /// warning. A lock that has an expiry is never taken over.
+    ///
+    /// It is of use to an operation that waits. Of a client's waiters, the first in line decides.
+    std::chrono::nanoseconds orphan_after{0};
 
     /// The task that acquires the lock; it may hold the lock already. Without an owner a lock is
     /// not re-entrant.

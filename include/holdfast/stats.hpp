@@ -17,7 +17,20 @@ struct loss_counts {
     std::uint64_t unreachable = 0;
     std::uint64_t max_hold = 0;
     std::uint64_t client_stopped = 0;
+    std::uint64_t max_renewals = 0;
     /// @}
+};
+
+/// The number of acquisitions that were granted after having waited, by the way of the lock.
+struct hand_over_counts {
+    /// From a holder of this client, without a command.
+    std::uint64_t own_client = 0;
+    /// From another client, by its release.
+    std::uint64_t other_client = 0;
+    /// The lock was free, and this client was told so.
+    std::uint64_t notification = 0;
+    /// The lock was free when its holder's lease had ended, or when this client looked by chance.
+    std::uint64_t expiry = 0;
 };
 
 /// What a client has done so far.
@@ -36,6 +49,15 @@ struct stats {
     std::uint64_t re_entries = 0;
     /// Acquisitions that were granted after having waited.
     std::uint64_t hand_overs = 0;
+    /// How those came by the lock that waited for it.
+    hand_over_counts hand_overs_by;
+    /// Locks that another client handed to this one, and that the server then confirmed.
+    std::uint64_t claims_confirmed = 0;
+    /// Locks that another client handed to this one after its last waiter had gone. This client
+    /// handed them on.
+    std::uint64_t claims_passed_on = 0;
+    /// Locks that this client handed to another one which did not claim them in time.
+    std::uint64_t claims_lost = 0;
     /// The longest time between the start of an acquisition and its grant.
     std::chrono::nanoseconds longest_wait{0};
     /// The times from the start of an acquisition to its grant, added up.
@@ -54,7 +76,7 @@ struct stats {
     loss_counts losses;
     /// Connections that were made again after they had broken.
     std::uint64_t reconnects = 0;
-    /// Messages received on the channels of locks.
+    /// Messages received on the channels of locks, and on the client's own.
     std::uint64_t notifications = 0;
     /// Releases that the server's access rules did not allow to announce.
     std::uint64_t refused_notifications = 0;

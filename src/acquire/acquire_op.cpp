@@ -1,6 +1,5 @@
 #include "acquire/acquire_op.hpp"
 
-#include "acquire/acquisitions.hpp"
 #include "acquire/wait_queue.hpp"
 #include "lease/tenure.hpp"
 #include "runtime/client_context.hpp"
@@ -19,23 +18,6 @@ constexpr nanos brief_limit = millis{500};
 patience effective_patience(acquire_op::request const& what) {
     bool const no_time = what.how_long == patience::limited && what.limit == nanos{0};
     return no_time ? patience::one_attempt : what.how_long;
-}
-
-attempt_answer kind_of(exec_result const& result, attempt_reply const& reply) {
-    switch (result.status) {
-        case exec_status::replied:
-            switch (reply.what) {
-                case attempt_reply::kind::granted: return attempt_answer::granted;
-                case attempt_reply::kind::busy: return attempt_answer::busy;
-                case attempt_reply::kind::corrupt: return attempt_answer::failed;
-            }
-            break;
-        case exec_status::refused: return attempt_answer::refused;
-        case exec_status::failed: return attempt_answer::failed;
-        case exec_status::not_sent: return attempt_answer::not_sent;
-        case exec_status::unknown: break;
-    }
-    return attempt_answer::unknown;
 }
 
 cancel_request request_of(asio::cancellation_type type) {
@@ -114,7 +96,9 @@ void acquire_op::start() {
         end(cause);
         return;
     }
-    id_ = client_->make_holder_id();
+    if (!waits()) {
+        id_ = client_->make_holder_id();
+    }
     if (what_.how_long == patience::limited) {
         arm_limit(saturating_add(started_, what_.limit) - lease_clock::now());
     } else if (what_.how_long == patience::one_attempt && !client_->can_execute()) {
@@ -124,12 +108,13 @@ void acquire_op::start() {
 }
 
 void acquire_op::attempt(time_point now) {
-    sent_at_ = now;
-    fsm_.on_attempt_sent(what_.terms.lost_at(sent_at_));
+    sent_ = {what_.terms, now, all_.rights_for(what_.terms)};
+    fsm_.on_attempt_sent(what_.terms.lost_at(now));
     try {
-        all_.exec(*this, [self = shared_from_this()](exec_result result) {
-            self->on_answer(result);
-        });
+        all_.exec(
+            {.on = *what_.on, .id = *id_, .terms = what_.terms, .sent_at = now},
+            [self = shared_from_this()](exec_result result) { self->on_answer(result); }
+        );
     } catch (...) {
         fsm_.on_answer(attempt_answer::not_sent, {});
         throw;
@@ -137,60 +122,58 @@ void acquire_op::attempt(time_point now) {
 }
 
 void acquire_op::on_answer(exec_result const& result) {
-    attempt_reply reply;
-    if (result.status == exec_status::replied) {
-        reply = what_.on->speaks->read_acquire(result.reply);
-    }
     auto const now = lease_clock::now();
-    auto const answer = fsm_.judge(kind_of(result, reply), now);
-    auto cause = result.error;
-    if (answer == attempt_answer::failed && result.status == exec_status::replied) {
-        cause = errc::corrupt_state;
-    } else if (answer == attempt_answer::unknown && !cause) {
-        cause = errc::unreachable;
-    }
+    auto read = all_.read(*what_.on, result, *sent_, now);
+    auto const answer = fsm_.judge(read.answer, now);
     if (fsm_.done()) {
-        if (fsm_.on_answer(answer, cause, result.sent_again).withdraw) {
+        if (fsm_.on_answer(answer, read.cause, result.sent_again).withdraw) {
             all_.withdraw(*this);
         }
         return;
     }
-    auto const self = shared_from_this();
-    look_further const finally{queue};
-    if (queue) {
-        queue->on_answer(answer, reply, now);
-    } else if (answer == attempt_answer::busy) {
-        client_->count().refusals.add();
-    }
     if (answer == attempt_answer::granted) {
-        on_granted(reply.token, now);
+        on_granted(read, now);
         return;
     }
-    carry_out(fsm_.on_answer(answer, cause), {}, now);
-    if (!fsm_.done() && !waits() && answer == attempt_answer::not_sent) {
+    if (answer == attempt_answer::busy) {
+        client_->count().refusals.add();
+    }
+    auto const self = shared_from_this();
+    carry_out(fsm_.on_answer(answer, read.cause), {}, now);
+    if (!fsm_.done() && answer == attempt_answer::not_sent) {
         arm_limit(what_.terms.request_timeout);
         all_.leave(*self);
         all_.enter(self);
     }
 }
 
-void acquire_op::on_granted(fencing_token token, time_point now) {
+void acquire_op::on_granted(acquisitions::reading const& read, time_point now) {
     lease granted;
     try {
-        granted = all_.add_hold(*this, token, now, holder_executor_);
+        granted = all_.add_hold(*this, *id_, read, 1, now);
     } catch (std::exception const&) {
-        // Out of memory. The grant is withdrawn; the next waiter has to ask.
-        if (queue) {
-            queue->on_left(true);
-        }
+        // Out of memory. The grant is withdrawn.
         carry_out(fsm_.on_ended(asio::error::no_memory, true));
         return;
     }
-    if (has_waited) {
-        client_->count().hand_overs.add();
+    deliver(std::move(granted), now);
+}
+
+void acquire_op::on_attempt_answered(attempt_answer answer, error_code cause) {
+    if (!fsm_.done() && fsm_.in_flight()) {
+        carry_out(fsm_.on_answer(answer, cause));
     }
+}
+
+void acquire_op::deliver(lease granted, time_point now) {
+    auto const self = shared_from_this();
     carry_out(fsm_.on_answer(attempt_answer::granted, {}), std::move(granted), now);
     let_others_join();
+}
+
+void acquire_op::refuse() {
+    auto const self = shared_from_this();
+    carry_out(fsm_.on_ended(asio::error::no_memory, true));
 }
 
 // The same owner may have asked more than once. Those who join need no attempt.
@@ -204,13 +187,8 @@ void acquire_op::let_others_join() {
 
 void acquire_op::end_with(acquire_fsm::verdict verdict, lease joined, bool last) {
     auto const self = shared_from_this();
-    auto* const mine = queue;
-    bool const undecided = fsm_.in_flight();
-    look_further const finally{last ? mine : nullptr};
+    look_further const finally{last ? queue : nullptr};
     carry_out(verdict, std::move(joined));
-    if (mine && fsm_.done() && undecided) {
-        mine->on_left(undecided);
-    }
 }
 
 void acquire_op::on_cancel(asio::cancellation_type type) {
@@ -261,7 +239,8 @@ void acquire_op::carry_out(acquire_fsm::verdict verdict, lease granted, time_poi
         client_->count().longest_wait_ns.raise_to(waited);
         client_->count().total_wait_ns.add(waited);
     }
-    if (verdict.withdraw) {
+    // A queue keeps its attempt for the others that wait in it.
+    if (verdict.withdraw && !waits()) {
         all_.withdraw(*this);
     }
     auto const error =

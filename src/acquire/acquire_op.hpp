@@ -1,9 +1,11 @@
 #ifndef HOLDFAST_ACQUIRE_ACQUIRE_OP_HPP
 #define HOLDFAST_ACQUIRE_ACQUIRE_OP_HPP
 
+#include "acquire/acquisitions.hpp"
 #include "core/acquire_fsm.hpp"
 #include "core/holder_id.hpp"
 #include "core/lease_terms.hpp"
+#include "lease/holds.hpp"
 #include "protocol/primitive.hpp"
 #include "protocol/target.hpp"
 #include "runtime/guarded_executor.hpp"
@@ -18,7 +20,6 @@
 
 namespace holdfast::detail {
 
-class acquisitions;
 class client_context;
 class tenure;
 class wait_queue;
@@ -33,6 +34,8 @@ public:
         patience how_long = patience::unlimited;
         nanos limit{0};
         std::optional<owner> who;
+        /// Zero: never.
+        nanos orphan_after{0};
     };
 
     acquire_op(
@@ -46,20 +49,34 @@ public:
     /// In the initiating function: the handler's cancellation slot is filled there.
     void accept_cancellation();
     void start();
-    /// It is this one's turn, and worth a try. @throws std::exception if there is no memory for the
-    /// request; then the attempt has failed.
+    /// Makes its one attempt. @throws std::exception if there is no memory for the request; then
+    /// the attempt has failed.
     void attempt(time_point now);
     void end(error_code cause);
     /// Its owner holds the lock: completes with a further lease. Nothing happens if that is over.
     /// `last`: the queue looks further then; otherwise the caller sees to it.
     void join(tenure& held, bool last = true);
 
+    // For the wait queue, which makes the attempts of all that wait in it.
+    /// An attempt was sent while this one was the first.
+    void on_attempt_sent(time_point usable_until) noexcept { fsm_.on_attempt_sent(usable_until); }
+    /// What that came to, unless it was granted.
+    void on_attempt_answered(attempt_answer answer, error_code cause);
+    /// Completes with the lease.
+    void deliver(lease granted, time_point now);
+    /// There is no memory for its lease.
+    void refuse();
+
     [[nodiscard]] std::shared_ptr<target const> const& on() const noexcept { return what_.on; }
     [[nodiscard]] std::optional<owner> const& who() const noexcept { return what_.who; }
     [[nodiscard]] holder_id const& id() const noexcept { return *id_; }
     [[nodiscard]] lease_terms const& terms() const noexcept { return what_.terms; }
+    /// After what time it takes over a lock without an end; zero: never.
+    [[nodiscard]] nanos orphan_after() const noexcept { return what_.orphan_after; }
+    [[nodiscard]] holds::holder holder() const noexcept {
+        return {what_.terms, what_.who, holder_executor_};
+    }
     [[nodiscard]] time_point started() const noexcept { return started_; }
-    [[nodiscard]] time_point sent_at() const noexcept { return sent_at_; }
     [[nodiscard]] bool in_flight() const noexcept { return fsm_.in_flight(); }
     /// Waits in a queue; otherwise it makes one attempt by itself.
     [[nodiscard]] bool waits() const noexcept { return what_.how_long != patience::one_attempt; }
@@ -74,7 +91,7 @@ public:
 
 private:
     void on_answer(exec_result const& result);
-    void on_granted(fencing_token token, time_point now);
+    void on_granted(acquisitions::reading const& read, time_point now);
     void let_others_join();
     void on_cancel(asio::cancellation_type type);
     void on_time_up();
@@ -95,7 +112,7 @@ private:
     acquire_fsm fsm_;
     std::optional<holder_id> id_;
     time_point started_;
-    time_point sent_at_{};
+    std::optional<acquisitions::sent> sent_;
     std::optional<timer> limit_;
 };
 

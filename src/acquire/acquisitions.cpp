@@ -2,6 +2,7 @@
 
 #include "acquire/acquire_op.hpp"
 #include "acquire/wait_queue.hpp"
+#include "protocol/lock.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -20,7 +21,11 @@ constexpr nanos longest_spread = millis{250};
 acquisitions::acquisitions(client_context& client, holds& held)
     : client_{client},
       held_{held},
-      queues_{*this} {}
+      queues_{*this},
+      channel_{*this},
+      looks_{client} {
+    held_.set_successors(*this);
+}
 
 acquisitions::~acquisitions() = default;
 
@@ -92,56 +97,25 @@ std::vector<std::shared_ptr<acquire_op>> acquisitions::waiting_like(acquire_op c
     return found;
 }
 
-void acquisitions::exec(acquire_op const& op, exec_handler&& handler) {
-    auto const& terms = op.terms();
-    client_.count().attempts.add();
-    client_.exec(
-        op.on()->speaks->acquire({
-            .on = *op.on(),
-            .id = op.id(),
-            .lease = terms.lease,
-            .counter_ttl = client_.settings().fence_ttl,
-            .preflight = !clock_.runs(),
-            .floor = clock_.floor(op.sent_at()),
-            .timeout = terms.request_timeout,
-        }),
-        std::move(handler)
-    );
-}
-
-lease acquisitions::add_hold(
-    acquire_op const& op,
-    fencing_token token,
-    time_point now,
-    guarded_executor const& holder_executor
-) {
-    clock_.on_granted(token, now);
-    client_.count().grants.add();
-    return held_.add(
-        {
-            .on = op.on(),
-            .id = op.id(),
-            .terms = op.terms(),
-            .sent_at = op.sent_at(),
-            .at = now,
-            .token = token,
-            .who = op.who(),
-        },
-        holder_executor
-    );
-}
-
 void acquisitions::withdraw(acquire_op const& op) noexcept {
+    client_.count().withdrawals.add();
+    give_up(op.on(), op.id(), op.terms(), millis{0});
+}
+
+void acquisitions::give_up(
+    std::shared_ptr<target const> on,
+    holder_id const& id,
+    lease_terms const& terms,
+    millis window
+) noexcept {
     try {
-        client_.count().withdrawals.add();
         auto const now = lease_clock::now();
         held_.releases().add(
             {
-                .on = op.on(),
-                .id = op.id(),
-                .terms = release_fsm::terms::of_withdrawal(op.terms(), now),
-                .of = {},
-                .caller = {},
+                .on = std::move(on),
+                .id = id,
+                .terms = release_fsm::terms::of_withdrawal(terms, now),
+                .window = window,
             },
             now
         );
@@ -151,7 +125,7 @@ void acquisitions::withdraw(acquire_op const& op) noexcept {
 }
 
 void acquisitions::on_connected() {
-    clock_.reset();
+    client_.server().reset();
     auto const waiting = static_cast<nanos::rep>(queues_.size() + singles_.size());
     auto const spread = std::min(waiting * spread_each, longest_spread);
     queues_.on_connected(spread);
@@ -202,6 +176,112 @@ void acquisitions::on_freed(target const& on, bool notified) {
     }
 }
 
+// Hand-over
+
+// By the server's clock, which may be slower, and in whole milliseconds.
+nanos acquisitions::time_to_claim() const {
+    nanos const longest{primitive::longest_window};
+    return longest + scaled(longest, client_.settings().drift) + millis{2};
+}
+
+void acquisitions::on_given_back(std::shared_ptr<target const> const& on, released const& what) {
+    if (what.reply && what.reply->handed_over) {
+        looks_.later(on, what.id, lease_clock::now() + time_to_claim());
+    }
+    if (what.reply && what.reply->lost == loss_reason::none && !what.reply->handed_over) {
+        on_freed(*on, what.reply->notified);
+    }
+    if (auto* const queue = queues_.find(*on)) {
+        auto const keeps = queue->shared_from_this();
+        queue->on_given_back(what);
+    }
+}
+
+void acquisitions::on_message(hand_over_message const& message) {
+    using kind = hand_over_message::kind;
+    auto const on = make_lock_target({}, message.lock);
+    auto* const queue = queues_.find(on);
+    auto const keeps = queue ? queue->shared_from_this() : nullptr;
+    switch (message.what) {
+        case kind::grant:
+            if (!queue || !queue->on_grant(message)) {
+                pass_on(message);
+            }
+            break;
+        case kind::next:
+            if (queue) {
+                queue->on_next(message);
+            }
+            break;
+        case kind::wait:
+            if (queue) {
+                queue->on_others_wait();
+            }
+            break;
+        case kind::look:
+            if (queue) {
+                queue->on_doubt();
+            }
+            break;
+    }
+}
+
+// The waiters have gone that wanted this lock. A hold that has the id got it from the answer to an
+// attempt, which came first.
+void acquisitions::pass_on(hand_over_message const& message) {
+    auto const id = client_.holder_id_in(message.holder);
+    auto on = std::make_shared<target const>(make_lock_target({}, message.lock));
+    if (!id || held_.has(*on, *id)) {
+        return;
+    }
+    client_.count().claims_passed_on.add();
+    lease_terms terms;
+    terms.lease = message.window;
+    terms.request_timeout =
+        request_timeout_for(client_.settings(), std::max(message.window, min_lease));
+    give_up(std::move(on), *id, terms, millis{0});
+}
+
+void acquisitions::on_hand_over_changed() {
+    queues_.on_hand_over_changed();
+}
+
+successors::waiters acquisitions::waiting_for(target const& on) const noexcept {
+    auto const* const queue = queues_.find(on);
+    return queue ? waiters{queue->size(), queue->queued()} : waiters{};
+}
+
+lease_terms const* acquisitions::next_terms(target const& on) const noexcept {
+    auto const* const queue = closed_ ? nullptr : queues_.find(on);
+    return queue && !queue->empty() ? &queue->front().terms() : nullptr;
+}
+
+bool acquisitions::take(hold& of) {
+    auto* const queue = queues_.find(*of.on());
+    auto const keeps = queue->shared_from_this();
+    bool const taken = queue->take(of);
+    queue->update();
+    return taken;
+}
+
+std::optional<primitive::queue_entry> acquisitions::next_entry(target const& on) {
+    auto* const queue = queues_.find(on);
+    return queue && !queue->empty() && !closed_ ? queue->next_entry() : std::nullopt;
+}
+
+void acquisitions::on_held(hold& of) noexcept {
+    if (auto* const queue = queues_.find(*of.on())) {
+        queue->on_own(of);
+    }
+}
+
+void acquisitions::on_gone(target const& on) {
+    if (auto* const queue = queues_.find(on)) {
+        auto const keeps = queue->shared_from_this();
+        queue->on_gone();
+    }
+}
+
 std::size_t acquisitions::waiters_of(target const& on) const noexcept {
     auto const* const queue = queues_.find(on);
     return queue ? queue->size() : 0;
@@ -209,6 +289,8 @@ std::size_t acquisitions::waiters_of(target const& on) const noexcept {
 
 void acquisitions::clear() noexcept {
     singles_timer_.reset();
+    looks_.clear();
+    channel_.close();
     owners_.clear();
     queues_.clear();
     auto const singles = std::exchange(singles_, {});

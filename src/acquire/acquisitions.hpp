@@ -1,17 +1,25 @@
 #ifndef HOLDFAST_ACQUIRE_ACQUISITIONS_HPP
 #define HOLDFAST_ACQUIRE_ACQUISITIONS_HPP
 
+#include "acquire/client_channel.hpp"
+#include "acquire/looks.hpp"
 #include "acquire/wait_queues.hpp"
-#include "core/token_clock.hpp"
+#include "core/acquire_fsm.hpp"
 #include "lease/holds.hpp"
+#include "lease/successors.hpp"
 #include "protocol/backend.hpp"
+#include "protocol/hand_over_message.hpp"
+#include "protocol/primitive.hpp"
 #include "protocol/target.hpp"
 #include "runtime/client_context.hpp"
 
 #include <holdfast/lease.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <list>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -21,23 +29,76 @@ class acquire_op;
 
 /// The acquisitions of a client that are not over: those that wait in queues, those that make one
 /// attempt, and those of each owner. Used on the client's strand; it is a part of the client.
-class acquisitions {
+class acquisitions final : private successors {
 public:
     acquisitions(client_context& client, holds& held);
     ~acquisitions();
 
     void enter(std::shared_ptr<acquire_op> op);
     void leave(acquire_op& op) noexcept;
+    struct attempt {
+        target const& on;
+        holder_id const& id;
+        lease_terms const& terms;
+        time_point sent_at;
+        /// How many tokens a grant takes.
+        std::uint32_t tokens = 1;
+        /// The entry in the server's queue that it asks for if it is refused: the time to claim the
+        /// lock. Zero: none.
+        millis window{0};
+        /// Its place, if it had one.
+        std::uint64_t score = 0;
+        /// It takes over a lock that has no end, if that is still like this.
+        orphan const* orphan_seen = nullptr;
+    };
     /// Sends an attempt.
-    void exec(acquire_op const& op, exec_handler&& handler);
+    void exec(attempt const& what, exec_handler&& handler);
+    /// What an attempt will ask for that not every user has the right to.
+    struct rights {
+        bool hand_over;
+        bool learning;
+    };
+    [[nodiscard]] rights rights_for(lease_terms const& terms) const noexcept {
+        return {client_.hands_over(), terms.learned && client_.learns()};
+    }
+    /// What an attempt was sent with.
+    struct sent {
+        lease_terms terms;
+        time_point at;
+        rights with;
+    };
+    struct reading {
+        attempt_answer answer;
+        attempt_reply reply;
+        error_code cause;
+        /// What the lock was granted with.
+        sent by;
+    };
+    /// What the answer to an attempt means.
+    [[nodiscard]] reading read(
+        target const& on,
+        exec_result const& result,
+        sent const& by,
+        time_point now
+    );
+    /// `tokens` is how many the attempt asked for.
     [[nodiscard]] lease add_hold(
         acquire_op const& op,
-        fencing_token token,
-        time_point now,
-        guarded_executor const& holder_executor
+        holder_id const& id,
+        reading const& granted,
+        std::uint32_t tokens,
+        time_point now
     );
     /// Frees in the background what an attempt may have been granted, or may be granted yet.
     void withdraw(acquire_op const& op) noexcept;
+    /// Frees what a holder id may have, and takes it out of the server's queue: it has `window` to
+    /// claim the lock there. Zero: it is not in the queue.
+    void give_up(
+        std::shared_ptr<target const> on,
+        holder_id const& id,
+        lease_terms const& terms,
+        millis window
+    ) noexcept;
     /// The acquisitions of the same target and owner that wait, in the order of their arrival.
     [[nodiscard]] std::vector<std::shared_ptr<acquire_op>> waiting_like(acquire_op const& op) const;
 
@@ -46,6 +107,15 @@ public:
     void end_all(error_code cause);
     /// A lock was freed by this client. `notified`: the message went out.
     void on_freed(target const& on, bool notified);
+    /// A request to give a lock back was answered, or will not be.
+    void on_given_back(std::shared_ptr<target const> const& on, released const& what);
+    /// Something was said of a lock on this client's channel.
+    void on_message(hand_over_message const& message);
+    /// Places in the server's queues can be had from now on, or not any more.
+    void on_hand_over_changed();
+    /// The server's user has not the rights.
+    void on_hand_over_denied();
+    [[nodiscard]] client_channel& channel() noexcept { return channel_; }
     /// Refuses what comes from now on.
     void close() noexcept { closed_ = true; }
     [[nodiscard]] bool closed() const noexcept { return closed_; }
@@ -57,6 +127,13 @@ public:
     [[nodiscard]] wait_queues& queues() noexcept { return queues_; }
 
 private:
+    [[nodiscard]] waiters waiting_for(target const& on) const noexcept override;
+    [[nodiscard]] lease_terms const* next_terms(target const& on) const noexcept override;
+    [[nodiscard]] bool take(hold& of) override;
+    [[nodiscard]] std::optional<primitive::queue_entry> next_entry(target const& on) override;
+    void on_held(hold& of) noexcept override;
+    void on_gone(target const& on) override;
+
     struct same_owner {
         // The name in the key is this target's.
         std::shared_ptr<target const> keeps;
@@ -64,6 +141,11 @@ private:
         std::list<std::weak_ptr<acquire_op>> waiting;
     };
 
+    void read_reply(reading& read, time_point now);
+    void read_forbidden(reading& read);
+    void on_learning_denied();
+    void pass_on(hand_over_message const& message);
+    [[nodiscard]] nanos time_to_claim() const;
     void list_owner(std::shared_ptr<acquire_op> const& op);
     void unlist_owner(acquire_op& op) noexcept;
     void try_singles();
@@ -74,9 +156,8 @@ private:
     std::list<std::shared_ptr<acquire_op>> singles_;
     std::unordered_map<owned, same_owner, owned_hash> owners_;
     std::optional<timer> singles_timer_;
-    // It runs from the first grant on a connection. So the commands that a holder needs are allowed
-    // there.
-    token_clock clock_;
+    client_channel channel_;
+    looks looks_;
     bool closed_ = false;
 };
 

@@ -1,21 +1,22 @@
 #include "acquire/wait_queue.hpp"
 
 #include "acquire/acquire_op.hpp"
-#include "acquire/acquisitions.hpp"
+#include "lease/hold.hpp"
+#include "lease/tenure.hpp"
 #include "runtime/client_context.hpp"
 #include "runtime/pending_handler.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 namespace holdfast::detail {
 
 namespace {
 
-// Spreads those who wait for the end of the same lease, or come back after the same break.
-constexpr nanos longest_jitter = millis{15};
+constexpr auto longest_jitter = wait_queue_fsm::longest_jitter;
 
 // A waiter that waits longer for a lock of its own client may wait for itself.
 nanos long_wait(acquire_op const& op) {
@@ -43,14 +44,18 @@ void wait_queue::join(std::shared_ptr<acquire_op> op) {
     joined.place = waiters_.insert(waiters_.end(), std::move(op));
     joined.queue = this;
     all_.client().count().waiters_now.add();
-    if (first) {
+    auto const now = lease_clock::now();
+    if (auto* const held = own(now)) {
+        count_wait(joined);
+        all_.held().refill_ahead(*held, now);
+    } else if (first) {
         // It asks, whatever was known before.
         fsm_.on_news();
     } else {
         count_wait(joined);
-        fsm_.on_newcomer(joined.brief(), lease_clock::now());
+        fsm_.on_newcomer(joined.brief(), now);
     }
-    update();
+    update(now);
 }
 
 void wait_queue::count_wait(acquire_op& op) {
@@ -65,6 +70,7 @@ void wait_queue::leave(acquire_op& op) noexcept {
     auto const keeps = std::move(*op.place);
     waiters_.erase(op.place);
     if (waiters_.empty()) {
+        drop_candidate();
         // Without a subscription it is closed at once.
         empty_since_ = subscribed() ? lease_clock::now() : time_point{};
         warned_of_own_lock_ = false;
@@ -73,43 +79,58 @@ void wait_queue::leave(acquire_op& op) noexcept {
     }
 }
 
-void wait_queue::update() noexcept {
+void wait_queue::update(time_point now) noexcept {
     try {
         if (waiters_.empty()) {
             all_.queues().on_empty(*this);
             return;
         }
-        if (fsm_.wants_notifications() && !subscription_) {
-            subscription_ = all_.client().subscribe(on_->channel, *this);
-        }
-        attempt_or_sleep();
+        listen(now);
+        attempt_or_sleep(now);
     } catch (...) {
         // Out of memory.
         try {
-            arm(lease_clock::now() + longest_jitter);
+            arm(now + longest_jitter);
         } catch (...) {
             // The next event of this queue looks again.
         }
     }
 }
 
-void wait_queue::attempt_or_sleep() {
-    auto const now = lease_clock::now();
+// The lock's own channel is subscribed to last: its confirmation is that of the others, too.
+// Waiters behind a holder of this client listen as well: a notification tells them that it lost the
+// lock.
+void wait_queue::listen(time_point now) {
+    if (!fsm_.wants_notifications() && !own(now)) {
+        return;
+    }
+    auto& client = all_.client();
+    all_.channel().open();
+    if (!waiters_channel_ && client.hands_over()) {
+        waiters_channel_ = client.subscribe(std::string{on_->waiters()}, all_.channel().counted());
+    }
+    if (!subscription_) {
+        subscription_ = client.subscribe(std::string{on_->channel()}, *this);
+    }
+}
+
+void wait_queue::attempt_or_sleep(time_point now) {
     if (now >= warn_at()) {
         warn_of_own_lock();
     }
-    auto const at = fsm_.attempt_at();
+    // While this client has the lock, its waiters get it from there; if it is lost, from the
+    // server.
+    auto const* const held = own(now);
+    auto at = held ? std::optional{saturating_add(held->fsm().confirmed().until, millis{1})}
+                   : fsm_.attempt_at();
     if (!at) {
         return;
     }
+    if (!held) {
+        at = std::min(*at, orphans_.due(front().orphan_after()));
+    }
     if (*at <= now) {
-        fsm_.on_attempt_sent(now);
-        try {
-            waiters_.front()->attempt(now);
-        } catch (...) {
-            fsm_.on_setback(all_.client().random_part(), now);
-            throw;
-        }
+        send_attempt(now);
     } else if (auto const next = std::min(*at, warn_at()); next != time_point::max()) {
         arm(next);
     }
@@ -134,43 +155,9 @@ void wait_queue::arm(time_point at) {
     armed_for_ = at;
 }
 
-void wait_queue::on_answer(attempt_answer answer, attempt_reply const& reply, time_point now) {
-    auto& client = all_.client();
-    auto& head = *waiters_.front();
-    switch (answer) {
-        case attempt_answer::granted: fsm_.on_granted(head.terms().lease, now); break;
-        case attempt_answer::busy: {
-            auto const jitter = scaled(longest_jitter, client.random_part()) + millis{1};
-            fsm_.on_busy(reply.remaining, jitter, now);
-            client.count().refusals.add();
-            count_wait(head);
-            if (!reply.remaining && !std::exchange(warned_of_expiry_, true)) {
-                client.log(
-                    log_level::error,
-                    fmt::format(
-                        "the lock \"{}\" has no expiry: it stays held until its key is deleted",
-                        escaped(on_->lock)
-                    )
-                );
-            }
-            break;
-        }
-        case attempt_answer::refused: fsm_.on_refused(client.random_part(), now); break;
-        case attempt_answer::unknown: fsm_.on_setback(client.random_part(), now); break;
-        case attempt_answer::failed: fsm_.on_undecided(); break;
-        case attempt_answer::not_sent:
-            fsm_.on_undecided();
-            if (!client.can_execute()) {
-                fsm_.on_disconnected();
-            }
-            break;
-    }
-}
-
-void wait_queue::on_left(bool undecided) noexcept {
-    if (undecided) {
-        fsm_.on_undecided();
-    }
+bool wait_queue::busy_since(time_point start) const noexcept {
+    auto const* const held = own(lease_clock::now());
+    return (held && held->current()) || fsm_.busy_since(start);
 }
 
 void wait_queue::on_news() {
@@ -208,7 +195,6 @@ void wait_queue::on_disconnected() {
 
 void wait_queue::end_all(error_code cause) {
     auto const self = shared_from_this();
-    fsm_.on_undecided();
     while (!waiters_.empty()) {
         auto const op = waiters_.front();
         try {
@@ -217,6 +203,7 @@ void wait_queue::end_all(error_code cause) {
             // Out of memory while its handler was posted: the others are told.
         }
     }
+    fsm_.on_undecided();
     update();
 }
 

@@ -1,75 +1,139 @@
 #ifndef HOLDFAST_ACQUIRE_WAIT_QUEUE_HPP
 #define HOLDFAST_ACQUIRE_WAIT_QUEUE_HPP
 
-#include "core/acquire_fsm.hpp"
+#include "acquire/acquisitions.hpp"
+#include "acquire/candidate.hpp"
+#include "core/orphan_watch.hpp"
 #include "core/wait_queue_fsm.hpp"
+#include "lease/holds.hpp"
+#include "protocol/hand_over_message.hpp"
 #include "protocol/primitive.hpp"
 #include "protocol/subscription.hpp"
 #include "protocol/target.hpp"
+#include "runtime/counters.hpp"
 #include "runtime/runtime.hpp"
 
 #include <cstddef>
 #include <list>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 namespace holdfast::detail {
 
 class acquire_op;
-class acquisitions;
+class hold;
 
-/// This client's waiters for one target, in order. Only the first one tries; one subscription
-/// serves all. Used on the client's strand.
+/// This client's waiters for one target, in order. One attempt, one subscription and one place in
+/// the server's queue serve all. Used on the client's strand.
 class wait_queue final : public std::enable_shared_from_this<wait_queue>, private subscriber {
 public:
     wait_queue(acquisitions& all, std::shared_ptr<target const> on);
 
     void join(std::shared_ptr<acquire_op> op);
     void leave(acquire_op& op) noexcept;
-    /// Lets the first waiter try if there is a reason to, else makes sure that a reason will be
-    /// noticed. Without memory it tries again later.
-    void update() noexcept;
+    /// Tries if there is a reason to, else makes sure that a reason will be noticed. Without memory
+    /// it tries again later.
+    void update() noexcept { update(lease_clock::now()); }
 
-    void on_answer(attempt_answer answer, attempt_reply const& reply, time_point now);
-    /// A waiter has gone for another reason than an answer. `undecided`: it left an attempt behind.
-    void on_left(bool undecided) noexcept;
     void on_news();
     void on_connected(nanos delay);
     void on_disconnected();
     void end_all(error_code cause);
 
+    // Hand-over
+    /// This client has the lock: its waiters get it from there.
+    void on_own(hold& of) noexcept;
+    /// This client does not have it any more.
+    void on_gone();
+    /// Gives a hold of this client to the first waiter. False without memory.
+    [[nodiscard]] bool take(hold& of);
+    /// Another client gave the lock to this one. False if it is not what was asked for.
+    [[nodiscard]] bool on_grant(hand_over_message const& message);
+    /// This client is the next one.
+    void on_next(hand_over_message const& message);
+    /// Whether the lock is still ours has to be asked.
+    void on_doubt();
+    void on_others_wait();
+    /// The hold is given back to the server: the place of those who still wait.
+    [[nodiscard]] std::optional<primitive::queue_entry> next_entry();
+    void on_given_back(released const& what);
+    /// Places in the server's queue can be had from now on, or not any more.
+    void on_hand_over_changed();
+
+    /// It has a place in the server's queue.
+    [[nodiscard]] bool queued() const noexcept { return candidate_ && candidate_->place; }
+
     [[nodiscard]] std::size_t size() const noexcept { return waiters_.size(); }
     [[nodiscard]] bool empty() const noexcept { return waiters_.empty(); }
+    [[nodiscard]] acquire_op& front() const noexcept { return *waiters_.front(); }
     [[nodiscard]] bool subscribed() const noexcept { return static_cast<bool>(subscription_); }
     /// Whether what is published now will arrive.
     [[nodiscard]] bool confirmed() const noexcept { return confirmed_; }
-    [[nodiscard]] bool busy_since(time_point start) const noexcept {
-        return fsm_.busy_since(start);
-    }
+    /// Whether the lock was known to be held, after `start`.
+    [[nodiscard]] bool busy_since(time_point start) const noexcept;
     [[nodiscard]] std::shared_ptr<target const> const& on() const noexcept { return on_; }
     [[nodiscard]] time_point empty_since() const noexcept { return empty_since_; }
 
 private:
+    // What was sent, and for whom.
+    struct attempt {
+        std::shared_ptr<candidate> by;
+        std::weak_ptr<acquire_op> first;
+        lease_terms terms;
+        time_point sent_at;
+        acquisitions::rights with;
+        std::uint32_t tokens;
+        bool wants_place;
+        // A message was its reason.
+        bool told;
+        // It takes this one over.
+        std::shared_ptr<orphan const> seen;
+    };
+
     void on_confirmed(bool again) override;
     void on_unconfirmed() override;
     void on_refused(error_code cause) override;
-    void on_notification() override { on_news(); }
+    void on_notification(std::string_view message) override;
 
-    void attempt_or_sleep();
+    void update(time_point now) noexcept;
+    void listen(time_point now);
+    void attempt_or_sleep(time_point now);
+    void send_attempt(time_point now);
+    void on_answer(attempt const& what, exec_result const& result);
+    void on_busy(attempt const& what, attempt_reply const& reply, time_point now);
+    void on_granted(attempt const& what, acquisitions::reading const& read, time_point now);
+    void take_grant(candidate::grant const& granted);
+    void deliver(
+        std::shared_ptr<acquire_op> const& to,
+        lease granted,
+        time_point now,
+        counter& way
+    );
+    void drop_candidate() noexcept;
+    [[nodiscard]] std::shared_ptr<candidate> const& the_candidate();
+    [[nodiscard]] hold* own(time_point now) const noexcept;
+    [[nodiscard]] bool may_queue() const noexcept;
     void count_wait(acquire_op& op);
     void arm(time_point at);
     [[nodiscard]] time_point warn_at() const noexcept;
     void warn_of_own_lock();
+    void warn_of_orphan();
 
     acquisitions& all_;
     std::shared_ptr<target const> on_;
     wait_queue_fsm fsm_;
     std::list<std::shared_ptr<acquire_op>> waiters_;
+    std::shared_ptr<candidate> candidate_;
+    std::weak_ptr<hold> own_;
+    orphan_watch orphans_;
     subscription subscription_;
+    subscription waiters_channel_;
     std::optional<timer> timer_;
     time_point armed_for_ = time_point::max();
     time_point empty_since_{};
     bool confirmed_ = false;
+    bool told_ = false;
     bool warned_of_expiry_ = false;
     bool warned_of_own_lock_ = false;
 };

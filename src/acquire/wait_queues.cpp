@@ -55,6 +55,9 @@ void wait_queues::close(wait_queue& which) noexcept {
         // The key is a name in the queue.
         auto const closed = std::move(at->second);
         queues_.erase(at);
+        if (queues_.empty()) {
+            all_.channel().close();
+        }
     }
 }
 
@@ -109,6 +112,12 @@ void wait_queues::on_connected(nanos spread) {
 void wait_queues::on_disconnected() {
     for (auto const& [key, queue] : queues_) {
         queue->on_disconnected();
+    }
+}
+
+void wait_queues::on_hand_over_changed() {
+    for (auto const& queue : all()) {
+        queue->on_hand_over_changed();
     }
 }
 

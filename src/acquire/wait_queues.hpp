@@ -38,6 +38,7 @@ public:
     /// `spread` is the time over which the queues try again.
     void on_connected(nanos spread);
     void on_disconnected();
+    void on_hand_over_changed();
     void end_all(error_code cause);
     /// Drops all queues and what waits in them.
     void clear() noexcept;

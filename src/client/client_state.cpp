@@ -43,8 +43,10 @@ void client_state::start(backend_factory const& make_backend) {
     service_ = &asio::use_service<context_service>(executor().context());
     service_->add(*this);
     holds_.releases().set_observer({
-        .on_freed =
-            [this](target const& on, bool notified) { acquisitions_.on_freed(on, notified); },
+        .on_answered =
+            [this](std::shared_ptr<target const> const& on, released const& what) {
+                acquisitions_.on_given_back(on, what);
+            },
         .on_idle = [this] { on_releases_idle(); },
     });
     backend_ = make_backend(strand(), settings_, count_);

@@ -45,7 +45,7 @@ void ask(
         }
         auto const& settings = client->settings();
         client->exec(
-            make(*on, request_timeout_for(settings, settings.lease)),
+            make(*client, *on, request_timeout_for(settings, settings.lease)),
             [client, on, waiting, read, place = std::move(place)](exec_result result) {
                 Result value{};
                 auto cause = cause_of(result);
@@ -81,7 +81,9 @@ void inspect(
         std::move(client),
         std::move(on),
         std::move(handler),
-        inspect_lock,
+        [](client_state& by, target const& asked, nanos timeout) {
+            return inspect_lock(asked, timeout, by.hands_over());
+        },
         [](script_reply const& reply, lock_info& info, client_state& from, target const& of
         ) -> error_code {
             auto read = read_inspect_lock(reply);
@@ -94,6 +96,7 @@ void inspect(
             info.holder = std::move(read.holder);
             info.hold_count = read.hold_count;
             info.last_token.value = read.last_token;
+            info.waiting_clients = static_cast<std::size_t>(read.waiting);
             info.local_waiters = from.acquires().waiters_of(of);
             return {};
         }
@@ -109,7 +112,9 @@ void force_release(
         std::move(client),
         std::move(on),
         std::move(handler),
-        force_release_lock,
+        [](client_state&, target const& asked, nanos timeout) {
+            return force_release_lock(asked, timeout);
+        },
         [](script_reply const& reply, bool& freed, client_state& from, target const& of
         ) -> error_code {
             auto const read = read_force_release_lock(reply);

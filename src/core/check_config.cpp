@@ -89,6 +89,17 @@ void check_config(config const& settings) {
             "reconnect_min must fit between a renewal and the loss margin"
         );
     }
+    bool const has_min = settings.learned_lease_min != millis{0};
+    bool const out_of_range =
+        settings.learned_lease_min < min_lease || settings.learned_lease_min > settings.lease;
+    if (has_min &&
+        (out_of_range ||
+         make_terms(settings, acquire_options{.lease = settings.learned_lease_min}, unused))) {
+        refuse(
+            "learned_lease_min",
+            "must be from 1 s to `lease`, and long enough for the time-outs, as `lease` is"
+        );
+    }
 }
 
 }  // namespace holdfast::detail

@@ -4,16 +4,32 @@
 
 namespace holdfast::detail {
 
-lease_fsm::lease_fsm(lease_terms const& terms, time_point sent_at, time_point granted_at) noexcept
+namespace {
+
+lease_fsm::step sleep_step(time_point until) noexcept {
+    return {lease_fsm::step_kind::sleep, until, until};
+}
+
+}  // namespace
+
+lease_fsm::lease_fsm(lease_terms const& terms, grant const& by) noexcept
     : terms_{terms},
-      deadline_{sent_at + terms.lease - terms.drift},
-      renew_at_{sent_at + terms.renew_after},
+      deadline_{by.deadline},
+      renew_at_{by.renew_at},
       hold_until_{
-          terms.max_hold > nanos{0} ? saturating_add(granted_at, terms.max_hold) : time_point::max()
-      } {}
+          terms.max_hold > nanos{0} ? saturating_add(by.at, terms.max_hold) : time_point::max()
+      },
+      loss_margin_{by.loss_margin},
+      confirmed_{by.confirmed} {}
 
 time_point lease_fsm::stop_time() const noexcept {
-    return std::min(deadline_ - terms_.loss_margin, hold_until_);
+    return std::min(deadline_ - loss_margin_, hold_until_);
+}
+
+// About 2 % of a usual lease: so much sooner is its next renewal.
+nanos lease_fsm::most_early() const noexcept {
+    bool const regular = state_ == lease_state::held && !tried_ && confirmed_;
+    return regular ? terms_.renew_after / 16 : nanos{0};
 }
 
 void lease_fsm::lose(loss_reason reason, time_point now) noexcept {
@@ -33,8 +49,10 @@ void lease_fsm::lose(loss_reason reason, time_point now) noexcept {
 lease_state lease_fsm::look(time_point now) noexcept {
     bool const alive = state_ == lease_state::held || state_ == lease_state::in_doubt;
     if (alive && now >= stop_time()) {
-        if (hold_until_ <= deadline_ - terms_.loss_margin) {
+        if (hold_until_ <= deadline_ - loss_margin_) {
             lose(loss_reason::max_hold, now);
+        } else if (terms_.renew && used_up() && confirmed_) {
+            lose(loss_reason::max_renewals, now);
         } else if (tried_ || (terms_.renew && state_ == lease_state::in_doubt)) {
             lose(loss_reason::unreachable, now);
         } else {
@@ -50,13 +68,14 @@ lease_fsm::step lease_fsm::next(time_point now) noexcept {
         return {step_kind::finish};
     }
     // Without a connection the next one is the reason to renew.
-    if (!terms_.renew || !connected_) {
-        return {step_kind::sleep, stop_time()};
+    if (((!terms_.renew || used_up()) && confirmed_) || !connected_) {
+        return sleep_step(stop_time());
     }
-    if (now >= renew_at_) {
-        return in_flight_ ? step{step_kind::sleep, stop_time()} : step{step_kind::renew};
+    auto const from = renew_at_ - most_early();
+    if (now < from) {
+        return {step_kind::sleep, std::min(renew_at_, stop_time()), std::min(from, stop_time())};
     }
-    return {step_kind::sleep, std::min(renew_at_, stop_time())};
+    return in_flight_ ? sleep_step(stop_time()) : step{step_kind::renew};
 }
 
 lease_fsm::step lease_fsm::watch(time_point now) noexcept {
@@ -64,7 +83,7 @@ lease_fsm::step lease_fsm::watch(time_point now) noexcept {
     if (state != lease_state::held && state != lease_state::in_doubt) {
         return {step_kind::finish};
     }
-    return {step_kind::sleep, stop_time()};
+    return sleep_step(stop_time());
 }
 
 void lease_fsm::on_renewal_sent(time_point now) noexcept {
@@ -73,18 +92,28 @@ void lease_fsm::on_renewal_sent(time_point now) noexcept {
     renew_at_ = now + terms_.renew_after;
 }
 
-bool lease_fsm::on_renewed(time_point sent_at, time_point now) noexcept {
+bool lease_fsm::on_renewed(renewal const& what, time_point now) noexcept {
     in_flight_ = false;
     auto const state = look(now);
     if (state != lease_state::held && state != lease_state::in_doubt) {
         return false;
     }
+    bool const slept_to_the_end = confirmed_ && used_up();
+    if (what.by == renewed_by::holder) {
+        renewals_ = 0;
+    } else if (what.by == renewed_by::keep_alive && confirmed_ && !used_up()) {
+        ++renewals_;
+    }
+    terms_ = what.terms;
     tried_ = false;
     state_ = lease_state::held;
     // With nothing to do but to wait for this answer, the keep-alive sleeps until the end.
-    bool const overslept = now >= renew_at_;
-    deadline_ = std::max(deadline_, sent_at + terms_.lease - terms_.drift);
-    renew_at_ = std::max(renew_at_, sent_at + terms_.renew_after);
+    bool const overslept = now >= renew_at_ || (slept_to_the_end && !used_up());
+    deadline_ =
+        std::max(deadline_, std::min(what.sent_at + terms_.lease - terms_.drift, what.until));
+    loss_margin_ = terms_.loss_margin;
+    confirmed_ = true;
+    renew_at_ = std::max(renew_at_, what.sent_at + terms_.renew_after);
     return overslept;
 }
 
@@ -118,7 +147,7 @@ void lease_fsm::on_connected(nanos delay, time_point now) noexcept {
         renew_at_ = std::min(renew_at_, now + delay);
         // Nothing would end the doubt of a lease that is not renewed; the connection was its only
         // cause.
-        if (!terms_.renew) {
+        if (!terms_.renew || (used_up() && confirmed_)) {
             state_ = lease_state::held;
         }
     }

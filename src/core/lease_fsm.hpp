@@ -5,6 +5,9 @@
 
 #include <holdfast/lease_state.hpp>
 
+#include <algorithm>
+#include <cstdint>
+
 namespace holdfast::detail {
 
 /// The life of one grant, from the answer that granted it to its end. It owns renewal and release,
@@ -28,22 +31,81 @@ public:
     struct step {
         step_kind kind;
         time_point until{};
+        /// Of a sleep: what comes after it may be done from then on, if that is done for others,
+        /// too.
+        time_point from{};
     };
 
+    /// Until when a lease is granted at first.
+    struct grant {
+        time_point deadline;
+        time_point renew_at;
+        /// The `loss_margin` until the first renewal.
+        nanos loss_margin{0};
+        time_point at;
+        /// The server was asked. If not, it is renewed once in any case.
+        bool confirmed = true;
+
+        /// By a request that was sent at `sent_at`.
+        [[nodiscard]] static grant by_request(
+            lease_terms const& terms,
+            time_point sent_at,
+            time_point at
+        ) noexcept {
+            return {
+                sent_at + terms.lease - terms.drift,
+                sent_at + terms.renew_after,
+                terms.loss_margin,
+                at,
+            };
+        }
+        /// It ends at `end`, sooner than its terms want. It is renewed at `renew_at` at the latest.
+        [[nodiscard]] static grant until(
+            lease_terms const& terms,
+            time_point end,
+            time_point renew_at,
+            time_point at
+        ) noexcept {
+            auto const margin = terms.margin_within(end - at);
+            return {end, std::min(renew_at, at + (end - at - margin) / 2), margin, at};
+        }
+    };
+
+    lease_fsm(lease_terms const& terms, grant const& by) noexcept;
     /// `sent_at` is the clock just before the request that was granted went out.
-    lease_fsm(lease_terms const& terms, time_point sent_at, time_point granted_at) noexcept;
+    lease_fsm(lease_terms const& terms, time_point sent_at, time_point granted_at) noexcept
+        : lease_fsm{terms, grant::by_request(terms, sent_at, granted_at)} {}
 
     /// The state at this instant.
     lease_state look(time_point now) noexcept;
-    /// What the keep-alive should do next.
+    /// Who sent a renewal.
+    enum class renewed_by : std::uint8_t {
+        keep_alive,
+        /// By `lease::renew()`.
+        holder,
+        /// The client, for the lock's sake.
+        client,
+    };
+    /// A renewal that was confirmed.
+    struct renewal {
+        /// Which it was sent with. They hold from now on.
+        lease_terms terms;
+        time_point sent_at;
+        /// The server keeps the lock no longer than that.
+        time_point until = time_point::max();
+        renewed_by by = renewed_by::keep_alive;
+    };
+
+    /// What the keep-alive should do next. A renewal that is asked for a little early is due: it
+    /// can leave together with others. That is not so in doubt, where each has a time of its own.
     step next(time_point now) noexcept;
     /// What a watcher of the loss should do: sleep, or finish.
     step watch(time_point now) noexcept;
 
     void on_renewal_sent(time_point now) noexcept;
-    /// The server confirmed the renewal that was sent at `sent_at`. True if the keep-alive has to
-    /// be woken: a renewal was due before this answer came, so it may sleep until the end.
-    bool on_renewed(time_point sent_at, time_point now) noexcept;
+    /// The server confirmed a renewal. True if the keep-alive has to be woken: a renewal was due
+    /// before this answer came, or none was, so it may sleep until the end.
+    bool on_renewed(renewal const& what, time_point now) noexcept;
     /// The server says that the lock is not ours.
     void on_not_ours(loss_reason reason, time_point now) noexcept;
     /// The renewal failed, or nobody answered. `retry_after` is how long to let it be.
@@ -70,17 +132,24 @@ public:
 private:
     void lose(loss_reason reason, time_point now) noexcept;
     [[nodiscard]] time_point stop_time() const noexcept;
+    [[nodiscard]] nanos most_early() const noexcept;
+    [[nodiscard]] bool used_up() const noexcept { return renewals_ >= terms_.max_renewals; }
 
     lease_terms terms_;
     time_point deadline_;
     time_point renew_at_;
     time_point hold_until_;
-    lease_state state_ = lease_state::held;
-    loss_reason loss_ = loss_reason::none;
-    bool in_flight_ = false;
+    nanos loss_margin_;
+    // A client may have 100 000 leases: no more bits than needed.
+    lease_state state_ : 8 = lease_state::held;
+    loss_reason loss_ : 8 = loss_reason::none;
+    bool in_flight_ : 1 = false;
     // A renewal has been tried since the last one that was confirmed.
-    bool tried_ = false;
-    bool connected_ = true;
+    bool tried_ : 1 = false;
+    bool connected_ : 1 = true;
+    bool confirmed_ : 1;
+    // By the keep-alive.
+    std::uint32_t renewals_ = 0;
 };
 
 }  // namespace holdfast::detail

@@ -1,12 +1,18 @@
 #include "core/lease_terms.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace holdfast::detail {
 
 namespace {
 
 constexpr millis longest_automatic_timeout{3'000};
+constexpr millis usual_learned_lease_min{5'000};
+
+nanos usable(lease_terms const& terms) {
+    return nanos{terms.lease} - terms.drift - terms.loss_margin;
+}
 
 }  // namespace
 
@@ -38,13 +44,103 @@ nanos health_check_interval_of(config const& settings) noexcept {
     return std::min<nanos>(nanos{settings.lease} / 10, millis{2'000});
 }
 
+namespace {
+
+// A lost connection can be made up for within the lease: the time-out of a renewal, the making of a
+// new connection and the renewal on it fit in what is left of the lease then.
+bool survives_a_connection(config const& settings, lease_terms const& terms) {
+    auto const connect_timeout =
+        settings.connect_timeout > millis{0}
+            ? nanos{settings.connect_timeout}
+            : std::min<nanos>(nanos{terms.lease} / 6, longest_automatic_timeout);
+    auto const making_up = terms.request_timeout + connect_timeout + nanos{settings.reconnect_min};
+    return making_up < usable(terms);
+}
+
+double renewals_in_a_lease(lease_terms const& of) {
+    constexpr double most = 1e6;
+    auto const renewals =
+        static_cast<double>(nanos{of.lease}.count()) / static_cast<double>(of.renew_after.count());
+    return std::min(renewals, most);
+}
+
+lease_terms terms_of(config const& settings, millis lease, double renew_at) {
+    lease_terms made;
+    made.lease = lease;
+    made.drift = scaled(lease, settings.drift) + millis{2};
+    made.loss_margin = scaled(lease, settings.loss_margin);
+    made.renew_after = scaled(lease, renew_at);
+    made.request_timeout = request_timeout_for(settings, lease);
+    return made;
+}
+
+}  // namespace
+
+lease_terms terms_with(config const& settings, lease_terms const& of, millis lease) noexcept {
+    auto const renew_at =
+        static_cast<double>(of.renew_after.count()) / static_cast<double>(nanos{of.lease}.count());
+    auto made = terms_of(settings, lease, renew_at);
+    made.max_hold = of.max_hold;
+    made.renew = of.renew;
+    made.learned = of.learned;
+    made.max_renewals = of.max_renewals;
+    return made;
+}
+
+millis shortest_learned_lease(config const& settings) noexcept {
+    if (settings.learned_lease_min > millis{0}) {
+        return std::min(settings.learned_lease_min, settings.lease);
+    }
+    auto shortest = usual_learned_lease_min;
+    while (shortest < settings.lease &&
+           !survives_a_connection(settings, terms_of(settings, shortest, 0.5))) {
+        shortest += std::chrono::seconds{1};
+    }
+    return std::min(shortest, settings.lease);
+}
+
+std::int64_t usual_holds_in_a_lease(lease_terms const& of) noexcept {
+    // A little less, because a time was rounded down.
+    return static_cast<std::int64_t>(std::ceil(2 * renewals_in_a_lease(of) - 1e-6));
+}
+
+lease_terms learned_terms(
+    config const& settings,
+    lease_terms const& of,
+    nanos usual_hold
+) noexcept {
+    if (usual_hold <= nanos{0}) {
+        return terms_with(settings, of, settings.lease);
+    }
+    auto const longest_hold = nanos{settings.lease} / usual_holds_in_a_lease(of);
+    auto const wanted =
+        std::chrono::ceil<millis>(std::min(usual_hold, longest_hold) * usual_holds_in_a_lease(of));
+    return terms_with(
+        settings,
+        of,
+        std::clamp(wanted, shortest_learned_lease(settings), settings.lease)
+    );
+}
+
+lease_terms renewed_terms(config const& settings, lease_terms const& of, nanos held) noexcept {
+    if (!of.learned || of.lease >= settings.lease) {
+        return of;
+    }
+    auto const renewals = renewals_in_a_lease(of);
+    auto const longest = scaled(settings.lease, 1 / renewals);
+    auto const wanted = scaled(std::min(held, longest), renewals);
+    auto const lease = std::clamp(std::chrono::floor<millis>(wanted), of.lease, settings.lease);
+    return lease == of.lease ? of : terms_with(settings, of, lease);
+}
+
 error_code make_terms(
     config const& settings,
     acquire_options const& options,
     lease_terms& out
 ) noexcept {
-    auto const lease =
-        options.lease == nanos{0} ? settings.lease : std::chrono::floor<millis>(options.lease);
+    auto const lease = options.lease.length() == nanos{0}
+                           ? settings.lease
+                           : std::chrono::floor<millis>(options.lease.length());
     if (lease < min_lease || lease > max_lease) {
         return errc::invalid_lease;
     }
@@ -55,27 +151,26 @@ error_code make_terms(
         (options.max_hold > nanos{0} && options.max_hold < nanos{lease})) {
         return errc::invalid_options;
     }
-    out.lease = lease;
-    out.drift = scaled(lease, settings.drift) + millis{2};
-    out.loss_margin = scaled(lease, settings.loss_margin);
-    out.renew_after = scaled(lease, options.renew_at);
-    out.request_timeout = request_timeout_for(settings, lease);
+    if (options.orphan_after < nanos{0} || (options.lease.is_learned() && !options.renew)) {
+        return errc::invalid_options;
+    }
+    out = terms_of(settings, lease, options.renew_at);
     out.max_hold = options.max_hold;
     out.renew = options.renew;
+    out.learned = options.lease.is_learned();
+    out.max_renewals = options.max_renewals.value_or(lease_terms::no_limit);
 
-    // One connection that dies under a renewal must not cost the lease: the renewal's time-out, the
-    // making of a new connection and the renewal on it have to fit in what is left of the lease
-    // then.
-    auto const connect_timeout = settings.connect_timeout > millis{0}
-                                     ? nanos{settings.connect_timeout}
-                                     : std::min<nanos>(nanos{lease} / 6, longest_automatic_timeout);
-    auto const making_up = out.request_timeout + connect_timeout + nanos{settings.reconnect_min};
-    auto const usable = nanos{lease} - out.drift - out.loss_margin;
-    if (making_up >= usable) {
-        return errc::invalid_lease;
+    auto shortest = out;
+    if (out.learned) {
+        shortest = terms_of(settings, shortest_learned_lease(settings), options.renew_at);
     }
-    if (options.renew && out.renew_after >= usable) {
-        return errc::invalid_options;  // it would be lost before its first renewal
+    for (auto const& each : {shortest, out}) {
+        if (!survives_a_connection(settings, each)) {
+            return errc::invalid_lease;
+        }
+        if (options.renew && each.renew_after >= usable(each)) {
+            return errc::invalid_options;  // it would be lost before its first renewal
+        }
     }
     return {};
 }

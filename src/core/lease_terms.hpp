@@ -6,8 +6,11 @@
 #include <holdfast/lease_clock.hpp>
 #include <holdfast/options.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 
 namespace holdfast::detail {
 
@@ -19,9 +22,17 @@ inline constexpr std::size_t max_name_length = 512;
 inline constexpr millis min_lease{1'000};
 inline constexpr millis max_lease{std::chrono::hours{24}};
 
+/// A part of a time; `part` is from 0 to 1.
+[[nodiscard]] inline nanos scaled(nanos whole, double part) noexcept {
+    return nanos{static_cast<nanos::rep>(static_cast<double>(whole.count()) * part)};
+}
+
 /// The times of one acquisition, worked out once.
 struct lease_terms {
-    /// What the server is asked for.
+    static constexpr auto no_limit = std::numeric_limits<std::uint32_t>::max();
+
+    /// What the server is asked for. Of a learned lease that the server has not told yet: the
+    /// longest that it can be.
     millis lease{30'000};
     /// Taken off at this end for clocks that run at different speeds.
     nanos drift{0};
@@ -33,6 +44,10 @@ struct lease_terms {
     /// From the grant; zero: no limit.
     nanos max_hold{0};
     bool renew = true;
+    /// The lease is as long as usual holds need.
+    bool learned = false;
+    /// Without the holder's doing.
+    std::uint32_t max_renewals = no_limit;
 
     /// When a lease that was granted or renewed by a request sent at `sent_at` is lost, unless it
     /// is renewed before.
@@ -40,13 +55,15 @@ struct lease_terms {
         return sent_at + lease - drift - loss_margin;
     }
 
+    /// The `loss_margin` of a lease that is shorter from the beginning: the same part of it.
+    [[nodiscard]] nanos margin_within(nanos time) const noexcept {
+        auto const part =
+            static_cast<double>(time.count()) / static_cast<double>(nanos{lease}.count());
+        return std::min(loss_margin, scaled(loss_margin, part));
+    }
+
     friend bool operator==(lease_terms const&, lease_terms const&) = default;
 };
-
-/// A part of a time; `part` is from 0 to 1.
-[[nodiscard]] inline nanos scaled(nanos whole, double part) noexcept {
-    return nanos{static_cast<nanos::rep>(static_cast<double>(whole.count()) * part)};
-}
 
 /// A time as the user sees it: `from + d`, or the end of time where that does not fit.
 [[nodiscard]] time_point saturating_add(time_point from, nanos d) noexcept;
@@ -57,6 +74,33 @@ struct lease_terms {
     config const& settings,
     acquire_options const& options,
     lease_terms& out
+) noexcept;
+
+/// The same terms for a lease of another length.
+[[nodiscard]] lease_terms terms_with(
+    config const& settings,
+    lease_terms const& of,
+    millis lease
+) noexcept;
+
+// Of learned leases:
+/// None is shorter.
+[[nodiscard]] millis shortest_learned_lease(config const& settings) noexcept;
+/// A lease covers a usual hold so many times. Its first renewal would be due when a hold has lasted
+/// twice as long as usual.
+[[nodiscard]] std::int64_t usual_holds_in_a_lease(lease_terms const& of) noexcept;
+/// For a hold of this usual length; zero: it is not known.
+[[nodiscard]] lease_terms learned_terms(
+    config const& settings,
+    lease_terms const& of,
+    nanos usual_hold
+) noexcept;
+/// What to renew with after the lock was held for so long. A hold that runs long is renewed seldom
+/// and survives longer breaks: it is likely to go on for as long again.
+[[nodiscard]] lease_terms renewed_terms(
+    config const& settings,
+    lease_terms const& of,
+    nanos held
 ) noexcept;
 
 /// The longest time to wait for the answer to a request under this lease.

@@ -21,7 +21,7 @@ std::optional<time_point> wait_queue_fsm::attempt_at() const noexcept {
     if (in_flight_ || !connected_) {
         return std::nullopt;
     }
-    return news_ ? time_point::min() : look_at_;
+    return std::max(news_ ? time_point::min() : look_at_, quiet_until_);
 }
 
 // What was set since the attempt was sent is an event that its answer may not know of.
@@ -39,7 +39,8 @@ void wait_queue_fsm::on_attempt_sent(time_point now) noexcept {
 void wait_queue_fsm::on_busy(
     std::optional<millis> remaining,
     nanos jitter,
-    time_point now
+    time_point now,
+    bool told
 ) noexcept {
     in_flight_ = false;
     refused_ = true;
@@ -48,7 +49,7 @@ void wait_queue_fsm::on_busy(
     // A key without an expiry is looked at again and again, and so is one without a subscription:
     // no notification will come.
     auto wait = remaining ? until_end(*remaining) + jitter : fallback_poll_interval_;
-    if (!subscribed_) {
+    if (!subscribed_ || !told) {
         wait = std::min(wait, fallback_poll_interval_);
     }
     look_again(saturating_add(now, wait));
@@ -60,6 +61,14 @@ void wait_queue_fsm::on_granted(nanos lease, time_point now) noexcept {
     busy_at_ = sent_at_;
     backoff_.reset();
     look_again(saturating_add(now, subscribed_ ? lease : std::min(lease, fallback_poll_interval_)));
+}
+
+void wait_queue_fsm::on_taken(time_point look_at) noexcept {
+    in_flight_ = false;
+    refused_ = true;
+    news_ = false;
+    look_at_ = look_at;
+    backoff_.reset();
 }
 
 void wait_queue_fsm::on_setback(double part, time_point now) noexcept {

@@ -16,6 +16,9 @@ namespace holdfast::detail {
 /// refused.
 class wait_queue_fsm {
 public:
+    /// Spreads those who wait for the end of the same lease, or come back after the same break.
+    static constexpr nanos longest_jitter = millis{15};
+
     wait_queue_fsm(nanos fallback_poll_interval, nanos backoff_min, nanos backoff_max) noexcept
         : fallback_poll_interval_{fallback_poll_interval},
           backoff_{backoff_min, backoff_max} {}
@@ -30,8 +33,13 @@ public:
 
     void on_attempt_sent(time_point now) noexcept;
     /// Refused. `remaining` is the time to the end of the holder's lease, none if it has no end;
-    /// `jitter` is drawn by the caller.
-    void on_busy(std::optional<millis> remaining, nanos jitter, time_point now) noexcept;
+    /// The caller draws `jitter`. `told`: this client will hear when the lock is freed.
+    void on_busy(
+        std::optional<millis> remaining,
+        nanos jitter,
+        time_point now,
+        bool told = true
+    ) noexcept;
     /// A waiter of this queue was granted the lock: the next one has no reason to try before that
     /// lease ends or a notification comes.
     void on_granted(nanos lease, time_point now) noexcept;
@@ -45,6 +53,12 @@ public:
     void on_undecided() noexcept;
     /// The lock may be free.
     void on_news() noexcept { news_ = true; }
+    /// The same, but others have the first try.
+    void on_news(nanos delay, time_point now) noexcept { look_again(saturating_add(now, delay)); }
+    /// This client does not try before `until`.
+    void on_hold_back(time_point until) noexcept { quiet_until_ = until; }
+    /// Another client gave the lock to this one. There is no reason to try before `look_at`.
+    void on_taken(time_point look_at) noexcept;
     /// A waiter joins those that sleep. What they were told may be wrong by now: a lease that ends
     /// early tells no one. The server is asked again, at once for a waiter that soon gives up
     /// (`brief`), else so that newcomers cost a few requests a second together.
@@ -70,6 +84,7 @@ private:
     bool refused_ = false;
     time_point look_at_ = time_point::max();
     time_point sent_at_ = time_point::min();
+    time_point quiet_until_ = time_point::min();
     // When the attempt was sent whose answer was that the lock is held.
     time_point busy_at_ = time_point::min();
 };

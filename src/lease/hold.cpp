@@ -1,6 +1,5 @@
 #include "lease/hold.hpp"
 
-#include "lease/loss_message.hpp"
 #include "lease/tenure.hpp"
 #include "protocol/primitive.hpp"
 
@@ -15,42 +14,60 @@ hold::hold(
     std::shared_ptr<client_context> client,
     std::shared_ptr<target const> on,
     holder_id const& id,
-    lease_fsm const& fsm,
-    time_point granted_at
+    hold_fsm const& fsm
 )
     : client_{std::move(client)},
       target_{std::move(on)},
-      id_{id},
-      granted_at_{granted_at},
+      number_{id.number()},
       fsm_{fsm} {}
 
-void hold::renew(std::function<void(error_code)> done) {
-    client_->on_strand([self = shared_from_this(), done = std::move(done)]() mutable {
-        self->send_renewal(std::move(done));
-    });
+void hold::renew(std::shared_ptr<tenure> asking, std::function<void(error_code)> done) {
+    client_->on_strand(
+        [self = shared_from_this(), asking = std::move(asking), done = std::move(done)]() mutable {
+            self->send_renewal(asking, std::move(done));
+        }
+    );
 }
 
-void hold::report_loss(loss_reason reason) {
-    client_->count().lost(reason);
-    client_->on_strand([self = shared_from_this(), reason] {
-        self->client_->log(log_level::warning, loss_message(*self->target_, reason));
-    });
+bool hold::may_renew(tenure const& asking, time_point now) const {
+    return tenure_.get() == &asking && asking.alive(now);
 }
 
-void hold::send_renewal(std::function<void(error_code)> done) {
+hold::request hold::request::of(std::shared_ptr<tenure> asking, time_point sent_at) {
+    auto const terms = renewed_terms(
+        asking->over().client().settings(),
+        asking->terms(),
+        sent_at - asking->since()
+    );
+    return {std::move(asking), sent_at, terms};
+}
+
+void hold::send_renewal(
+    std::shared_ptr<tenure> const& asking,
+    std::function<void(error_code)> done
+) {
     // It may have been released or lost since.
-    if (!tenure_ || !tenure_->alive()) {
+    if (!may_renew(*asking)) {
         if (done) {
             done(errc::lease_lost);
         }
         return;
     }
-    auto const sent_at = lease_clock::now();
+    auto what = request::of(asking, lease_clock::now());
+    if (done) {
+        what.by = lease_fsm::renewed_by::holder;
+    }
     try {
         client_->exec(
-            target_->speaks->renew(*target_, id_, terms().lease, terms().request_timeout),
-            [self = shared_from_this(), sent_at, done](exec_result result) {
-                auto const ec = self->on_renewal_answered(result, sent_at);
+            target_->speaks->renew({
+                .on = *target_,
+                .id = id(),
+                .lease = what.terms.lease,
+                .timeout = what.terms.request_timeout,
+            }),
+            [self = shared_from_this(), what, done](exec_result result) {
+                self->renewed_alone_ = result.status == exec_status::failed;
+                auto const ec = self->on_result(what, result);
                 if (done) {
                     done(ec);
                 }
@@ -58,56 +75,175 @@ void hold::send_renewal(std::function<void(error_code)> done) {
         );
     } catch (std::exception const&) {
         // Out of memory: it is tried again.
-        tenure_->on_renewal_failed();
+        asking->on_renewal_failed();
         if (done) {
             done(asio::error::no_memory);
         }
     }
 }
 
-error_code hold::on_renewal_answered(exec_result const& result, time_point sent_at) {
-    auto const current = tenure_;
-    if (!current) {
-        return errc::lease_lost;
+error_code hold::on_result(request const& what, exec_result const& result) {
+    if (result.status == exec_status::replied) {
+        return on_answered(what, target_->speaks->read_renew(result.reply).lost);
     }
-    bool const replied = result.status == exec_status::replied;
     // A value of another kind under the key: our lock was overwritten.
-    bool const overwritten =
-        result.status == exec_status::failed && result.error == errc::corrupt_state;
-    if (replied || overwritten) {
-        auto const lost =
-            replied ? target_->speaks->read_renew(result.reply).lost : loss_reason::deleted;
-        if (lost == loss_reason::none) {
-            client_->count().renewals.add();
-            current->on_renewed(sent_at);
-            return {};
-        }
-        current->on_not_ours(lost);
+    if (result.status == exec_status::failed && result.error == errc::corrupt_state) {
+        return on_answered(what, loss_reason::deleted);
+    }
+    return on_failed(what, result.error);
+}
+
+error_code hold::on_answered(request const& what, loss_reason lost) {
+    if (!is_linked()) {
         return errc::lease_lost;
     }
-    client_->count().failed_renewals.add();
-    current->on_renewal_failed();
-    return result.error ? result.error : make_error_code(errc::unreachable);
+    if (lost != loss_reason::none) {
+        fsm_.on_lost();
+        if (tenure_) {
+            tenure_->on_not_ours(lost);
+        }
+        return errc::lease_lost;
+    }
+    if (!what.renews) {
+        fsm_.on_verified(what.sent_at);
+        return {};
+    }
+    renewed_alone_ = false;
+    client_->count().renewals.add();
+    auto const until = what.sent_at + what.terms.lease - what.terms.drift;
+    fsm_.on_confirmed({what.sent_at, until});
+    if (tenure_ && tenure_ == what.asking) {
+        tenure_->on_renewed({what.terms, what.sent_at, until, what.by});
+    }
+    return {};
+}
+
+error_code hold::on_failed(request const& what, error_code cause) {
+    if (!is_linked()) {
+        return errc::lease_lost;
+    }
+    fsm_.on_doubt(what.sent_at);
+    if (what.renews && tenure_ && tenure_ == what.asking) {
+        client_->count().failed_renewals.add();
+        tenure_->on_renewal_failed();
+    }
+    return cause ? cause : make_error_code(errc::unreachable);
+}
+
+lease_terms hold::terms_for(lease_terms const& wanted) const noexcept {
+    if (!wanted.learned) {
+        return wanted;
+    }
+    return learned_terms(
+        client_->settings(),
+        wanted,
+        client_->learns() ? usual_.expected() : nanos{0}
+    );
+}
+
+void hold::refill(
+    lease_terms const& terms,
+    bool renews,
+    successors::waiters const& local,
+    std::function<void(error_code)> done
+) {
+    auto const& settings = client_->settings();
+    auto const tokens = hold_fsm::tokens_for(local.count);
+    request what{
+        tenure_,
+        lease_clock::now(),
+        terms,
+        renews,
+        lease_fsm::renewed_by::client,
+    };
+    primitive::renewal asked{
+        .on = *target_,
+        .id = id(),
+        .lease = renews ? terms.lease : millis{0},
+        .timeout = terms.request_timeout,
+        .tokens = tokens,
+        .floor = client_->server().tokens.floor(what.sent_at),
+        .counter_ttl = settings.fence_ttl,
+    };
+    bool const learns = terms.learned && client_->learns();
+    if (learns) {
+        // The server may know better.
+        asked.lease = renews ? settings.lease : millis{0};
+        asked.learned = {shortest_learned_lease(settings), usual_holds_in_a_lease(terms)};
+        asked.held = usual_.take();
+    }
+    auto sent = target_->speaks->renew(asked);
+    if (learns) {
+        sent.may_be_forbidden();
+    }
+    fsm_.on_refill_sent(what.sent_at);
+    try {
+        client_->exec(
+            std::move(sent),
+            [self = shared_from_this(), what, tokens, queued = local.queued, learns, done](
+                exec_result result
+            ) mutable {
+                // The tokens come first: a tenure that is told of the time may pass the hold on.
+                self->on_refill_answered(result, tokens, queued);
+                if (learns) {
+                    self->on_learned(what, result);
+                }
+                done(self->on_result(what, result));
+            }
+        );
+    } catch (...) {
+        fsm_.on_refill_failed();
+        throw;
+    }
+}
+
+void hold::on_learned(request& what, exec_result const& result) {
+    if (result.status == exec_status::failed && result.error == errc::no_permission) {
+        client_->doubt_learning();
+    }
+    if (result.status != exec_status::replied) {
+        return;
+    }
+    auto const learned = target_->speaks->read_renew(result.reply).learned;
+    usual_.on_told(learned.usual_hold);
+    if (learned.lease > millis{0}) {
+        what.terms = terms_with(client_->settings(), what.terms, learned.lease);
+    }
+}
+
+void hold::on_refill_answered(exec_result const& result, std::uint32_t tokens, bool queued) {
+    if (result.status != exec_status::replied) {
+        fsm_.on_refill_failed();
+        return;
+    }
+    auto const reply = target_->speaks->read_renew(result.reply);
+    fsm_.on_refilled(
+        {reply.token, reply.token.value == 0 ? 0 : tokens},
+        // Not this client's own place.
+        reply.waiting - (queued && reply.waiting > 0 ? 1U : 0U),
+        reply.others
+    );
 }
 
 void hold::on_disconnected() {
-    tenure_->on_disconnected();
+    fsm_.on_doubt(lease_clock::now());
+    if (tenure_) {
+        tenure_->on_disconnected();
+    }
 }
 
 void hold::on_connected(nanos delay) {
-    tenure_->on_connected(delay);
+    if (tenure_) {
+        tenure_->on_connected(delay);
+    }
 }
 
-void hold::on_client_stopped() {
-    tenure_->on_client_stopped();
+void hold::on_taken(std::shared_ptr<tenure> next) noexcept {
+    tenure_ = std::move(next);
 }
 
-void hold::on_listed(std::shared_ptr<tenure> current) noexcept {
-    tenure_ = std::move(current);
-}
-
-std::shared_ptr<tenure> hold::on_forgotten() noexcept {
-    return std::move(tenure_);
+std::shared_ptr<tenure> hold::on_vacated() noexcept {
+    return std::exchange(tenure_, {});
 }
 
 }  // namespace holdfast::detail

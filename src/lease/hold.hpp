@@ -1,37 +1,39 @@
 #ifndef HOLDFAST_LEASE_HOLD_HPP
 #define HOLDFAST_LEASE_HOLD_HPP
 
+#include "core/hold_fsm.hpp"
 #include "core/holder_id.hpp"
 #include "core/lease_fsm.hpp"
+#include "core/lease_terms.hpp"
+#include "core/usual_hold.hpp"
+#include "lease/successors.hpp"
 #include "protocol/reply.hpp"
 #include "protocol/target.hpp"
 #include "runtime/client_context.hpp"
 
-#include <holdfast/fencing_token.hpp>
-
 #include <boost/intrusive/list.hpp>
 #include <boost/intrusive/list_hook.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 
 namespace holdfast::detail {
 
 class tenure;
 
 /// What the server knows of a grant: the holder id, and until when it is kept. It is renewed and
-/// released as one.
+/// released as one. Tenures of this client's holders follow each other over it.
 ///
-/// Readable from any thread; the requests are made on the client's strand.
+/// Used on the client's strand, except where it says otherwise.
 class hold : public std::enable_shared_from_this<hold>, public boost::intrusive::list_base_hook<> {
 public:
     hold(
         std::shared_ptr<client_context> client,
         std::shared_ptr<target const> on,
         holder_id const& id,
-        lease_fsm const& fsm,
-        time_point granted_at
+        hold_fsm const& fsm
     );
 
     // They never change.
@@ -40,44 +42,76 @@ public:
         return client_;
     }
     [[nodiscard]] std::shared_ptr<target const> const& on() const noexcept { return target_; }
-    [[nodiscard]] holder_id const& id() const noexcept { return id_; }
-    [[nodiscard]] lease_terms const& terms() const noexcept { return fsm_.terms(); }
-    [[nodiscard]] time_point granted_at() const noexcept { return granted_at_; }
+    [[nodiscard]] holder_id id() const noexcept { return client_->holder_id_of(number_); }
 
-    /// Guards the machine, and what the tenure keeps.
-    [[nodiscard]] std::mutex& mutex() const noexcept { return mutex_; }
-    /// Under the mutex.
-    [[nodiscard]] lease_fsm& fsm() const noexcept { return fsm_; }
+    /// From any thread: sends a renewal for this tenure, and tells it what came of it; then `done`
+    /// on the strand: success, `lease_lost`, or the cause. `renewals` sends those that nobody
+    /// waits for.
+    void renew(std::shared_ptr<tenure> asking, std::function<void(error_code)> done);
 
-    /// From any thread: sends a renewal, and tells the tenure what came of it; then `done`, if
-    /// there is one, on the strand: success, `lease_lost`, or the cause.
-    void renew(std::function<void(error_code)> done);
+    [[nodiscard]] hold_fsm& fsm() noexcept { return fsm_; }
+    [[nodiscard]] hold_fsm const& fsm() const noexcept { return fsm_; }
+    [[nodiscard]] usual_hold& usual() noexcept { return usual_; }
+    /// The terms of a tenure for a waiter who wants these.
+    [[nodiscard]] lease_terms terms_for(lease_terms const& wanted) const noexcept;
 
-    /// From any thread: counts the loss, and writes it to the log.
-    void report_loss(loss_reason reason);
+    /// Whether a renewal may be sent for this tenure: it is the current one, and not lost.
+    [[nodiscard]] bool may_renew(tenure const& asking, time_point now = lease_clock::now()) const;
+    /// Its renewal has failed for good: those of others must not fail with it.
+    [[nodiscard]] bool renewed_alone() const noexcept { return renewed_alone_; }
+    /// Sends a renewal of this one only.
+    void send_renewal(
+        std::shared_ptr<tenure> const& asking,
+        std::function<void(error_code)> done = {}
+    );
+    /// Takes tokens for these local waiters; `renews` it, too, for a tenure of these terms.
+    /// `done` is called in the end: success if it is ours.
+    void refill(
+        lease_terms const& terms,
+        bool renews,
+        successors::waiters const& local,
+        std::function<void(error_code)> done
+    );
+    /// A request to keep it for longer, or to see whether it is ours.
+    struct request {
+        /// The tenure that had the hold when this was sent; none if it had none. Another one may
+        /// have begun when the answer comes.
+        std::shared_ptr<tenure> asking;
+        time_point sent_at;
+        lease_terms terms;
+        bool renews = true;
+        lease_fsm::renewed_by by = lease_fsm::renewed_by::keep_alive;
 
-    // On the client's strand.
+        /// A renewal for this tenure.
+        [[nodiscard]] static request of(std::shared_ptr<tenure> asking, time_point sent_at);
+    };
+    /// The server's answer. Its tenures are told.
+    error_code on_answered(request const& what, loss_reason lost);
+    /// It was not answered.
+    error_code on_failed(request const& what, error_code cause);
+
     void on_disconnected();
     void on_connected(nanos delay);
-    void on_client_stopped();
     /// The client looks after it from now on, and keeps it and its tenure.
-    void on_listed(std::shared_ptr<tenure> current) noexcept;
-    /// The client keeps it no longer. @returns what it kept.
-    [[nodiscard]] std::shared_ptr<tenure> on_forgotten() noexcept;
-    /// Nothing on the strand while it is listed.
+    void on_taken(std::shared_ptr<tenure> next) noexcept;
+    /// The tenure is over. @returns it.
+    [[nodiscard]] std::shared_ptr<tenure> on_vacated() noexcept;
+    /// Nothing between two tenures, and after the end.
     [[nodiscard]] std::shared_ptr<tenure> const& current() const noexcept { return tenure_; }
 
 private:
-    void send_renewal(std::function<void(error_code)> done);
-    [[nodiscard]] error_code on_renewal_answered(exec_result const& result, time_point sent_at);
+    [[nodiscard]] error_code on_result(request const& what, exec_result const& result);
+    void on_refill_answered(exec_result const& result, std::uint32_t tokens, bool queued);
+    void on_learned(request& what, exec_result const& result);
 
     std::shared_ptr<client_context> client_;
     std::shared_ptr<target const> target_;
     std::shared_ptr<tenure> tenure_;
-    holder_id id_;
-    time_point granted_at_;
-    mutable std::mutex mutex_;
-    mutable lease_fsm fsm_;
+    std::uint64_t number_;
+    // Its padding has room for what follows: there may be many holds.
+    [[no_unique_address]] hold_fsm fsm_;
+    usual_hold usual_;
+    bool renewed_alone_ = false;
 };
 
 }  // namespace holdfast::detail

@@ -1,17 +1,13 @@
 #include "lease/keep_alive.hpp"
 
 #include "runtime/strand.hpp"
+#include "runtime/strand_identity.hpp"
 
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/deferred.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/execution/blocking.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/require.hpp>
-#include <boost/asio/this_coro.hpp>
 
-#include <algorithm>
+#include <coroutine>
 #include <exception>
 #include <utility>
 
@@ -21,6 +17,22 @@ namespace {
 
 // After a call that failed for lack of memory.
 constexpr nanos next_try = millis{50};
+
+// So many are called because one is due: as many renewals as one script takes.
+constexpr std::size_t most_called_early = 100;
+
+// When it wants to be called again.
+std::optional<wake_time> call_and_ask(sleeper& due) {
+    try {
+        return due.on_due();
+    } catch (std::exception const&) {
+        return lease_clock::now() + next_try;
+    }
+}
+
+asio::any_io_executor strand_on(asio::any_io_executor const& executor) {
+    return strand_identity(executor) ? executor : asio::any_io_executor{strand{executor}};
+}
 
 }  // namespace
 
@@ -38,7 +50,9 @@ public:
         if (!of_->ended()) {
             of_->on_context_gone();
         }
-        of_->on_end_();
+        if (auto const told = of_->observer_.lock()) {
+            told->on_end(*of_);
+        }
         of_->drop_executors();
     }
 
@@ -48,21 +62,80 @@ private:
     std::shared_ptr<keep_alive> of_;
 };
 
+/// It begins when it is resumed for the first time. Whoever is going to resume it owns it, and
+/// destroys it if that is not to be: its context is being destroyed.
+class keep_alive::coroutine {
+public:
+    struct promise_type {
+        coroutine get_return_object() noexcept {
+            return coroutine{std::coroutine_handle<promise_type>::from_promise(*this)};
+        }
+        [[nodiscard]] std::suspend_always initial_suspend() const noexcept { return {}; }
+        [[nodiscard]] std::suspend_never final_suspend() const noexcept { return {}; }
+        void return_void() const noexcept {}
+        // Out of memory: it ends, as if its context were being destroyed.
+        void unhandled_exception() const noexcept { *failure = std::current_exception(); }
+
+        bool waits = true;
+        std::exception_ptr* failure = nullptr;
+    };
+    using handle = std::coroutine_handle<promise_type>;
+
+    explicit coroutine(handle of) noexcept : of_{of} {}
+    coroutine(coroutine&& other) noexcept : of_{std::exchange(other.of_, {})} {}
+    coroutine& operator=(coroutine&&) = delete;
+    ~coroutine() {
+        if (of_ && of_.promise().waits) {
+            of_.destroy();
+        }
+    }
+
+    template <class... Results>
+    void operator()(Results const&...) {
+        std::exception_ptr failure;
+        of_.promise().waits = false;
+        of_.promise().failure = &failure;
+        std::exchange(of_, {}).resume();
+        // It comes out of what runs the executor.
+        if (failure) {
+            std::rethrow_exception(failure);
+        }
+    }
+
+private:
+    handle of_;
+};
+
+/// Waits for the timer, or until it is cancelled.
+class keep_alive::next_wake {
+public:
+    explicit next_wake(timer& of) noexcept : of_{of} {}
+
+    [[nodiscard]] bool await_ready() const noexcept { return false; }
+    void await_suspend(coroutine::handle waiting) {
+        of_.async_wait(coroutine{waiting});
+        // Not before: an exception is thrown in the coroutine, which has to be there.
+        waiting.promise().waits = true;
+    }
+    void await_resume() const noexcept {}
+
+private:
+    timer& of_;
+};
+
 // What is posted never runs inside the call: it would run while its context is kept from being
 // destroyed, and perhaps under a mutex.
 keep_alive::keep_alive(guarded_executor executor)
     : executor_{std::move(executor)},
       context_{&executor_.context()},
-      strand_{asio::require(strand{executor_.get()}, asio::execution::blocking.never)} {}
+      strand_{asio::require(strand_on(executor_.get()), asio::execution::blocking.never)} {}
 
-bool keep_alive::start(std::function<void()> on_end) {
-    on_end_ = std::move(on_end);
+bool keep_alive::start(std::weak_ptr<observer> told) {
+    observer_ = std::move(told);
     // The coroutine may end, and drop these, before the call has returned.
     auto const executor = executor_;
-    auto strand = strand_;
-    return executor.while_alive([&] {
-        asio::co_spawn(std::move(strand), run(guard{shared_from_this()}), asio::detached);
-    });
+    auto const strand = strand_;
+    return executor.while_alive([&] { asio::post(strand, run(guard{shared_from_this()})); });
 }
 
 bool keep_alive::ended() {
@@ -70,9 +143,11 @@ bool keep_alive::ended() {
     return ended_;
 }
 
-void keep_alive::link(sleeper& one, time_point at) noexcept {
-    one.wakes_at_ = at;
-    sleepers_.insert(one);
+// Most often it is the last one: leases are of one length.
+void keep_alive::link(sleeper& one, wake_time at) noexcept {
+    one.wakes_at_ = at.at;
+    one.wakes_from_ = at.from;
+    sleepers_.insert(sleepers_.end(), one);
 }
 
 // If the context is being destroyed, its end is told to all that sleep here.
@@ -93,12 +168,12 @@ void keep_alive::ring() {
     });
 }
 
-bool keep_alive::add(sleeper& one, time_point at) {
+bool keep_alive::add(sleeper& one, wake_time at) {
     std::lock_guard const lock{mutex_};
     if (ended_) {
         return false;
     }
-    if (at < armed_for_) {
+    if (at.at < armed_for_) {
         ring();
     }
     one.looked_after_ = true;
@@ -148,10 +223,13 @@ std::shared_ptr<sleeper> keep_alive::next_due() {
         return {};
     }
     auto& first = *sleepers_.begin();
-    if (first.wakes_at_ > lease_clock::now()) {
+    bool const may_be_early = called_ > 0 && called_ < most_called_early;
+    if ((may_be_early ? first.wakes_from_ : first.wakes_at_) > lease_clock::now()) {
         armed_for_ = first.wakes_at_;
+        called_ = 0;
         return {};
     }
+    ++called_;
     auto due = first.share();
     sleepers_.erase(sleepers_.begin());
     first.wakes_at_ = time_point::max();
@@ -159,26 +237,23 @@ std::shared_ptr<sleeper> keep_alive::next_due() {
 }
 
 void keep_alive::call(std::shared_ptr<sleeper> const& due) {
-    std::optional<time_point> next;
-    try {
-        next = due->on_due();
-    } catch (std::exception const&) {
-        next = lease_clock::now() + next_try;
-    }
+    auto const next = call_and_ask(*due);
     std::lock_guard const lock{mutex_};
     if (!due->looked_after_) {
         return;
     }
-    if (next || due->wakes_at_ != time_point::max()) {
-        link(*due, std::min(next.value_or(time_point::max()), due->wakes_at_));
+    if (next && next->at <= due->wakes_at_) {
+        link(*due, *next);
+    } else if (due->wakes_at_ != time_point::max()) {
+        link(*due, due->wakes_at_);  // it was woken meanwhile
     } else {
         due->looked_after_ = false;
     }
 }
 
-asio::awaitable<void> keep_alive::run(guard on) {
+keep_alive::coroutine keep_alive::run(guard on) {
     auto& self = on.of();
-    timer sleep{co_await asio::this_coro::executor};
+    timer sleep{self.strand_};
     struct registration {
         keep_alive& of;
         ~registration() { of.timer_ = nullptr; }
@@ -194,8 +269,8 @@ asio::awaitable<void> keep_alive::run(guard on) {
             co_return;
         }
         sleep_until(sleep, self.armed_for_);
-        auto wait = sleep.async_wait(asio::as_tuple(asio::deferred));
-        co_await std::move(wait);
+        next_wake awake{sleep};
+        co_await awake;
     }
 }
 

@@ -1,25 +1,37 @@
 #include "lease/keep_alives.hpp"
 
+#include "runtime/strand_identity.hpp"
+
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <utility>
 
 namespace holdfast::detail {
 
 namespace {
 
-// How many keep-alives of a context are compared: a context may have a strand for each lease.
+// How many keep-alives of a context are compared if its executors are of an unusual kind: there may
+// be one for each lease.
 constexpr std::size_t most_compared = 8;
 
 }  // namespace
 
+std::size_t keep_alives::key_hash::operator()(key const& of) const noexcept {
+    return std::hash<void const*>{}(of.context) ^ std::hash<void const*>{}(of.strand);
+}
+
+keep_alives::key keep_alives::key_of(guarded_executor const& executor) {
+    return {&executor.context(), strand_identity(executor.get())};
+}
+
 std::shared_ptr<keep_alive> keep_alives::find(
     guarded_executor const& executor,
     sleeper& one,
-    time_point at
+    wake_time at
 ) {
     std::lock_guard const lock{mutex_};
-    auto const found = running_.find(&executor.context());
+    auto const found = running_.find(key_of(executor));
     if (found == running_.end()) {
         return {};
     }
@@ -41,7 +53,7 @@ std::shared_ptr<keep_alive> keep_alives::find(
 std::shared_ptr<keep_alive> keep_alives::add(
     guarded_executor const& executor,
     sleeper& one,
-    time_point at
+    wake_time at
 ) {
     if (auto found = find(executor, one, at)) {
         return found;
@@ -49,12 +61,7 @@ std::shared_ptr<keep_alive> keep_alives::add(
     auto made = std::make_shared<keep_alive>(executor);
     static_cast<void>(made->add(one, at));
     try {
-        auto const started = made->start([weak = weak_from_this(), which = made.get()] {
-            if (auto const self = weak.lock()) {
-                self->unlist(*which);
-            }
-        });
-        if (!started) {
+        if (!made->start(shared_from_this())) {
             made->remove(one);
             return {};
         }
@@ -69,16 +76,16 @@ std::shared_ptr<keep_alive> keep_alives::add(
 void keep_alives::list(std::shared_ptr<keep_alive> const& made) {
     std::lock_guard const lock{mutex_};
     if (!made->ended()) {
-        auto& all = running_[&made->context()];
+        auto& all = running_[key_of(made->executor())];
         made->place_ = all.size();
         all.push_back(made);
     }
 }
 
-void keep_alives::unlist(keep_alive const& ended) noexcept {
+void keep_alives::on_end(keep_alive const& ended) noexcept {
     std::shared_ptr<keep_alive> dropped;
     std::lock_guard const lock{mutex_};
-    auto const found = running_.find(&ended.context());
+    auto const found = running_.find(key_of(ended.executor()));
     if (found == running_.end()) {
         return;
     }

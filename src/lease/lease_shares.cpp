@@ -20,15 +20,12 @@ struct lease_shares::further_share final : lease_share,
     std::shared_ptr<tenure> keeps_alive;
 };
 
-std::optional<time_point> lease_share::on_due() {
-    for (;;) {
-        auto const next = of.take_step(*this);
-        switch (next.kind) {
-            case lease_fsm::step_kind::renew: break;
-            case lease_fsm::step_kind::sleep: return next.until;
-            case lease_fsm::step_kind::finish: return std::nullopt;
-        }
+std::optional<wake_time> lease_share::on_due() {
+    auto const next = of.take_step(*this);
+    if (next.kind == lease_fsm::step_kind::finish) {
+        return std::nullopt;
     }
+    return wake_time{next.until, next.from};
 }
 
 void lease_share::on_executor_gone() noexcept {
@@ -74,18 +71,18 @@ lease_share* lease_shares::renewing() noexcept {
     return nullptr;
 }
 
-time_point lease_shares::next_step_of(lease_share const& share) noexcept {
-    std::lock_guard const guard{of().hold_->mutex()};
+wake_time lease_shares::next_step_of(lease_share const& share) noexcept {
+    std::lock_guard const guard{of().mutex()};
     auto const now = lease_clock::now();
-    auto& fsm = of().hold_->fsm();
+    auto& fsm = of().fsm_;
     auto const next = renewing() == &share ? fsm.next(now) : fsm.watch(now);
-    return next.kind == lease_fsm::step_kind::sleep ? next.until : now;
+    return next.kind == lease_fsm::step_kind::sleep ? wake_time{next.until, next.from} : now;
 }
 
 void lease_shares::start_keep_alive() {
     shared_share oldest;
     {
-        std::lock_guard const guard{of().hold_->mutex()};
+        std::lock_guard const guard{of().mutex()};
         if (auto* const share = renewing()) {
             oldest = pointer_to(*share);
         }
@@ -98,7 +95,7 @@ void lease_shares::start_keep_alive() {
 void lease_shares::start_keep_alive(shared_share const& share) {
     guarded_executor executor;
     {
-        std::lock_guard const guard{of().hold_->mutex()};
+        std::lock_guard const guard{of().mutex()};
         if (share->kept || share->released || !share->holder_executor) {
             return;
         }
@@ -109,7 +106,7 @@ void lease_shares::start_keep_alive(shared_share const& share) {
     try {
         keeper = of().all_.keepers().add(executor, *share, next_step_of(*share));
     } catch (...) {
-        std::lock_guard const guard{of().hold_->mutex()};
+        std::lock_guard const guard{of().mutex()};
         share->kept = false;
         throw;
     }
@@ -119,7 +116,7 @@ void lease_shares::start_keep_alive(shared_share const& share) {
     }
     bool over = false;
     {
-        std::lock_guard const guard{of().hold_->mutex()};
+        std::lock_guard const guard{of().mutex()};
         over = share->released || of().loss_told_;
         if (!over) {
             share->kept_by = keeper;
@@ -129,7 +126,7 @@ void lease_shares::start_keep_alive(shared_share const& share) {
         keeper->remove(*share);
     } else {
         // What has changed since then could not wake it.
-        keeper->wake_at(*share, next_step_of(*share));
+        keeper->wake_at(*share, next_step_of(*share).at);
     }
 }
 
@@ -143,7 +140,7 @@ void lease_shares::wake_renewing() {
     shared_share sleeping;
     std::shared_ptr<keep_alive> keeper;
     {
-        std::lock_guard const guard{of().hold_->mutex()};
+        std::lock_guard const guard{of().mutex()};
         if (auto* const share = renewing()) {
             keeper = share->kept_by;
             sleeping = pointer_to(*share);
@@ -161,7 +158,7 @@ void lease_shares::stop_keeping() noexcept {
         std::shared_ptr<keep_alive> keeper;
         shared_share share;
         {
-            std::lock_guard const guard{of().hold_->mutex()};
+            std::lock_guard const guard{of().mutex()};
             auto const at = std::find_if(shares_.begin(), shares_.end(), [&](auto const& each) {
                 return (each.kept_by && !each.tells) || each.holder_executor;
             });
@@ -186,7 +183,7 @@ void lease_shares::stop_keeping_unwatched() {
         shared_share share;
         bool watched = false;
         {
-            std::lock_guard const guard{of().hold_->mutex()};
+            std::lock_guard const guard{of().mutex()};
             auto const at = std::find_if(shares_.begin(), shares_.end(), [](auto const& each) {
                 return each.kept_by && !each.tells;
             });
@@ -211,7 +208,7 @@ void lease_shares::stop_keeping_unwatched() {
 }
 
 void lease_shares::forget(lease_share const& share) noexcept {
-    std::lock_guard const guard{of().hold_->mutex()};
+    std::lock_guard const guard{of().mutex()};
     if (last_ == &share) {
         last_ = nullptr;
     }

@@ -25,13 +25,13 @@ struct lease_share
         : of{part_of},
           holder_executor{executor} {}
 
-    std::optional<time_point> on_due() override;
+    std::optional<wake_time> on_due() override;
     void on_executor_gone() noexcept override;
     std::shared_ptr<sleeper> share() noexcept override;
 
     tenure& of;
 
-    // Guarded by the hold's mutex.
+    // Guarded by the tenure's mutex.
     /// Executor that runs the handlers of a loss. Empty after the release, because it may be
     /// destroyed by then.
     guarded_executor holder_executor;
@@ -63,7 +63,7 @@ public:
     /// The one that the tenure begins with.
     [[nodiscard]] shared_share first() noexcept { return pointer_to(first_); }
 
-    // Under the hold's mutex.
+    // Under the tenure's mutex.
     [[nodiscard]] bool empty() const noexcept { return shares_.empty(); }
     void add(lease_share& joining) noexcept { shares_.push_back(joining); }
     void remove(lease_share& leaving) noexcept;
@@ -88,10 +88,10 @@ private:
     struct further_share;
 
     [[nodiscard]] tenure& of() const noexcept { return first_.of; }
-    [[nodiscard]] time_point next_step_of(lease_share const& share) noexcept;
+    [[nodiscard]] wake_time next_step_of(lease_share const& share) noexcept;
     void forget(lease_share const& share) noexcept;
 
-    // Guarded by the hold's mutex.
+    // Guarded by the tenure's mutex.
     lease_share first_;
     boost::intrusive::list<lease_share, boost::intrusive::constant_time_size<false>> shares_;
     lease_share* last_ = nullptr;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <string_view>
+#include <utility>
 
 namespace holdfast::detail {
 
@@ -17,6 +18,7 @@ std::string_view sentence_of(loss_reason reason) {
         case loss_reason::unreachable: return "no renewal was confirmed";
         case loss_reason::max_hold: return "max_hold is over";
         case loss_reason::client_stopped: return "the client was stopped";
+        case loss_reason::max_renewals: return "it was renewed max_renewals times";
     }
     return "";
 }
@@ -25,6 +27,17 @@ std::string_view sentence_of(loss_reason reason) {
 
 std::string loss_message(target const& on, loss_reason reason) {
     return fmt::format("the lease of \"{}\" is lost: {}", escaped(on.lock), sentence_of(reason));
+}
+
+void report_loss(
+    std::shared_ptr<client_context> const& client,
+    std::shared_ptr<target const> on,
+    loss_reason reason
+) {
+    client->count().lost(reason);
+    client->on_strand([client, on = std::move(on), reason] {
+        client->log(log_level::warning, loss_message(*on, reason));
+    });
 }
 
 }  // namespace holdfast::detail

@@ -14,8 +14,8 @@ namespace holdfast::detail {
 
 struct lease_share;
 
-/// Those who wait for the loss of a tenure's leases. Guarded by the hold's mutex; whoever is to be
-/// told is taken out, and told outside the mutex.
+/// Those who wait for the loss of a tenure's leases. Guarded by the tenure's mutex; whoever is to
+/// be told is taken out, and told outside the mutex.
 class loss_watchers {
 public:
     struct watcher {

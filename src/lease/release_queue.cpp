@@ -54,10 +54,29 @@ release_queue::release_queue(client_context& client) : client_{client} {}
 release_queue::~release_queue() = default;
 
 void release_queue::add(release_task task, time_point now) {
-    auto const e = std::make_shared<entry>(std::move(task), now);
+    auto const on = task.on;
+    released const unsent{task.id, task.next, {}, now};
+    entry_ptr e;
+    try {
+        e = list(std::move(task), now);
+    } catch (...) {
+        // Out of memory: the lock ends by itself.
+        if (observer_.on_answered && unsent.next) {
+            observer_.on_answered(on, unsent);
+        }
+        throw;
+    }
+    if (e) {
+        send(e, now);
+    }
+}
+
+// None if nothing is sent any more.
+release_queue::entry_ptr release_queue::list(release_task task, time_point now) {
+    auto e = std::make_shared<entry>(std::move(task), now);
     if (stopped_) {
         tell(*e, e->fsm.on_stopped());
-        return;
+        return {};
     }
     if (e->task.terms.withdrawal) {
         if (withdrawals_ == most_withdrawals) {
@@ -70,50 +89,73 @@ void release_queue::add(release_task task, time_point now) {
     if (!client_.can_execute()) {
         e->fsm.on_disconnected();
     }
-    send(e);
+    return e;
 }
 
-void release_queue::send(entry_ptr const& e) {
-    auto const& task = e->task;
+void release_queue::send(entry_ptr const& e, time_point now) {
+    auto& task = e->task;
+    auto const next = std::exchange(task.next, {});
     e->fsm.on_sent();
     try {
+        auto what = task.on->speaks->release({
+            .on = *task.on,
+            .id = task.id,
+            .timeout = task.terms.timeout,
+            .hand_over = client_.hands_over(),
+            .window = task.window,
+            .next = next,
+            .counter_ttl = client_.settings().fence_ttl,
+            .floor = client_.server().tokens.floor(now),
+            .others = task.others,
+            .held = task.held,
+        });
+        if (task.held.count > 0) {
+            what.may_be_forbidden();
+        }
+        if (task.one_waits) {
+            what.publishes_first();
+        }
         client_.exec(
-            task.on->speaks->release(*task.on, task.id, task.terms.timeout),
-            [this, e, client = client_.shared_from_this()](exec_result result) {
-                on_answer(e, result);
+            std::move(what),
+            [this, e, next, now, client = client_.shared_from_this()](exec_result result) {
+                on_answer(e, result, next, now);
             }
         );
     } catch (std::exception const&) {
         // Out of memory: it is sent again.
-        on_answer(e, {exec_status::not_sent, {}, {}});
+        on_answer(e, {exec_status::not_sent, {}, {}}, next, now);
     }
 }
 
-void release_queue::on_answer(entry_ptr const& e, exec_result const& result) {
+void release_queue::on_answer(
+    entry_ptr const& e,
+    exec_result const& result,
+    std::optional<primitive::queue_entry> next,
+    time_point sent_at
+) {
     if (!e->listed) {
         return;
     }
+    released what{e->task.id, next, {}, sent_at};
     release_reply reply;
     if (result.status == exec_status::replied) {
         reply = e->task.on->speaks->read_release(result.reply);
+        what.reply = reply;
         if (reply.lost == loss_reason::none) {
             client_.count().releases.add();
-            if (observer_.on_freed) {
-                observer_.on_freed(*e->task.on, reply.notified);
-            }
         }
     }
+    if (observer_.on_answered) {
+        observer_.on_answered(e->task.on, what);
+    }
     auto const pause = millis{20} + scaled(millis{200}, client_.random_part());
-    apply(
-        e,
-        e->fsm.on_answer(
-            kind_of(result, reply.lost),
-            result.error,
-            reply.lost,
-            pause,
-            lease_clock::now()
-        )
-    );
+    auto kind = kind_of(result, reply.lost);
+    if (kind == release_fsm::answer::failed && e->task.held.count > 0) {
+        // Perhaps only that is not allowed.
+        e->task.held = {};
+        kind = release_fsm::answer::refused;
+    }
+    apply(e, e->fsm.on_answer(kind, result.error, reply.lost, pause, lease_clock::now()));
 }
 
 void release_queue::apply(entry_ptr const& e, release_fsm::verdict const& verdict) {
@@ -190,7 +232,7 @@ void release_queue::on_connected() {
     }
     for (auto const& e : due) {
         if (e->listed) {
-            send(e);
+            send(e, now);
             requeue(*e);
         }
     }
@@ -244,7 +286,7 @@ void release_queue::on_timer() {
     while (!pending_.empty() && pending_.begin()->first <= now) {
         auto const e = pending_.begin()->second;
         if (e->fsm.due(now)) {
-            send(e);
+            send(e, now);
             requeue(*e);
         } else {
             apply(e, e->fsm.look(now));

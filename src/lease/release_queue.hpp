@@ -3,6 +3,7 @@
 
 #include "core/holder_id.hpp"
 #include "core/release_fsm.hpp"
+#include "protocol/primitive.hpp"
 #include "protocol/target.hpp"
 #include "runtime/client_context.hpp"
 
@@ -24,8 +25,32 @@ struct release_task {
     holder_id id;
     release_fsm::terms terms;
     /// What the lock is released for; none for a withdrawal.
-    std::shared_ptr<tenure> of;
-    std::shared_ptr<pending_handler<error_code>> caller;
+    std::shared_ptr<tenure> of = {};
+    std::shared_ptr<pending_handler<error_code>> caller = {};
+    /// The holder id's entry in the server's queue is removed, too: its time to claim the lock.
+    /// Zero: it has none.
+    millis window{0};
+    /// This client's next place in the server's queue. Only the first request asks for it: when a
+    /// later one is executed, its holder id may be dead.
+    std::optional<primitive::queue_entry> next = {};
+    /// How many clients wait that do not queue, if that is known.
+    std::optional<std::uint8_t> others = {};
+    /// One other client waits for it, and is to have it before this one hears of its release. Where
+    /// more wait, the additional command that this costs would be a burden to the server.
+    bool one_waits = false;
+    /// It is told only together with the release of a lock that is ours.
+    usual_hold::report held = {};
+};
+
+/// What came of a request to release a lock.
+struct released {
+    /// Not used any more.
+    holder_id id;
+    /// What the request asked for.
+    std::optional<primitive::queue_entry> next;
+    /// Nothing without a definite answer.
+    std::optional<release_reply> reply;
+    time_point sent_at;
 };
 
 /// Sends releases, again and again until one is answered or the lease has ended by itself: the
@@ -46,8 +71,9 @@ public:
     [[nodiscard]] bool left_behind() const noexcept;
 
     struct observer {
-        /// A lock was freed. `notified`: those who wait in other processes were told.
-        std::function<void(target const& on, bool notified)> on_freed;
+        /// A request was answered, or will not be.
+        std::function<void(std::shared_ptr<target const> const& on, released const& what)>
+            on_answered;
         /// The last release was settled.
         std::function<void()> on_idle;
     };
@@ -59,8 +85,14 @@ private:
     // Ordered by when they have to be looked at.
     using queue = std::multimap<time_point, entry_ptr>;
 
-    void send(entry_ptr const& e);
-    void on_answer(entry_ptr const& e, exec_result const& result);
+    [[nodiscard]] entry_ptr list(release_task task, time_point now);
+    void send(entry_ptr const& e, time_point now);
+    void on_answer(
+        entry_ptr const& e,
+        exec_result const& result,
+        std::optional<primitive::queue_entry> next,
+        time_point sent_at
+    );
     void apply(entry_ptr const& e, release_fsm::verdict const& verdict);
     static void tell(entry& e, release_fsm::verdict const& verdict);
     void requeue(entry& e);

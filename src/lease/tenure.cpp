@@ -1,6 +1,7 @@
 #include "lease/tenure.hpp"
 
 #include "lease/holds.hpp"
+#include "lease/loss_message.hpp"
 
 #include <boost/asio/error.hpp>
 
@@ -25,28 +26,32 @@ tenure::tenure(
     holds& all,
     std::shared_ptr<hold> over,
     fencing_token token,
+    lease_fsm const& fsm,
+    time_point since,
     guarded_executor const& holder_executor
 )
     : all_{all},
       hold_{std::move(over)},
       token_{token},
+      since_{since},
+      fsm_{fsm},
       shares_{*this, holder_executor} {}
 
 lease_state tenure::look(time_point now) const noexcept {
     if (hold_->client().closed()) {
-        hold_->fsm().on_client_stopped(now);
+        fsm_.on_client_stopped(now);
     }
-    return hold_->fsm().look(now);
+    return fsm_.look(now);
 }
 
 template <class Change>
 auto tenure::apply(Change change, std::optional<time_point> at) {
-    std::unique_lock guard{hold_->mutex()};
+    std::unique_lock guard{mutex_};
     // What other threads have seen is not later.
     auto const now = at ? *at : lease_clock::now();
-    auto const value = change(hold_->fsm(), now);
+    auto const value = change(fsm_, now);
     bool const lost = look(now) == lease_state::lost && !std::exchange(loss_told_, true);
-    auto const reason = hold_->fsm().loss();
+    auto const reason = fsm_.loss();
     guard.unlock();
     if (lost) {
         on_lost(reason);
@@ -56,10 +61,7 @@ auto tenure::apply(Change change, std::optional<time_point> at) {
 
 template <class Change>
 void tenure::note(Change change) {
-    apply([&](lease_fsm& fsm, time_point now) {
-        change(fsm, now);
-        return true;
-    });
+    apply([&](lease_fsm& fsm, time_point now) { return change(fsm, now), true; });
 }
 
 // The keep-alive tells the watchers, on the holder's executor. A holder's context may be destroyed
@@ -67,21 +69,21 @@ void tenure::note(Change change) {
 void tenure::on_lost(loss_reason reason) {
     loss_watchers::list told;
     {
-        std::lock_guard const guard{hold_->mutex()};
+        std::lock_guard const guard{mutex_};
         told = watchers_.take_those_not_kept();
     }
     loss_watchers::tell(told, {}, reason);
     shares_.stop_keeping_unwatched();
-    hold_->report_loss(reason);
+    report_loss(hold_->share_client(), hold_->on(), reason);
 }
 
 void tenure::tell_of_loss(lease_share const& share) {
     loss_watchers::list told;
     loss_reason reason{};
     {
-        std::lock_guard const guard{hold_->mutex()};
+        std::lock_guard const guard{mutex_};
         if (!share.released && loss_told_) {
-            reason = hold_->fsm().loss();
+            reason = fsm_.loss();
             told = watchers_.take_those_of(share);
         }
     }
@@ -92,7 +94,7 @@ lease tenure::make_further_lease(guarded_executor const& holder_executor) {
     auto made = lease_shares::make_further(shared_from_this(), holder_executor);
     bool renews = false;
     {
-        std::lock_guard const guard{hold_->mutex()};
+        std::lock_guard const guard{mutex_};
         if (shares_.empty() || !is_alive(look())) {
             made->released = true;
             return {};
@@ -109,30 +111,30 @@ lease tenure::make_further_lease(guarded_executor const& holder_executor) {
 }
 
 lease_state tenure::state(lease_share const& asking) const noexcept {
-    std::lock_guard const guard{hold_->mutex()};
+    std::lock_guard const guard{mutex_};
     return asking.released ? lease_state::empty : look();
 }
 
-bool tenure::alive() const noexcept {
-    std::lock_guard const guard{hold_->mutex()};
-    return is_alive(look());
+bool tenure::alive(time_point now) const noexcept {
+    std::lock_guard const guard{mutex_};
+    return is_alive(look(now));
 }
 
 loss_reason tenure::loss(lease_share const& asking) const noexcept {
-    std::lock_guard const guard{hold_->mutex()};
+    std::lock_guard const guard{mutex_};
     if (asking.released) {
         return asking.lost;
     }
-    return look() == lease_state::lost ? hold_->fsm().loss() : loss_reason::none;
+    return look() == lease_state::lost ? fsm_.loss() : loss_reason::none;
 }
 
 time_point tenure::deadline() const noexcept {
-    std::lock_guard const guard{hold_->mutex()};
+    std::lock_guard const guard{mutex_};
     static_cast<void>(look());
-    return hold_->fsm().deadline();
+    return fsm_.deadline();
 }
 
-// What is due. A renewal has been sent.
+// What is due, and what is to be slept for after it. A renewal is on its way.
 lease_fsm::step tenure::take_step(lease_share& share) {
     using kind = lease_fsm::step_kind;
     auto const due = apply([&](lease_fsm& fsm, time_point now) {
@@ -142,15 +144,17 @@ lease_fsm::step tenure::take_step(lease_share& share) {
         if (shares_.renewing() != &share) {
             return fsm.watch(now);
         }
-        auto const next = fsm.next(now);
+        auto next = fsm.next(now);
         if (next.kind == kind::renew) {
             fsm.on_renewal_sent(now);
+            next = fsm.next(now);
+            next.kind = kind::renew;
         }
         return next;
     });
     if (due.kind == kind::renew) {
         try {
-            hold_->renew({});
+            all_.renewing().hand_in(shared_from_this());
         } catch (std::exception const&) {
             // Out of memory: it is tried again soon.
             on_renewal_failed();
@@ -167,7 +171,7 @@ void tenure::on_executor_gone(lease_share& share) noexcept {
     std::shared_ptr<keep_alive> keeper;
     bool renewed = false;
     {
-        std::lock_guard const guard{hold_->mutex()};
+        std::lock_guard const guard{mutex_};
         renewed = shares_.renewing() == &share;
         std::swap(executor, share.holder_executor);
         keeper.swap(share.kept_by);
@@ -182,9 +186,9 @@ void tenure::on_executor_gone(lease_share& share) noexcept {
     }
 }
 
-void tenure::on_renewed(time_point sent_at) {
+void tenure::on_renewed(lease_fsm::renewal const& what) {
     bool const overslept =
-        apply([&](lease_fsm& fsm, time_point now) { return fsm.on_renewed(sent_at, now); });
+        apply([&](lease_fsm& fsm, time_point now) { return fsm.on_renewed(what, now); });
     if (overslept) {
         shares_.wake_renewing();
     }
@@ -226,10 +230,13 @@ void tenure::renew(std::shared_ptr<lease_share> asking, plain_handler handler) {
         return;
     }
     abort_on_cancel(caller, hold_->share_client());
-    hold_->renew([self = shared_from_this(), asking = std::move(asking), caller](error_code ec) {
-        auto const now = self->state(*asking);
-        caller->complete(is_alive(now) ? ec : why_not(now));
-    });
+    hold_->renew(
+        shared_from_this(),
+        [self = shared_from_this(), asking = std::move(asking), caller](error_code ec) {
+            auto const now = self->state(*asking);
+            caller->complete(is_alive(now) ? ec : why_not(now));
+        }
+    );
 }
 
 // Ends ownership by the lease.
@@ -322,11 +329,11 @@ void tenure::on_released(loss_reason lost) {
     loss_watchers::list left;
     bool report = false;
     {
-        std::lock_guard const guard{hold_->mutex()};
+        std::lock_guard const guard{mutex_};
         left = watchers_.take_all();
         if (lost != loss_reason::none && !std::exchange(loss_told_, true)) {
             report = true;
-            hold_->fsm().on_found_lost(lost, lease_clock::now());
+            fsm_.on_found_lost(lost, lease_clock::now());
             if (auto* const last = shares_.last()) {
                 last->lost = lost;
             }
@@ -334,7 +341,7 @@ void tenure::on_released(loss_reason lost) {
     }
     if (report) {
         loss_watchers::tell(left, {}, lost);
-        hold_->report_loss(lost);
+        report_loss(hold_->share_client(), hold_->on(), lost);
     } else {
         loss_watchers::tell(left, errc::not_held, loss_reason::none);
     }
@@ -348,15 +355,15 @@ void tenure::wait_lost(std::shared_ptr<lease_share> const& asking, loss_handler 
     shares_.start_keep_alive(asking);
     asio::any_io_executor relay;
     {
-        std::lock_guard const guard{hold_->mutex()};
+        std::lock_guard const guard{mutex_};
         relay =
             asking->holder_executor ? asking->holder_executor.get() : hold_->client().executor();
     }
     pending_handler<error_code, loss_reason> waiting{std::move(handler), relay};
-    std::unique_lock guard{hold_->mutex()};
+    std::unique_lock guard{mutex_};
     auto const now = asking->released ? lease_state::empty : look();
     if (!is_alive(now)) {
-        auto const reason = hold_->fsm().loss();
+        auto const reason = fsm_.loss();
         guard.unlock();
         if (now == lease_state::lost) {
             waiting.complete({}, reason);
@@ -378,7 +385,7 @@ void tenure::wait_lost(std::shared_ptr<lease_share> const& asking, loss_handler 
 void tenure::cancel_watch(std::uint64_t number) {
     loss_watchers::list cancelled;
     {
-        std::lock_guard const guard{hold_->mutex()};
+        std::lock_guard const guard{mutex_};
         cancelled = watchers_.take(number);
     }
     loss_watchers::tell(cancelled, asio::error::operation_aborted, loss_reason::none);
@@ -386,7 +393,7 @@ void tenure::cancel_watch(std::uint64_t number) {
 
 void tenure::drop_watchers() noexcept {
     loss_watchers::list dropped;
-    std::lock_guard const guard{hold_->mutex()};
+    std::lock_guard const guard{mutex_};
     dropped = watchers_.take_all();
 }
 

@@ -1,6 +1,7 @@
 #ifndef HOLDFAST_LEASE_TENURE_HPP
 #define HOLDFAST_LEASE_TENURE_HPP
 
+#include "core/lease_fsm.hpp"
 #include "lease/hold.hpp"
 #include "lease/lease_shares.hpp"
 #include "lease/loss_watchers.hpp"
@@ -11,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 
 namespace holdfast::detail {
@@ -27,6 +29,8 @@ public:
         holds& all,
         std::shared_ptr<hold> over,
         fencing_token token,
+        lease_fsm const& fsm,
+        time_point since,
         guarded_executor const& holder_executor
     );
 
@@ -38,8 +42,11 @@ public:
     // From any thread.
     [[nodiscard]] hold& over() const noexcept { return *hold_; }
     [[nodiscard]] std::shared_ptr<hold> const& share_hold() const noexcept { return hold_; }
+    /// When it was granted.
+    [[nodiscard]] time_point since() const noexcept { return since_; }
     [[nodiscard]] lease_state state(lease_share const& asking) const noexcept;
-    [[nodiscard]] bool alive() const noexcept;
+    /// It was not released or lost.
+    [[nodiscard]] bool alive(time_point now = lease_clock::now()) const noexcept;
     [[nodiscard]] loss_reason loss(lease_share const& asking) const noexcept;
     [[nodiscard]] time_point deadline() const noexcept;
     [[nodiscard]] fencing_token token() const noexcept { return token_; }
@@ -53,7 +60,9 @@ public:
     void start_keep_alive() { shares_.start_keep_alive(); }
 
     // What the hold's requests and connections come to; on the client's strand.
-    void on_renewed(time_point sent_at);
+    /// A renewal may change them.
+    [[nodiscard]] lease_terms const& terms() const noexcept { return fsm_.terms(); }
+    void on_renewed(lease_fsm::renewal const& what);
     void on_not_ours(loss_reason reason);
     void on_renewal_failed();
     void on_disconnected();
@@ -90,14 +99,18 @@ private:
     parting begin_release(lease_share& leaving, bool& was_lost);
     void give_back(bool was_lost, std::shared_ptr<pending_handler<error_code>> caller);
     void cancel_watch(std::uint64_t number);
+    [[nodiscard]] std::mutex& mutex() const noexcept { return mutex_; }
     // Under the mutex.
     [[nodiscard]] lease_state look(time_point now = lease_clock::now()) const noexcept;
 
     holds& all_;
     std::shared_ptr<hold> hold_;
     fencing_token token_;
+    time_point since_;
 
-    // Guarded by the hold's mutex.
+    mutable std::mutex mutex_;
+    // Guarded by it.
+    mutable lease_fsm fsm_;
     lease_shares shares_;
     loss_watchers watchers_;
     bool loss_told_ = false;

@@ -241,8 +241,10 @@ void connection::listen() {
         auto const self = weak.lock();
         if (self && message.elements.at(0).text == "message") {
             self->count_->notifications.add();
-            self->tell([raw = self.get(), channel = message.elements.at(1).text](auto&) {
-                raw->channels_->on_notification(channel);
+            self->tell([raw = self.get(),
+                        channel = message.elements.at(1).text,
+                        text = message.elements.at(2).text](auto&) {
+                raw->channels_->on_notification(channel, text);
             });
         }
     });

@@ -121,7 +121,7 @@ public:
     // --- looking at it, without changing anything
 
     std::vector<std::string> keys(int database = 0) const;       // sorted
-    std::vector<std::string> lock_keys(int database = 0) const;  // all but token counters
+    std::vector<std::string> lock_keys(int database = 0) const;  // all but what outlives a lock
     bool exists(std::string_view key, int database = 0) const;
     std::string type(std::string_view key, int database = 0) const;   // "none": no such key
     std::int64_t pttl(std::string_view key, int database = 0) const;  // -1: no end, -2: no key

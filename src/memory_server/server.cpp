@@ -141,7 +141,7 @@ void server::lock_as_other(std::string_view key, std::chrono::milliseconds lease
 
 void server::unlock_as_other(std::string_view key) {
     del(key);
-    publish(detail::make_lock_target("", key).channel);
+    publish(detail::make_lock_target("", key).channel());
 }
 
 std::size_t server::arrived(std::string_view script) {

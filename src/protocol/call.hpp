@@ -38,6 +38,27 @@ public:
         return add({digits.data(), static_cast<std::size_t>(end - digits.data())});
     }
 
+    /// That the user has not the rights for it is no error: the caller can do without.
+    call& may_be_forbidden() {
+        may_be_forbidden_ = true;
+        return *this;
+    }
+    [[nodiscard]] bool is_optional() const noexcept { return may_be_forbidden_; }
+
+    /// What the script publishes leaves the server before its own reply, which nobody waits for as
+    /// urgently.
+    call& publishes_first() {
+        publishes_first_ = true;
+        return *this;
+    }
+    [[nodiscard]] bool is_published_first() const noexcept { return publishes_first_; }
+
+    /// Room for so many words of so many bytes in all.
+    void reserve(std::size_t words, std::size_t bytes) {
+        ends_.reserve(words);
+        words_.reserve(bytes);
+    }
+
     [[nodiscard]] script const& what() const noexcept { return *what_; }
     [[nodiscard]] std::chrono::nanoseconds timeout() const noexcept { return timeout_; }
     [[nodiscard]] std::size_t keys() const noexcept { return keys_; }
@@ -63,6 +84,8 @@ private:
     std::string words_;
     boost::container::small_vector<std::uint32_t, 8> ends_;
     std::size_t keys_ = 0;
+    bool may_be_forbidden_ = false;
+    bool publishes_first_ = false;
 };
 
 }  // namespace holdfast::detail

@@ -117,9 +117,9 @@ void channels::on_refused(std::string_view channel, error_code cause) {
     tell(listeners(refused.mapped()), [cause](part& one) { one.to.on_refused(cause); });
 }
 
-void channels::on_notification(std::string_view channel) {
+void channels::on_notification(std::string_view channel, std::string_view message) {
     if (auto const at = all_.find(channel); at != all_.end()) {
-        tell(listeners(at->second), [](part& one) { one.to.on_notification(); });
+        tell(listeners(at->second), [message](part& one) { one.to.on_notification(message); });
     }
 }
 

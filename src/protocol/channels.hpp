@@ -37,7 +37,7 @@ public:
     // What the server said, or the connection.
     void on_confirmed(std::string_view channel);
     void on_refused(std::string_view channel, error_code cause);
-    void on_notification(std::string_view channel);
+    void on_notification(std::string_view channel, std::string_view message);
     /// The connection is gone: no channel is confirmed any more.
     void on_down();
     /// Nothing is asked for any more; whoever listens is not told.

@@ -27,9 +27,11 @@ struct lock_reading {
     std::string holder;
     std::uint64_t hold_count = 0;
     std::uint64_t last_token = 0;
+    /// Clients in the queue.
+    std::uint64_t waiting = 0;
 };
 
-[[nodiscard]] call inspect_lock(target const& on, std::chrono::nanoseconds timeout);
+[[nodiscard]] call inspect_lock(target const& on, std::chrono::nanoseconds timeout, bool hand_over);
 [[nodiscard]] lock_reading read_inspect_lock(script_reply const& reply);
 
 /// What `force_release` did.

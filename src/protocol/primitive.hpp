@@ -2,6 +2,8 @@
 #define HOLDFAST_PROTOCOL_PRIMITIVE_HPP
 
 #include "core/holder_id.hpp"
+#include "core/orphan_watch.hpp"
+#include "core/usual_hold.hpp"
 #include "protocol/call.hpp"
 #include "protocol/reply.hpp"
 
@@ -9,12 +11,35 @@
 #include <holdfast/lease_state.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 namespace holdfast::detail {
 
 struct target;
+
+/// A client's entry in the server's queue of a lock.
+struct queue_place {
+    /// The server's time in microseconds when the client came, or a little more: it keeps the
+    /// order.
+    std::uint64_t score = 0;
+    /// The server's time in microseconds when it answered.
+    std::uint64_t server_time = 0;
+    /// How many were before it then.
+    std::uint64_t ahead = 0;
+};
+
+/// A lease that a script worked out.
+struct learned_lease {
+    /// What the server was told to keep the lock for; zero: what was asked for.
+    std::chrono::milliseconds lease{0};
+    /// Zero: it is not known.
+    std::chrono::nanoseconds usual_hold{0};
+    /// The user may read the usual hold.
+    bool allowed = true;
+};
 
 /// What the server said to an attempt.
 struct attempt_reply {
@@ -26,15 +51,32 @@ struct attempt_reply {
         corrupt,
     };
     kind what = kind::corrupt;
-    /// Of a grant.
+    /// Of a grant: the first of those that were asked for.
     fencing_token token;
     /// Of a refusal: the time until the holder's lease ends. None: it has no end.
     std::optional<std::chrono::milliseconds> remaining;
+    /// Of a refusal: the place in the queue, if one was asked for and given.
+    std::optional<queue_place> place;
+    /// Of a grant after a preflight: the user has the rights that hand-over needs.
+    bool may_hand_over = true;
+    /// Of a grant: if it was asked for.
+    learned_lease learned;
+    /// Of a refusal: if the lock has no end, and one holder.
+    std::optional<detail::orphan> orphan = {};
 };
 
-/// What the server said to a renewal: `none`, or why the lease is not ours any more.
+/// What the server said to a renewal.
 struct renew_reply {
+    /// `none`, or why the lease is not ours any more.
     loss_reason lost = loss_reason::none;
+    /// The first of those that were asked for; zero if there is none.
+    fencing_token token;
+    /// If tokens were asked for: the number of clients in the queue.
+    std::uint64_t waiting = 0;
+    /// If tokens were asked for: the number of clients that wait and do not queue.
+    std::uint64_t others = 0;
+    /// If it was asked for.
+    learned_lease learned = {};
 };
 
 /// What the server said to a release.
@@ -43,43 +85,125 @@ struct release_reply {
     loss_reason lost = loss_reason::none;
     /// The notification went out to those who wait.
     bool notified = true;
+    /// Of the releaser's next entry in the queue, if it asked for one and got it.
+    std::optional<queue_place> place;
+    /// The lock went to a client that waited for it.
+    bool handed_over = false;
 };
 
 /// How to speak with a server about one kind of lock: which scripts with which keys and arguments,
 /// and what their replies mean. The drivers of acquisitions and leases know no more of a kind.
 class primitive {
 public:
+    using millis = std::chrono::milliseconds;
+
+    /// The server keeps a lock so long, or for a shorter lease, for the client that it was given
+    /// to.
+    static constexpr millis longest_window{3'000};
+
+    /// An entry in the server's queue: the holder id that its client will have, and how long the
+    /// server keeps the lock for that client until it claims it.
+    struct queue_entry {
+        holder_id id;
+        millis window{0};
+    };
+
+    /// Has the script work the lease out. The lease of the request is the longest that it can be.
+    struct learning {
+        millis shortest;
+        /// How many usual holds it covers.
+        std::int64_t times;
+    };
+
     struct attempt {
         target const& on;
         holder_id const& id;
-        std::chrono::milliseconds lease;
+        millis lease;
         /// How long the token counter is kept after this grant; zero: for ever.
-        std::chrono::milliseconds counter_ttl;
+        millis counter_ttl;
         /// Tries each command that a holder will need before anything is written, so that a user
         /// without the right to one fails before the lock is granted.
-        bool preflight;
+        bool preflight = false;
         /// A token counter that has not reached it may have been lost or be stale: the token is at
         /// least the server's time then.
         fencing_token floor;
         std::chrono::nanoseconds timeout;
+        /// How many tokens a grant takes.
+        std::uint32_t tokens = 1;
+        /// Respects the queue. Without it, the script uses what the first version used.
+        bool hand_over = false;
+        /// If it is refused: takes a place in the queue, with this time to claim the lock. Zero:
+        /// none.
+        millis window{0};
+        /// The place it had before; zero: none.
+        std::uint64_t score = 0;
+        std::optional<learning> learned = {};
     };
 
     [[nodiscard]] virtual call acquire(attempt const& what) const = 0;
     [[nodiscard]] virtual attempt_reply read_acquire(script_reply const& reply) const = 0;
 
-    [[nodiscard]] virtual call renew(
-        target const& on,
-        holder_id const& id,
-        std::chrono::milliseconds lease,
-        std::chrono::nanoseconds timeout
-    ) const = 0;
+    /// Takes a lock over that is still as it was seen, and has no expiry. It is refused, with no
+    /// time remaining, if anything has changed. Not for a learned lease.
+    [[nodiscard]] virtual call take_over(attempt const& what, orphan const& seen) const = 0;
+
+    struct renewal {
+        target const& on;
+        holder_id const& id;
+        /// Zero: it keeps the end that it has.
+        millis lease;
+        std::chrono::nanoseconds timeout;
+        /// Tokens for the next holders of this client. None: only the lease is renewed.
+        std::uint32_t tokens = 0;
+        fencing_token floor = {};
+        millis counter_ttl{0};
+        /// Only with tokens.
+        std::optional<learning> learned = {};
+        /// Tenures that have ended since it was last told.
+        usual_hold::report held = {};
+    };
+
+    [[nodiscard]] virtual call renew(renewal const& what) const = 0;
     [[nodiscard]] virtual renew_reply read_renew(script_reply const& reply) const = 0;
 
-    [[nodiscard]] virtual call release(
-        target const& on,
-        holder_id const& id,
+    /// One lock of several that are renewed by one call.
+    struct member {
+        target const* on;
+        holder_id id;
+        millis lease;
+    };
+    /// All locks may share a call.
+    [[nodiscard]] virtual call renew_many(
+        std::span<member const> all,
         std::chrono::nanoseconds timeout
     ) const = 0;
+    /// What was said about the lock of this number: `none`, or why it is not ours any more. Nothing
+    /// if it failed, and only a renewal of its own would say why.
+    [[nodiscard]] virtual std::optional<loss_reason> read_renew_many(
+        script_reply const& reply,
+        std::size_t number
+    ) const = 0;
+
+    struct parting {
+        target const& on;
+        holder_id const& id;
+        std::chrono::nanoseconds timeout;
+        /// Gives the lock to the next client in the queue.
+        bool hand_over = false;
+        /// This holder id's entry is taken out of the queue; it has so long to claim the lock.
+        /// Zero: it has none.
+        millis window{0};
+        /// The releaser's next entry.
+        std::optional<queue_entry> next = {};
+        millis counter_ttl{0};
+        fencing_token floor = {};
+        /// How many clients wait that do not queue. Nothing: the server has to count them.
+        std::optional<std::uint8_t> others = {};
+        /// Tenures with learned leases that have ended since it was last told.
+        usual_hold::report held = {};
+    };
+
+    [[nodiscard]] virtual call release(parting const& what) const = 0;
     [[nodiscard]] virtual release_reply read_release(script_reply const& reply) const = 0;
 
 protected:

@@ -32,6 +32,7 @@ public:
     [[nodiscard]] std::string_view text(std::size_t i) const noexcept {
         return word_from(begin_of(i));
     }
+    [[nodiscard]] bool has(std::size_t i) const noexcept { return begin_of(i) < line_.size(); }
     /// From the word to the end of the line: a last value that may have spaces in it.
     [[nodiscard]] std::string_view rest(std::size_t i) const noexcept {
         return std::string_view{line_}.substr(begin_of(i));

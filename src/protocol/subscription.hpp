@@ -4,6 +4,7 @@
 #include <holdfast/error.hpp>
 
 #include <memory>
+#include <string_view>
 #include <utility>
 
 namespace holdfast::detail {
@@ -18,8 +19,9 @@ public:
     virtual void on_unconfirmed() = 0;
     /// The server refuses the channel. It is not asked for again by itself.
     virtual void on_refused(error_code cause) = 0;
-    /// Something was published. A hint, never a fact: anybody may publish.
-    virtual void on_notification() = 0;
+    /// Something was published. On a lock's channel it is a hint, never a fact: anybody may
+    /// publish.
+    virtual void on_notification(std::string_view message) = 0;
 
 protected:
     ~subscriber() = default;

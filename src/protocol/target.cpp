@@ -4,6 +4,24 @@
 
 namespace holdfast::detail {
 
+void target::set_parts(std::array<std::string, 4> const& parts) {
+    parts_.clear();
+    std::size_t size = 0;
+    for (auto const& each : parts) {
+        size += each.size();
+    }
+    parts_.reserve(size);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        parts_ += parts[i];
+        ends_[i] = static_cast<std::uint16_t>(parts_.size());
+    }
+}
+
+// On a cluster their slots would have to be the same, too.
+bool may_share_a_call(target const& a, target const& b) noexcept {
+    return a.speaks == b.speaks;
+}
+
 std::string escaped(std::string_view name, std::size_t longest) {
     std::string text;
     for (char const c : name.substr(0, longest)) {

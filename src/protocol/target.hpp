@@ -1,6 +1,7 @@
 #ifndef HOLDFAST_PROTOCOL_TARGET_HPP
 #define HOLDFAST_PROTOCOL_TARGET_HPP
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -13,7 +14,7 @@ class primitive;
 /// What kind of lock a target is: two kinds of one name never meet.
 enum class target_kind : std::uint8_t { lock };
 
-/// What one lock is on the server: its kind, its keys and its channel. Wait queues, owners and
+/// What one lock is on the server: its kind, its keys and its channels. Wait queues, owners and
 /// holds are keyed by it.
 struct target {
     primitive const* speaks = nullptr;
@@ -21,13 +22,33 @@ struct target {
     /// The name with its prefix, which is the key of the hash that holds the lock. Empty if the
     /// name is not allowed.
     std::string lock;
-    std::string counter;
-    std::string channel;
     /// Of the name: it is looked up several times in each operation.
     std::size_t hash = 0;
 
     [[nodiscard]] bool valid() const noexcept { return !lock.empty(); }
+    [[nodiscard]] std::string_view counter() const noexcept { return part(0); }
+    /// Where a release is published.
+    [[nodiscard]] std::string_view channel() const noexcept { return part(1); }
+    /// The key of the clients that wait, in order.
+    [[nodiscard]] std::string_view queue() const noexcept { return part(2); }
+    /// Whoever listens to the channel and queues listens to this one, too.
+    [[nodiscard]] std::string_view waiters() const noexcept { return part(3); }
+
+    /// They all stand in one text: a target costs few allocations.
+    void set_parts(std::array<std::string, 4> const& parts);
+
+private:
+    [[nodiscard]] std::string_view part(std::size_t i) const noexcept {
+        auto const begin = i == 0 ? 0U : ends_[i - 1];
+        return std::string_view{parts_}.substr(begin, ends_[i] - begin);
+    }
+
+    std::string parts_;
+    std::array<std::uint16_t, 4> ends_{};
 };
+
+/// Whether one script may have the keys of both.
+[[nodiscard]] bool may_share_a_call(target const& a, target const& b) noexcept;
 
 /// Equal for the same lock, whichever object names it.
 struct target_key {

@@ -80,6 +80,10 @@ void command_connection::append(record& r) {
     if (!r.sent_again) {
         r.give_up_at = r.sent_at + r.timeout;
     }
+    bool const alone = matcher_.empty();
+    if (r.what && r.what->is_published_first() && open_->size() == 0) {
+        add_check_before(r);
+    }
     if (r.what) {
         open_->add(*r.what, r.sent_again, nonce);
     } else {
@@ -87,13 +91,26 @@ void command_connection::append(record& r) {
     }
     count().commands.add();
     arm_timeout(r.give_up_at);
-    bool const alone = matcher_.empty();
     if (alone) {
         last_read_ = r.sent_at;
     }
     bool const is_check = !r.what;
     matcher_.on_sent(std::move(r), nonce, is_check);
     flush_soon(alone);
+}
+
+// A server writes first to the client that it has had something for last: `networking.c` of Redis
+// and Valkey put a client at the head of those to be written to. A reply that is there before the
+// script runs puts this client behind those that the script tells something.
+void command_connection::add_check_before(record const& r) {
+    auto const nonce = next_nonce();
+    record check;
+    check.timeout = r.timeout;
+    check.sent_at = r.sent_at;
+    check.give_up_at = r.give_up_at;
+    open_->add_check(nonce);
+    count().commands.add();
+    matcher_.on_sent(std::move(check), nonce, true);
 }
 
 // The first request leaves at once. What comes while it is under way is collected, also from those
@@ -226,7 +243,9 @@ void command_connection::on_error_reply(std::string const& text) {
         return;
     }
     bool const overdue = !r.handler;
-    log(cause.what == server_error::effect::permanent ? log_level::error : log_level::warning,
+    bool const expected = r.what->is_optional() && cause.error == errc::no_permission;
+    bool const severe = cause.what == server_error::effect::permanent && !expected;
+    log(severe ? log_level::error : log_level::warning,
         std::string("the server refused ") + std::string(r.what->what().name) + ": " +
             loggable(text));
     matcher_.put_in_doubt(std::move(r), make_result(status_of(cause.what), cause.error));

@@ -119,7 +119,7 @@ void subscription_connection::on_unsolicited(raw_reply& message) {
         auto const kind = message.text(0);
         if (kind == "message") {
             count().notifications.add();
-            channels_->on_notification(message.text(1));
+            channels_->on_notification(message.text(1), message.text(2));
         } else if (kind == "subscribe" || kind == "unsubscribe") {
             on_confirmation(kind == "subscribe", message.text(1));
         }

@@ -6,6 +6,7 @@
 #include <boost/uuid/uuid_io.hpp>
 
 #include <array>
+#include <charconv>
 #include <cstdint>
 #include <cstring>
 
@@ -79,6 +80,17 @@ error_code client_context::failure() const {
 
 holder_id client_context::make_holder_id() {
     return {client_id_, random_.next()};
+}
+
+std::optional<holder_id> client_context::holder_id_in(std::string_view text) const noexcept {
+    if (!text.starts_with(client_id_) || text.size() <= client_id_.size() + 1) {
+        return std::nullopt;
+    }
+    auto const digits = text.substr(client_id_.size() + 1);
+    std::uint64_t number = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    auto const id = holder_id_of(number);
+    return id.view() == text ? std::optional{id} : std::nullopt;
 }
 
 void client_context::log(log_level level, std::string_view message) const {

@@ -8,6 +8,7 @@
 #include "runtime/pending_handler.hpp"
 #include "runtime/random_pool.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/server_knowledge.hpp"
 #include "runtime/strand.hpp"
 
 #include <holdfast/config.hpp>
@@ -18,7 +19,9 @@
 #include <boost/asio/error.hpp>
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <string_view>
@@ -37,6 +40,11 @@ public:
     // From any thread.
     [[nodiscard]] asio::any_io_executor const& executor() const noexcept { return executor_; }
     [[nodiscard]] config const& settings() const noexcept { return *settings_; }
+    /// What the holder ids of this client begin with.
+    [[nodiscard]] std::string const& client_id() const noexcept { return client_id_; }
+    [[nodiscard]] holder_id holder_id_of(std::uint64_t number) const noexcept {
+        return holder_id::of_number(client_id_, number);
+    }
     [[nodiscard]] counters& count() noexcept { return *count_; }
     [[nodiscard]] counters const& count() const noexcept { return *count_; }
     /// The executor's context was destroyed: nothing can run any more.
@@ -66,6 +74,9 @@ public:
         }
     }
 
+    /// Of this text; nothing if it is not one of this client's.
+    [[nodiscard]] std::optional<holder_id> holder_id_in(std::string_view text) const noexcept;
+
     // On the strand.
     [[nodiscard]] asio::any_io_executor const& strand() const noexcept { return strand_; }
     /// Runs a script; `not_sent` with `client_stopped` after the end of the client.
@@ -77,6 +88,29 @@ public:
     /// A cause that does not pass by itself, while there is no connection for it.
     [[nodiscard]] error_code failure() const;
     [[nodiscard]] holder_id make_holder_id();
+    /// What is known of the server of this connection.
+    [[nodiscard]] server_knowledge& server() noexcept { return server_; }
+    /// Locks are handed over between clients: the settings and the user's rights allow it.
+    [[nodiscard]] bool hands_over() const noexcept {
+        return settings_->hand_over && !hand_over_denied_;
+    }
+    /// The user has not the rights. False if that was known before.
+    bool deny_hand_over() noexcept { return !std::exchange(hand_over_denied_, true); }
+    /// The user may read and write how long locks are usually held, as far as is known.
+    [[nodiscard]] bool learns() const noexcept { return learning_ == right::assumed; }
+    /// A request that does so was forbidden, for whatever reason.
+    void doubt_learning() noexcept {
+        learning_ = learning_ == right::assumed ? right::doubted : learning_;
+    }
+    /// That was for another reason.
+    void trust_learning() noexcept {
+        learning_ = learning_ == right::doubted ? right::assumed : learning_;
+    }
+    [[nodiscard]] bool learning_is_doubted() const noexcept { return learning_ == right::doubted; }
+    /// The user has not the right. False if that was known before.
+    bool deny_learning() noexcept {
+        return std::exchange(learning_, right::denied) != right::denied;
+    }
     /// In [0, 1).
     [[nodiscard]] double random_part() { return std::generate_canonical<double, 32>(jitter_); }
     void log(log_level level, std::string_view message) const;
@@ -108,6 +142,10 @@ private:
     random_pool random_;
     std::string client_id_;
     std::minstd_rand jitter_;
+    server_knowledge server_;
+    bool hand_over_denied_ = false;
+    enum class right : std::uint8_t { assumed, doubted, denied };
+    right learning_ = right::assumed;
     std::atomic<bool> gone_{false};
     std::atomic<bool> closed_{false};
 };

@@ -13,6 +13,13 @@ stats counters::snapshot() const noexcept {
     s.waits = waits.get();
     s.re_entries = re_entries.get();
     s.hand_overs = hand_overs.get();
+    s.hand_overs_by.own_client = local_hand_overs.get();
+    s.hand_overs_by.other_client = direct_hand_overs.get();
+    s.hand_overs_by.notification = notified_hand_overs.get();
+    s.hand_overs_by.expiry = expired_hand_overs.get();
+    s.claims_confirmed = claims_confirmed.get();
+    s.claims_passed_on = claims_passed_on.get();
+    s.claims_lost = claims_lost.get();
     s.longest_wait = std::chrono::nanoseconds{longest_wait_ns.get()};
     s.total_wait = std::chrono::nanoseconds{total_wait_ns.get()};
     s.total_hold = std::chrono::nanoseconds{total_hold_ns.get()};
@@ -26,6 +33,7 @@ stats counters::snapshot() const noexcept {
     s.losses.unreachable = lost(loss_reason::unreachable);
     s.losses.max_hold = lost(loss_reason::max_hold);
     s.losses.client_stopped = lost(loss_reason::client_stopped);
+    s.losses.max_renewals = lost(loss_reason::max_renewals);
     s.reconnects = reconnects.get();
     s.notifications = notifications.get();
     s.refused_notifications = refused_notifications.get();

@@ -30,10 +30,12 @@ private:
 };
 
 struct counters {
-    counter attempts, grants, refusals, waits, re_entries, hand_overs, longest_wait_ns,
-        total_wait_ns, total_hold_ns, renewals, failed_renewals, releases, withdrawals, reconnects,
-        notifications, refused_notifications, commands, waiters_now, leases_now, subscriptions_now;
-    std::array<counter, 7> losses;
+    counter attempts, grants, refusals, waits, re_entries, hand_overs, local_hand_overs,
+        direct_hand_overs, notified_hand_overs, expired_hand_overs, claims_passed_on, claims_lost,
+        claims_confirmed, longest_wait_ns, total_wait_ns, total_hold_ns, renewals, failed_renewals,
+        releases, withdrawals, reconnects, notifications, refused_notifications, commands,
+        waiters_now, leases_now, subscriptions_now;
+    std::array<counter, 8> losses;
 
     void lost(loss_reason reason) noexcept { losses[static_cast<std::size_t>(reason)].add(); }
     [[nodiscard]] stats snapshot() const noexcept;

@@ -93,7 +93,7 @@ public:
     }
     void on_unconfirmed() override { to_.note("unconfirmed " + channel_); }
     void on_refused(error_code) override { to_.note("refused " + channel_); }
-    void on_notification() override { to_.note("notification " + channel_); }
+    void on_notification(std::string_view) override { to_.note("notification " + channel_); }
 
 private:
     recorder& to_;
@@ -111,6 +111,7 @@ constexpr auto second = "00000000-0000-0000-0000-000000000002:2";
 detail::call acquire_by(std::string_view holder, std::chrono::nanoseconds timeout = 10s) {
     detail::call made{detail::scripts::lock_acquire, timeout};
     made.key("k").key("redisson_lock_token:{k}").arg("60000").arg(holder).arg("0").arg("0");
+    made.arg("1").arg("0").arg("0");
     return made;
 }
 

@@ -217,5 +217,6 @@ BOOST_AUTO_TEST_CASE(operations_may_be_started_by_threads_that_run_nothing) {
         caller.join();
     }
     BOOST_TEST(overlaps == 0);
-    BOOST_TEST(c.stats().releases == 100U);
+    auto const stats = c.stats();
+    BOOST_TEST(stats.releases + stats.hand_overs_by.own_client >= 100U);
 }

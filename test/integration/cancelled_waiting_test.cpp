@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(a_waiter_is_cancelled_while_it_subscribes) {
         call pending;
         c.start(op, pending);
         auto const asked = [&] {
-            return c.client.stats().subscriptions_now == 1 && c.client.stats().refusals == 1;
+            return c.client.stats().subscriptions_now >= 1 && c.client.stats().refusals == 1;
         };
         c.check(co_await c.until(asked), "(setup) subscribes");
         co_await ends_at_once(c, pending, type);

@@ -177,6 +177,36 @@ BOOST_AUTO_TEST_CASE(operations_end_in_time_while_the_command_connection_is_down
     });
 }
 
+// The server writes first to the client that it has had something for last. What a check costs is
+// gained by the waiter: its process need not wait until the releaser's has been served.
+BOOST_AUTO_TEST_CASE(a_check_leaves_before_a_release_that_one_client_waits_for) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
+        holdfast::client left{executor, server.url()};
+        holdfast::client right{executor, server.url()};
+        auto held = co_await left.lock("a").acquire();
+        auto const waits = start_acquire(right.lock("a"));
+        BOOST_REQUIRE(co_await co_eventually(5s, [&] { return right.stats().refusals >= 2; }));
+        BOOST_TEST(!co_await release(held));
+        BOOST_REQUIRE(co_await co_eventually(5s, [&] { return waits->done; }));
+        auto const claimed = [&] { return right.stats().claims_confirmed == 1; };
+        BOOST_REQUIRE(co_await co_eventually(5s, claimed));
+        auto const waits_again = start_acquire(left.lock("a"));
+        auto const refused = left.stats().refusals;
+        BOOST_REQUIRE(co_await co_eventually(5s, [&] { return left.stats().refusals > refused; }));
+        co_await sleep_for(100ms);  // the message that somebody waits
+        auto const before = right.stats().commands;
+        BOOST_TEST(!co_await release(waits->held));
+        BOOST_TEST(right.stats().commands == before + 2);
+        BOOST_REQUIRE(co_await co_eventually(5s, [&] { return waits_again->done; }));
+        BOOST_TEST(left.stats().hand_overs_by.other_client == 1U);
+        // Nobody waits.
+        auto const after = left.stats().commands;
+        BOOST_TEST(co_await co_eventually(5s, [&] { return left.stats().claims_confirmed == 1; }));
+        BOOST_TEST(!co_await release(waits_again->held));
+        BOOST_TEST(left.stats().commands <= after + 2);
+    });
+}
+
 BOOST_AUTO_TEST_CASE(the_server_kills_the_command_connection) {
     with_server([](redis_server& server, asio::any_io_executor executor) -> task {
         holdfast::client client{executor, short_leases(server.url(), 3s)};

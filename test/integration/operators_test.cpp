@@ -115,14 +115,14 @@ BOOST_AUTO_TEST_CASE(inspect_tells_who_has_the_lock) {
         BOOST_TEST(!held.never_expires);
         BOOST_TEST(held.holder == server.probe().hgetall("a").begin()->first);
         BOOST_TEST(held.hold_count == 1U);
-        BOOST_TEST(held.last_token.value == lease.token().value);
+        BOOST_TEST(held.last_token.value >= lease.token().value);
         BOOST_TEST(held.local_waiters == 3U);
         co_await client.shutdown();
 
         holdfast::client later{executor, server.url()};
         auto const free = co_await later.lock("a").inspect();
         BOOST_TEST(!free.held);
-        BOOST_TEST(free.last_token.value == lease.token().value);
+        BOOST_TEST(free.last_token.value >= lease.token().value);
     });
 }
 

@@ -32,7 +32,9 @@ std::string rights_in_the_readme() {
 // Each of these is refused before anything was written under the lock's key.
 BOOST_DATA_TEST_CASE(
     a_command_that_is_denied_fails_the_acquire_at_once,
-    data::make({"evalsha", "eval", "pttl", "set", "pexpire", "hdel", "incr", "time", "hset", "ping"}
+    data::make(
+        {"evalsha", "eval", "pttl", "set", "pexpire", "hdel", "incr -incrby", "time", "hset", "ping"
+        }
     ),
     command
 ) {
@@ -279,6 +281,11 @@ BOOST_AUTO_TEST_CASE(the_rights_in_the_readme_suffice_for_everything) {
         server.probe().script_flush();
         lease = co_await client.lock(name).acquire();
         co_await lease.release();
+        for (int i = 0; i < 2; ++i) {
+            lease = co_await client.lock(name).acquire({.lease = holdfast::learned});
+            co_await lease.release();
+        }
+        BOOST_TEST(server.probe().exists("holdfast_hold:{app:stock:7}"));
         BOOST_TEST(
             client.stats().refused_notifications + second.stats().refused_notifications == 0U
         );
@@ -288,6 +295,47 @@ BOOST_AUTO_TEST_CASE(the_rights_in_the_readme_suffice_for_everything) {
         co_await second.shutdown();
     });
     BOOST_TEST(log.count(log_level::error) == 0U, log.all());
+}
+
+// Those of a version that had no learned leases.
+BOOST_AUTO_TEST_CASE(without_the_right_to_learn_the_lease_is_that_of_the_configuration) {
+    auto const of_all =
+        std::string{"~a ~redisson_lock_token:* ~redisson_lock__channel:* ~holdfast_queue:* &* +@all"
+        };
+    for (auto const& rights :
+         {of_all, std::string{"~a ~redisson_lock_token:* &* +@all"} + " ~redisson_lock__channel:*"
+         }) {
+        log_lines log;
+        with_alice(rights, [&](redis_server& server, asio::any_io_executor executor) -> task {
+            auto settings = as_alice(server);
+            settings.log = log.sink();
+            holdfast::client client{executor, settings};
+            acquire_options const learning{.lease = holdfast::learned};
+            for (int i = 0; i < 3; ++i) {
+                auto lease = co_await client.lock("a").acquire(learning);
+                BOOST_TEST(server.probe().pttl("a") > 29'000);
+                auto [released] = co_await lease.release(as_result);
+                BOOST_TEST(!released, released.message());
+            }
+            BOOST_TEST(!server.probe().exists("holdfast_hold:{a}"));
+            BOOST_TEST(client.stats().reconnects == 0U);
+        });
+        BOOST_TEST(log.count(log_level::warning, "learned leases") == 1U, log.all());
+        BOOST_TEST(log.count(log_level::error) == 0U, log.all());
+    }
+}
+
+// The right is taken away while the lock is held.
+BOOST_AUTO_TEST_CASE(a_release_goes_on_without_what_it_may_not_tell) {
+    with_alice("~* &* +@all", [&](redis_server& server, asio::any_io_executor executor) -> task {
+        holdfast::client client{executor, as_alice(server)};
+        auto lease = co_await client.lock("a").acquire({.lease = holdfast::learned});
+        server.probe()
+            .cmd("ACL", "SETUSER", "alice", "resetkeys", "~a", "~redisson*", "~holdfast_queue*");
+        auto [released] = co_await lease.release(as_result);
+        BOOST_TEST(!released, released.message());
+        BOOST_TEST(!server.probe().exists("a"));
+    });
 }
 
 // A program has its own part of the key space, and nothing else.

@@ -175,6 +175,65 @@ BOOST_AUTO_TEST_CASE(max_hold_ends_a_lease) {
     });
 }
 
+BOOST_AUTO_TEST_CASE(after_max_renewals_the_lease_ends_by_time_and_its_holder_is_told) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
+        holdfast::client client{executor, short_leases(server.url(), 1s)};
+        holdfast::client other{executor, short_leases(server.url(), 1s)};
+        acquire_options const options{.max_renewals = 2};
+        auto held = co_await client.lock("a").acquire(options);
+        auto const start = lease_clock::now();
+        auto const lost = watch(held);
+        auto const waiting = start_acquire(other.lock("a"), {}, &held);
+
+        BOOST_REQUIRE(co_await co_eventually(5s, [&] { return lost->told; }));
+        BOOST_TEST((lost->reason == loss_reason::max_renewals));
+        BOOST_TEST((lost->at < held.deadline()));
+        BOOST_TEST(((lost->at - start) > 1'300ms));
+        BOOST_TEST(((lost->at - start) < 2'200ms));
+        BOOST_TEST(client.stats().renewals == 2U);
+        BOOST_TEST(client.stats().losses.max_renewals == 1U);
+        BOOST_REQUIRE(co_await co_eventually(3s, [&] { return waiting->done; }));
+        BOOST_TEST(!waiting->rival_was_valid);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_renewal_by_the_holder_starts_counting_again) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
+        holdfast::client client{executor, short_leases(server.url(), 1s)};
+        acquire_options const options{.max_renewals = 1};
+        auto held = co_await client.lock("a").acquire(options);
+        auto const lost = watch(held);
+        for (int i = 0; i < 6; ++i) {
+            co_await sleep_for(800ms);
+            BOOST_TEST(!co_await renew(held));
+        }
+        BOOST_TEST(!lost->told);
+        BOOST_REQUIRE(co_await co_eventually(5s, [&] { return lost->told; }));
+        BOOST_TEST((lost->reason == loss_reason::max_renewals));
+    });
+}
+
+// Each holder has its own count.
+BOOST_AUTO_TEST_CASE(the_next_holder_of_the_same_client_is_renewed_as_often) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
+        holdfast::client client{executor, short_leases(server.url(), 1s)};
+        acquire_options const options{.max_renewals = 3};
+        auto first = co_await client.lock("a").acquire(options);
+        holdfast::lease second;
+        client.lock("a").acquire(options, [&](error_code, holdfast::lease granted) {
+            second = std::move(granted);
+        });
+        co_await sleep_for(1'200ms);
+        BOOST_TEST(!co_await release(first));
+        BOOST_REQUIRE(co_await co_eventually(1s, [&] { return bool(second); }));
+        auto const start = lease_clock::now();
+        auto const lost = watch(second);
+        BOOST_REQUIRE(co_await co_eventually(5s, [&] { return lost->told; }));
+        BOOST_TEST((lost->reason == loss_reason::max_renewals));
+        BOOST_TEST(((lost->at - start) > 1'500ms));
+    });
+}
+
 BOOST_AUTO_TEST_CASE(who_waits_for_the_loss_is_told) {
     with_server([](redis_server& server, asio::any_io_executor executor) -> task {
         holdfast::client client{executor, short_leases(server.url(), 1500ms)};

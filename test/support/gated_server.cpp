@@ -92,6 +92,7 @@ std::size_t gated_server::arrived(std::string_view script) const {
          {&scripts::lock_acquire,
           &scripts::lock_release,
           &scripts::lock_renew,
+          &scripts::lock_renew_many,
           &scripts::lock_inspect,
           &scripts::lock_force_release}) {
         if (known->name == script) {

@@ -1,5 +1,5 @@
 // A process that holds a lock and says when its lease is lost. SIGSTOP, SIGCONT and SIGKILL come
-// from outside.
+// from outside. With "learned" it has held the lock briefly before, several times.
 
 #include <holdfast.hpp>
 
@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <utility>
 
 namespace asio = boost::asio;
 
@@ -40,6 +41,26 @@ asio::awaitable<void> notice_a_pause(asio::steady_timer& timer, clock_type::time
     }
 }
 
+// As usual holders do.
+asio::awaitable<void> hold_often(asio::io_context& context, holdfast::lock lock) {
+    asio::steady_timer timer{context};
+    for (int i = 0; i < 20; ++i) {
+        auto lease = co_await lock.acquire({.lease = holdfast::learned});
+        timer.expires_after(std::chrono::milliseconds{50});
+        co_await timer.async_wait(asio::use_awaitable);
+        co_await lease.release();
+    }
+}
+
+asio::awaitable<void> hold_once_more(asio::io_context& context, std::string url) {
+    holdfast::client client{context.get_executor(), url};
+    auto lock = client.lock("a");
+    co_await hold_often(context, lock);
+    auto lease = co_await lock.acquire({.lease = holdfast::learned});
+    say("token " + std::to_string(lease.token().value));
+    co_await lease.wait_lost();
+}
+
 asio::awaitable<void> hold(asio::io_context& context, std::string url) {
     auto settings = holdfast::parse_url(url);
     settings.lease = std::chrono::seconds{1};
@@ -60,12 +81,13 @@ asio::awaitable<void> hold(asio::io_context& context, std::string url) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 2) {
-        std::fprintf(stderr, "usage: %s URL\n", argv[0]);
+    if (argc != 2 && argc != 3) {
+        std::fprintf(stderr, "usage: %s URL [learned]\n", argv[0]);
         return 2;
     }
     asio::io_context context;
-    asio::co_spawn(context, hold(context, argv[1]), [](std::exception_ptr e) {
+    auto holds = argc == 3 ? hold_once_more(context, argv[1]) : hold(context, argv[1]);
+    asio::co_spawn(context, std::move(holds), [](std::exception_ptr e) {
         if (e) {
             std::rethrow_exception(e);
         }

@@ -75,7 +75,7 @@ std::vector<std::string> redis_probe::keys(std::string const& pattern) {
 std::vector<std::string> redis_probe::lock_keys() {
     auto all = keys();
     std::erase_if(all, [](std::string const& key) {
-        return key.starts_with("redisson_lock_token:");
+        return key.starts_with("redisson_lock_token:") || key.starts_with("holdfast_hold:");
     });
     return all;
 }
@@ -131,13 +131,19 @@ void redis_probe::subscribe(std::string const& channel) {
     checked({"SUBSCRIBE", channel});
 }
 
+void redis_probe::psubscribe(std::string const& pattern) {
+    checked({"PSUBSCRIBE", pattern});
+}
+
 std::optional<redis_probe::message> redis_probe::next_message(std::chrono::milliseconds limit) {
     auto const received = socket_.receive(limit);
     if (!received) {
         return std::nullopt;
     }
     auto const& parts = received->as_array();
-    return message{.channel = parts.at(1).as_string(), .payload = parts.at(2).as_string()};
+    // A message for a pattern names the pattern first.
+    std::size_t const at = parts.at(0).as_string() == "pmessage" ? 2 : 1;
+    return message{.channel = parts.at(at).as_string(), .payload = parts.at(at + 1).as_string()};
 }
 
 std::vector<std::map<std::string, std::string>> redis_probe::client_list() {

@@ -47,7 +47,7 @@ public:
 
     // Keys.
     std::vector<std::string> keys(std::string const& pattern = "*");  // sorted
-    std::vector<std::string> lock_keys();                             // all but token counters
+    std::vector<std::string> lock_keys();  // all but what outlives a lock
     bool exists(std::string const& key);
     std::int64_t pttl(std::string const& key);  // -1: does not expire; -2: no such key
     std::optional<std::string> get(std::string const& key);
@@ -61,6 +61,7 @@ public:
     std::vector<std::string> pubsub_channels(std::string const& pattern = "*");  // sorted
     std::int64_t pubsub_numsub(std::string const& channel);
     void subscribe(std::string const& channel);
+    void psubscribe(std::string const& pattern);
     std::optional<message> next_message(std::chrono::milliseconds limit);
 
     // Clients. A client is described by the fields of CLIENT LIST.

@@ -31,7 +31,12 @@ struct bare_client final : detail::client_context {
 
 struct bare_world {
     explicit bare_world(config settings = {})
-        : client{std::make_shared<bare_client>(context, std::move(settings))} {}
+        : client{std::make_shared<bare_client>(context, plain(std::move(settings)))} {}
+    // Without hand-over.
+    static config plain(config settings) {
+        settings.hand_over = false;
+        return settings;
+    }
     /// What the server did not answer holds the client, and the client holds the server.
     ~bare_world() { client->leave_context(); }
     bare_world(bare_world const&) = delete;

@@ -52,7 +52,9 @@ class scripted_client {
 public:
     using purpose = detail::connection_id::purpose;
 
-    explicit scripted_client(config settings = {}, bool connected = true) {
+    /// Without hand-over, unless a test is about that.
+    explicit scripted_client(config settings = {}, bool connected = true, bool hands_over = false) {
+        settings.hand_over = hands_over;
         settings.log = log.sink();
         state = detail::client_state::make(
             context.get_executor(),
@@ -113,10 +115,10 @@ public:
         on_strand([this, cause] { server->events->on_failure({}, cause); });
     }
     void notify() {
-        on_strand([this] { server->listeners->on_notification(on->channel); });
+        on_strand([this] { server->listeners->on_notification(on->channel(), "0"); });
     }
     void confirm() {
-        on_strand([this] { server->listeners->on_confirmed(on->channel); });
+        on_strand([this] { server->listeners->on_confirmed(on->channel()); });
     }
 
     detail::holds& held() { return state->acquires().held(); }

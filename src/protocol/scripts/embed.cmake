@@ -1,5 +1,5 @@
 # Writes OUTPUT: for each file of SCRIPTS a line HOLDFAST_SCRIPT(symbol, "name", "sha1", R"lua(text)lua").
-# Redis names a script by the SHA-1 of its text, so the text must be embedded byte for byte.
+# Redis names a script by the SHA-1 of its text, so what is embedded is what is sent, byte for byte.
 set(entries "")
 foreach(script IN LISTS SCRIPTS)
     get_filename_component(name "${script}" NAME_WE)
@@ -9,13 +9,17 @@ foreach(script IN LISTS SCRIPTS)
     string(SHA1 raw_sha "${text}")
     file(SHA1 "${script}" file_sha)
 
-    # `--#include FILE` stands for the text of a file in include/, once each.
-    string(REGEX MATCHALL "--#include [a-z_.]+\n" includes "${text}")
-    foreach(line IN LISTS includes)
-        string(REGEX REPLACE "--#include ([a-z_.]+)\n" "\\1" included "${line}")
-        file(READ "${CMAKE_CURRENT_LIST_DIR}/include/${included}" included_text)
+    # `--#include FILE` stands for the text of a file in include/, which may include others.
+    while(text MATCHES "--#include ([a-z_.]+)\n")
+        set(line "${CMAKE_MATCH_0}")
+        file(READ "${CMAKE_CURRENT_LIST_DIR}/include/${CMAKE_MATCH_1}" included_text)
         string(REPLACE "${line}" "${included_text}" text "${text}")
-    endforeach()
+    endwhile()
+
+    # A server that does not know a script gets its text: of the comments only the name, and no indentation.
+    string(REGEX REPLACE "\n *--[^\n]*" "" text "\n${text}")
+    string(REGEX REPLACE "\n[\n ]+" "\n" text "${text}")
+    set(text "-- holdfast ${primitive}.${name}${text}")
 
     # CMake drops a NUL byte, a compiler may turn CR LF into LF.
     if(NOT raw_sha STREQUAL file_sha OR text MATCHES "\r")

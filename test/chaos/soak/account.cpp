@@ -25,6 +25,7 @@ std::string_view name_of(loss_reason why) {
         case loss_reason::deleted: return "deleted";
         case loss_reason::unreachable: return "unreachable";
         case loss_reason::max_hold: return "max_hold";
+        case loss_reason::max_renewals: return "max_renewals";
         case loss_reason::client_stopped: return "client_stopped";
     }
     return "?";

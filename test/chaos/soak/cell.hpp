@@ -66,6 +66,7 @@ private:
     std::optional<levels> await_drained(worker_handle& worker, instant asked);
     /// Without a process: in which all of them could run.
     [[nodiscard]] nanos time_it_had(std::optional<std::int64_t> process, instant since) const;
+    [[nodiscard]] bool is_nobodys_place(test::redis_probe& probe, std::string const& key) const;
     std::vector<std::string> what_is_left(test::redis_probe& probe);
     /// False if there was something.
     bool look_for_what_is_left();
@@ -79,6 +80,7 @@ private:
     history_reader resource_history_;
     std::vector<worker_handle> workers_;
     std::int64_t last_worker_ = 0;
+    instant place_left_ = 0;
     checker checker_;
     std::vector<event> events_;
     bool broken_ = false;

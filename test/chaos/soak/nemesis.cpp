@@ -1,6 +1,7 @@
 #include "soak/nemesis.hpp"
 
 #include "soak/account.hpp"
+#include "soak/hand_overs.hpp"
 #include "soak/settings.hpp"
 #include "support/redis_probe.hpp"
 
@@ -191,6 +192,19 @@ worker_handle& any_worker(cell& where, std::mt19937_64& random) {
     return all[static_cast<std::size_t>(draw(random, 0, static_cast<int>(all.size()) - 1))];
 }
 
+void stop_for_long(cell& where, std::mt19937_64& random, worker_handle& victim) {
+    auto const since = now();
+    victim.child().pause();
+    sleep_ms(part_of_lease(random, 0.5, 3.0));
+    victim.child().resume();
+    where.note({.what = happening::paused, .process = victim.number(), .since = since});
+}
+
+void kill(cell& where, worker_handle& victim) {
+    victim.child().kill();
+    where.note({.what = happening::killed, .process = victim.number()});
+}
+
 // Also short ones, which make answers late and lose no lease.
 void pause_worker(cell& where, std::mt19937_64& random) {
     auto& victim = any_worker(where, random);
@@ -202,18 +216,86 @@ void pause_worker(cell& where, std::mt19937_64& random) {
         where.note({.what = happening::paused, .process = victim.number(), .since = since});
         sleep_ms(draw(random, 1, 60));
     }
-    auto const since = now();
-    victim.child().pause();
-    sleep_ms(part_of_lease(random, 0.5, 3.0));
-    victim.child().resume();
-    where.note({.what = happening::paused, .process = victim.number(), .since = since});
+    stop_for_long(where, random, victim);
 }
 
 void kill_worker(cell& where, std::mt19937_64& random) {
     auto& victim = any_worker(where, random);
-    victim.child().kill();
-    where.note({.what = happening::killed, .process = victim.number()});
+    kill(where, victim);
     where.replace(victim);
+}
+
+// Hand-overs
+
+using part = worker_handle* hand_overs::parts::*;
+
+// The victim of the next hand-over in which somebody has this part.
+worker_handle& await_part(hand_overs& heard, part which) {
+    constexpr auto patience = 10s;
+    auto const until = std::chrono::steady_clock::now() + patience;
+    while (std::chrono::steady_clock::now() < until) {
+        if (auto const one = heard.wait(1s); one && (*one).*which != nullptr) {
+            return *((*one).*which);
+        }
+    }
+    throw std::runtime_error{"no lock is handed over"};
+}
+
+void kill_at_a_hand_over(cell& where, std::mt19937_64& random, part which) {
+    for (int i = draw(random, 1, 5); i > 0; --i) {
+        hand_overs heard{where};
+        auto& victim = await_part(heard, which);
+        kill(where, victim);
+        where.replace(victim);
+    }
+}
+
+void stop_at_a_hand_over(cell& where, std::mt19937_64& random, part which) {
+    for (int i = draw(random, 1, 3); i > 0; --i) {
+        hand_overs heard{where};
+        stop_for_long(where, random, await_part(heard, which));
+    }
+}
+
+void kill_releaser(cell& where, std::mt19937_64& random) {
+    kill_at_a_hand_over(where, random, &hand_overs::parts::releaser);
+}
+
+void kill_receiver(cell& where, std::mt19937_64& random) {
+    kill_at_a_hand_over(where, random, &hand_overs::parts::receiver);
+}
+
+void kill_next(cell& where, std::mt19937_64& random) {
+    kill_at_a_hand_over(where, random, &hand_overs::parts::next);
+}
+
+void kill_releaser_and_receiver(cell& where, std::mt19937_64&) {
+    hand_overs heard{where};
+    for (;;) {
+        auto const one = heard.wait(10s);
+        if (!one) {
+            throw std::runtime_error{"no lock is handed over"};
+        }
+        if (one->releaser && one->receiver && one->releaser != one->receiver) {
+            kill(where, *one->releaser);
+            kill(where, *one->receiver);
+            where.replace(*one->releaser);
+            where.replace(*one->receiver);
+            return;
+        }
+    }
+}
+
+void stop_releaser(cell& where, std::mt19937_64& random) {
+    stop_at_a_hand_over(where, random, &hand_overs::parts::releaser);
+}
+
+void stop_receiver(cell& where, std::mt19937_64& random) {
+    stop_at_a_hand_over(where, random, &hand_overs::parts::receiver);
+}
+
+void stop_next(cell& where, std::mt19937_64& random) {
+    stop_at_a_hand_over(where, random, &hand_overs::parts::next);
 }
 
 }  // namespace
@@ -226,6 +308,13 @@ std::vector<fault> const& all_faults() {
         {"pause", "the server is stopped for 0.5 to 3 leases", pause_server},
         {"worker-pause", "a worker is stopped for 0.5 to 3 leases", pause_worker},
         {"worker-kill", "a worker is killed, another takes its place", kill_worker},
+        {"releaser-kill", "who hands a lock over is killed", kill_releaser},
+        {"receiver-kill", "who is handed a lock is killed", kill_receiver},
+        {"next-kill", "who is behind the receiver is killed", kill_next},
+        {"both-kill", "who hands a lock over and who is handed it", kill_releaser_and_receiver},
+        {"releaser-pause", "who hands a lock over is stopped for 0.5 to 3 leases", stop_releaser},
+        {"receiver-pause", "who is handed a lock is stopped for 0.5 to 3 leases", stop_receiver},
+        {"next-pause", "who is behind the receiver is stopped for 0.5 to 3 leases", stop_next},
         {"client-kill", "the server closes the command connections", kill_commands},
         {"notification-kill", "the server closes the notification connections", kill_notifications},
         {"client-pause", "CLIENT PAUSE ALL", pause_all},

@@ -94,14 +94,14 @@ private:
         switch (e.what) {
             case happening::moved: move_deadline(o, e); break;
             case happening::looked:
-                if (e.at >= e.deadline - rules_.loss_margin.count()) {
+                if (auto const end = e.deadline - margin_of(o, e.deadline); e.at >= end) {
                     found_.blame(
                         rule::validity,
                         e,
                         "the lease of op {} of worker {} was valid {:.3f} ms after its end",
                         e.op,
                         e.process,
-                        ms(e.at - e.deadline + rules_.loss_margin.count())
+                        ms(e.at - end)
                     );
                 }
                 break;
@@ -123,6 +123,17 @@ private:
                 break;
             default: break;
         }
+    }
+
+    // A lease that was shorter from the beginning has the same part of it, until it is renewed.
+    [[nodiscard]] instant margin_of(operation const& o, instant deadline) const {
+        auto const margin = rules_.loss_margin.count();
+        if (deadline != o.granted->deadline) {
+            return margin;
+        }
+        auto const time = static_cast<double>(deadline - o.granted->at);
+        auto const part = time / static_cast<double>(rules_.lease.count());
+        return std::min(margin, static_cast<instant>(part * static_cast<double>(margin)));
     }
 
     void once(event const*& place, event const& e) {

@@ -36,6 +36,20 @@ BOOST_AUTO_TEST_CASE(a_lease_that_is_valid_after_its_end_breaks_validity) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(a_lease_that_is_short_from_the_beginning_is_valid_until_the_same_part_of_it) {
+    for (auto const& [looked, fine] : {std::pair{859, true}, std::pair{860, false}}) {
+        history all;
+        auto op = all.op(1, 1);
+        op.invoke(1).granted(510, 5, 1010).says(looked, happening::looked).releasing(900);
+        all.events[2].deadline = at_ms(1010);
+        if (fine) {
+            keeps_all_rules(all);
+        } else {
+            breaks(all, rule::validity);
+        }
+    }
+}
+
 BOOST_AUTO_TEST_CASE(a_worker_may_not_keep_its_own_event_loop_busy) {
     for (auto const& [busy_ms, fine] : {std::pair{159, true}, std::pair{160, false}}) {
         history all;

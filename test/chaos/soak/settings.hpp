@@ -27,9 +27,11 @@ inline constexpr char const* key_prefix = "soak:";
 /// What the user may do: no more than the library needs. After the user's name in an ACL command.
 inline std::string const user_rules =
     "on >secret resetchannels ~soak:* ~redisson_lock_token:{soak:* "
-    "~redisson_lock__channel:{soak:* &redisson_lock__channel:{soak:* +ping +time +evalsha +eval "
-    "+subscribe +unsubscribe +pttl +hkeys +hgetall +hexists +hset +hdel +set +get +incr +pexpire "
-    "+exists +del +publish";
+    "~redisson_lock__channel:{soak:* ~holdfast_queue:{soak:* ~holdfast_hold:{soak:* "
+    "&redisson_lock__channel:{soak:* &holdfast_waiters:{soak:* &holdfast_client:* "
+    "+ping +time +evalsha +eval +subscribe +unsubscribe +pttl +hkeys +hgetall +hexists +hset +hdel "
+    "+set +get +incr +incrby +pexpire +pexpireat +exists +del +publish +zadd +zrem +zrange +zrank "
+    "+zscore +zcount +pubsub|numsub";
 
 }  // namespace holdfast::soak
 

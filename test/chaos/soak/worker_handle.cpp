@@ -52,19 +52,28 @@ worker_handle::worker_handle(
       history_{folder / fmt::format("worker-{}", number)},
       child_{worker_command(options, number, folder)} {}
 
-void worker_handle::expect(std::string_view word, millis limit) {
-    auto const line = child_.read_line(limit);
+std::string worker_handle::read_line(millis limit) {
+    auto line = child_.read_line(limit);
     if (!line) {
         throw std::runtime_error{fmt::format("it ended with {}", child_.wait())};
     }
-    if (*line != word) {
-        throw std::runtime_error{fmt::format("it said \"{}\" instead of \"{}\"", *line, word)};
+    return *std::move(line);
+}
+
+void worker_handle::await_ready(millis limit) {
+    constexpr std::string_view word = "ready ";
+    auto const line = read_line(limit);
+    if (!line.starts_with(word)) {
+        throw std::runtime_error{fmt::format("it said \"{}\" instead of \"ready\"", line)};
     }
+    client_id_ = line.substr(word.size());
 }
 
 void worker_handle::go(millis limit) {
     child_.signal(SIGUSR1);
-    expect("going", limit);
+    if (auto const line = read_line(limit); line != "going") {
+        throw std::runtime_error{fmt::format("it said \"{}\" instead of \"going\"", line)};
+    }
 }
 
 std::optional<levels> worker_handle::await_drained(millis limit) {

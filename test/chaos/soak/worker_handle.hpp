@@ -39,7 +39,9 @@ public:
     [[nodiscard]] std::int64_t number() const { return number_; }
     test::child_process& child() { return child_; }
 
-    void await_ready(millis limit) { expect("ready", limit); }
+    void await_ready(millis limit);
+    /// What the server knows its client by.
+    [[nodiscard]] std::string const& client_id() const { return client_id_; }
     void go(millis limit);
     void ask_to_drain() { child_.signal(SIGUSR2); }
     /// Nothing when it does not answer in time; it may be asked again.
@@ -56,11 +58,12 @@ public:
     std::optional<footprint> at_first{};
 
 private:
-    void expect(std::string_view word, millis limit);
+    std::string read_line(millis limit);
 
     std::int64_t number_;
     history_reader history_;
     test::child_process child_;
+    std::string client_id_;
 };
 
 }  // namespace holdfast::soak

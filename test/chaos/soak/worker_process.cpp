@@ -95,7 +95,7 @@ private:
         co_await locks.ready();
         asio::steady_timer beat{main_};
         asio::co_spawn(main_, watch_the_clock(beat), rethrow);
-        say("ready");
+        say("ready " + co_await client_id(locks));
         for (;;) {
             int const order = co_await orders.async_wait(awaited);
             if (order == SIGUSR1) {
@@ -119,6 +119,15 @@ private:
         stopped_ = true;
         beat.cancel();
         co_await locks.shutdown();
+    }
+
+    // What the server knows the client by.
+    asio::awaitable<std::string> client_id(client& locks) {
+        auto const mine = locks.lock(fmt::format("hello-{}", options_.number));
+        auto held = co_await mine.acquire();
+        auto const seen = co_await mine.inspect();
+        co_await held.release();
+        co_return seen.holder.substr(0, seen.holder.rfind(':'));
     }
 
     void send_to_work(workplace& place) {

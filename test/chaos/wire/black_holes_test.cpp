@@ -123,6 +123,8 @@ private:
         made.health_check_interval = timeout;
         made.reconnect_min = 5ms;
         made.reconnect_max = 100ms;
+        // A grant without an answer is what these cases look for.
+        made.confirm_grants = true;
         made.fallback_poll_interval = hole_.fallback ? 300ms : std::chrono::milliseconds{1h};
         return made;
     }

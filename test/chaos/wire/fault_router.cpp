@@ -1,5 +1,6 @@
 #include "fault_router.hpp"
 
+#include "protocol/hand_over_message.hpp"
 #include "protocol/reply.hpp"
 #include "protocol/scripts.hpp"
 #include "support/resp.hpp"
@@ -23,18 +24,17 @@ constexpr std::size_t key_at = 3;
 // Of one key, in the book of grants.
 constexpr std::size_t most_entries = 16;
 
-// Before the nonce, the floor of the counter, and how long to keep that.
-constexpr std::size_t holder_from_end = 4;
-
 struct known_script {
     holdfast::detail::script const* what;
     message_kind kind;
 };
 
-std::array<known_script, 5> const& known_scripts() {
-    static std::array<known_script, 5> const all{{
+std::array<known_script, 7> const& known_scripts() {
+    static std::array<known_script, 7> const all{{
         {&scripts::lock_acquire, message_kind::acquire},
+        {&scripts::lock_take_over, message_kind::acquire},
         {&scripts::lock_renew, message_kind::renew},
+        {&scripts::lock_renew_many, message_kind::renew},
         {&scripts::lock_release, message_kind::release},
         {&scripts::lock_inspect, message_kind::inspect},
         {&scripts::lock_force_release, message_kind::force_release},
@@ -84,8 +84,21 @@ std::string key_of_channel(std::string_view channel) {
     return std::string{channel.substr(0, channel.find('}'))};
 }
 
+// What a push tells a client that was handed a lock.
+std::optional<detail::hand_over_message> grant_in(std::string_view bytes) {
+    auto const at = bytes.find("grant lock ");
+    auto const end = bytes.rfind("\r\n");
+    if (at == std::string_view::npos || end < at) {
+        return std::nullopt;
+    }
+    return detail::read_hand_over_message(bytes.substr(at, end - at));
+}
+
 // Of a push that answers no command: the channel stands in it.
 message_subject push_subject(server_message const& message) {
+    if (auto const granted = grant_in(message.bytes)) {
+        return {message_kind::message, std::string{granted->lock}};
+    }
     auto const at = message.bytes.find(channel_prefix);
     if (at == std::string::npos) {
         return {};
@@ -155,10 +168,11 @@ std::string fault_router::holder(std::string const& key, fencing_token token) co
         return {};
     }
     auto const& all = entries->second;
-    auto const entry = std::find_if(all.begin(), all.end(), [token](auto const& one) {
-        return one.token == token.value;
+    // The tokens that follow belong to the same holder, until the next grant.
+    auto const entry = std::find_if(all.rbegin(), all.rend(), [token](auto const& one) {
+        return one.token <= token.value;
     });
-    return entry == all.end() ? std::string{} : entry->holder;
+    return entry == all.rend() ? std::string{} : entry->holder;
 }
 
 message_parts fault_router::pass(server_message message) {
@@ -168,6 +182,14 @@ message_parts fault_router::pass(server_message message) {
         }
     }
     return {std::move(message.bytes)};
+}
+
+void fault_router::note_grant(std::string const& key, grant_entry entry) {
+    auto& entries = book_[key];
+    entries.push_back(std::move(entry));
+    if (entries.size() > most_entries) {
+        entries.pop_front();
+    }
 }
 
 fault_router::edit fault_router::note(server_message const& message) {
@@ -182,12 +204,17 @@ fault_router::edit fault_router::note(server_message const& message) {
         holdfast::detail::script_reply const reply{parse_message(rest).as_string()};
         if (reply.integer(0) == 1) {
             auto const token = static_cast<std::uint64_t>(reply.integer(1));
+            // EVALSHA, the script, the number of keys, the keys, the lease, the holder.
             auto const& words = message.command;
-            auto& entries = book_[subject.key];
-            entries.push_back({token, words.at(words.size() - holder_from_end)});
-            if (entries.size() > most_entries) {
-                entries.pop_front();
-            }
+            auto const keys = static_cast<std::size_t>(std::stoul(std::string{words.at(2)}));
+            note_grant(subject.key, {token, std::string{words.at(keys + 4)}});
+        }
+    } else if (message.command.empty()) {
+        if (auto const granted = grant_in(message.bytes)) {
+            note_grant(
+                std::string{granted->lock},
+                {granted->token.value, std::string{granted->holder}}
+            );
         }
     }
     return line.what;

@@ -89,6 +89,7 @@ private:
         std::string holder;
     };
 
+    void note_grant(std::string const& key, grant_entry entry);
     message_parts pass(server_message message);
     edit note(server_message const& message);
 

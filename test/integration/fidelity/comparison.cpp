@@ -10,8 +10,8 @@ namespace holdfast::test {
 using memory::value;
 
 bool fits(value const& server, value const& first, value const& last) {
-    if (first == last) {
-        return server == first;
+    if (first == last || server == first || server == last) {
+        return server == first || server == last;
     }
     auto const from = to_integer(first);
     auto const to = to_integer(last);

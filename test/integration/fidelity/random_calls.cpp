@@ -1,28 +1,16 @@
 #include "fidelity/random_calls.hpp"
 
 #include "fidelity/command_forms.hpp"
-#include "protocol/scripts.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cstdlib>
 #include <utility>
 
 namespace holdfast::test {
 
+using namespace std::string_literals;
 using namespace std::string_view_literals;
-
-namespace scripts = detail::scripts;
-
-std::span<detail::script const* const> library_scripts() {
-#define HOLDFAST_SCRIPT(symbol, name, sha1, text) &scripts::symbol,
-    static std::array const all{
-#include "protocol/scripts.inc"
-    };
-#undef HOLDFAST_SCRIPT
-    return all;
-}
 
 namespace {
 
@@ -82,6 +70,14 @@ std::string call_maker::channel(std::size_t of) const {
     return "redisson_lock__channel:{" + lock(of) + "}";
 }
 
+std::string call_maker::queue(std::size_t of) const {
+    return "holdfast_queue:{" + lock(of) + "}";
+}
+
+std::string call_maker::usual_hold(std::size_t of) const {
+    return "holdfast_hold:{" + lock(of) + "}";
+}
+
 std::vector<std::string> call_maker::channels() const {
     std::vector<std::string> all;
     for (std::size_t of = 0; of < families; ++of) {
@@ -130,124 +126,6 @@ std::string_view call_maker::type_of(std::string_view form) {
     }
 }
 
-// --- scripts
-
-void call_maker::start_script(
-    detail::script const& which,
-    std::initializer_list<std::string> keys
-) {
-    bool const by_name = chance(80);
-    add(by_name ? "EVALSHA" : "EVAL");
-    add(std::string{by_name ? which.sha1 : which.text});
-    add(std::to_string(keys.size()));
-    for (auto const& one : keys) {
-        add(one);
-    }
-}
-
-void call_maker::acquire(detail::script const& which) {
-    auto const of = family();
-    // Somebody might take a lock for a counter.
-    auto const count = chance(2) ? lock(of) : counter(of);
-    bool const preflight = chance(15);
-    use(lock(of));
-    use(count);
-    call_.counters = {count};
-    if (preflight) {
-        start_script(which, {lock(of), count, channel(of)});
-    } else {
-        start_script(which, {lock(of), count});
-    }
-    add(milliseconds());
-    last_holder_[of] = holder_of(of);
-    add(last_holder_[of]);
-    add(chance(30) ? "0" : chance(60) ? "2592000000" : milliseconds());
-    // The clock is looked at never, always, or for some counters.
-    add(chance(40) ? "0" : chance(60) ? "9007199254740991" : milliseconds());
-    add(nonce());
-}
-
-void call_maker::release(detail::script const& which) {
-    auto const of = family();
-    use(lock(of));
-    start_script(which, {lock(of), channel(of)});
-    add(holder_of(of));
-    add(nonce());
-}
-
-void call_maker::renew(detail::script const& which) {
-    auto const of = family();
-    use(lock(of));
-    start_script(which, {lock(of)});
-    add(milliseconds());
-    add(holder_of(of));
-    add(nonce());
-}
-
-void call_maker::inspect(detail::script const& which) {
-    auto const of = family();
-    use(lock(of));
-    start_script(which, {lock(of), counter(of)});
-    add(nonce());
-}
-
-void call_maker::force_release(detail::script const& which) {
-    auto const of = family();
-    use(lock(of));
-    start_script(which, {lock(of), channel(of)});
-    add(nonce());
-}
-
-// A script of which nothing is known here gets whatever there is.
-void call_maker::unknown_script(detail::script const& which) {
-    auto const of = family();
-    use(lock(of));
-    use(counter(of));
-    call_.counters = {counter(of)};
-    call_.fleeting = true;
-    call_.unordered = true;
-    start_script(which, {lock(of), counter(of), channel(of)});
-    std::string (call_maker::* const kinds[])() = {
-        &call_maker::holder,
-        &call_maker::milliseconds,
-        &call_maker::nonce,
-        &call_maker::integer,
-        &call_maker::junk,
-    };
-    for (auto count = below(8); count > 0; --count) {
-        add((this->*kinds[below(std::size(kinds))])());
-    }
-}
-
-void call_maker::call_script() {
-    struct known {
-        detail::script const* which;
-        std::size_t weight;
-        void (call_maker::*make)(detail::script const&);
-    };
-    static constexpr known all[] = {
-        {&scripts::lock_acquire, 50, &call_maker::acquire},
-        {&scripts::lock_release, 20, &call_maker::release},
-        {&scripts::lock_renew, 15, &call_maker::renew},
-        {&scripts::lock_inspect, 10, &call_maker::inspect},
-        {&scripts::lock_force_release, 5, &call_maker::force_release},
-    };
-    constexpr std::size_t total = 100;
-    if (library_scripts().size() > std::size(all) && chance(20)) {
-        auto const* const which = library_scripts()[below(library_scripts().size())];
-        if (std::ranges::find(all, which, &known::which) == std::end(all)) {
-            return unknown_script(*which);
-        }
-    }
-    auto drawn = below(total);
-    for (auto const& one : all) {
-        if (drawn < one.weight) {
-            return (this->*one.make)(*one.which);
-        }
-        drawn -= one.weight;
-    }
-}
-
 void call_maker::script_cache() {
     auto const& which = *library_scripts()[below(library_scripts().size())];
     switch (below(8)) {
@@ -267,7 +145,15 @@ void call_maker::scene() {
     use(lock(of));
     use(counter(of));
     auto& words = call_.words;
-    switch (below(12)) {
+    switch (below(13)) {
+        case 12:
+            use(usual_hold(of));
+            words = {
+                "SET",
+                usual_hold(of),
+                chance(70) ? std::to_string(below(9'000'000)) : content()
+            };
+            break;
         case 0: words = {"SET", counter(of), counter_content()}; break;
         case 1: words = {"SET", counter(of), counter_content(), "PX", milliseconds()}; break;
         case 2: words = {"DEL", counter(of)}; break;

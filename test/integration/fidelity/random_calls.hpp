@@ -65,6 +65,8 @@ private:
     std::string lock(std::size_t of) const;
     std::string counter(std::size_t of) const;
     std::string channel(std::size_t of) const;
+    std::string queue(std::size_t of) const;
+    std::string usual_hold(std::size_t of) const;
     std::string key(std::string_view form);
     std::string_view type_of(std::string_view form);
 
@@ -83,12 +85,16 @@ private:
     std::string counter_content();
 
     void use(std::string key);
-    void start_script(detail::script const& which, std::initializer_list<std::string> keys);
+    void start_script(detail::script const& which, std::vector<std::string> const& keys);
     void add(std::string word) { call_.words.push_back(std::move(word)); }
     void call_script();
     void acquire(detail::script const& which);
+    void take_over(detail::script const& which);
+    void add_learned_terms();
+    void add_ended_holds();
     void release(detail::script const& which);
     void renew(detail::script const& which);
+    void renew_many(detail::script const& which);
     void inspect(detail::script const& which);
     void force_release(detail::script const& which);
     void unknown_script(detail::script const& which);

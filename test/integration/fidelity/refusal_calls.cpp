@@ -20,14 +20,32 @@ std::string text(std::string_view one) {
 
 constexpr std::string_view holder = "2b5c1f9e-0d53-4c53-8a3e-1f0b6f4d9a01:1";
 
-command acquire(std::string const& name, bool preflight = false) {
-    command
-        words{"EVAL", text(scripts::lock_acquire.text), "2", name, name + ":counter", "3600000"};
-    words.insert(words.end(), {text(holder), "0", "9007199254740991", "a_nonce"});
+// A lease that was given before is extended, however long ago that was.
+constexpr std::string_view first_lease = "3600000";
+constexpr std::string_view later_lease = "5400000";
+
+command acquire(
+    std::string const& name,
+    bool preflight = false,
+    std::string_view lease = later_lease
+) {
+    command words{"EVAL", text(scripts::lock_acquire.text), "2", name, name + ":counter"};
+    words.insert(
+        words.end(),
+        {text(lease), text(holder), "0", "9007199254740991", "1", "0", "0", "a_nonce"}
+    );
     if (preflight) {
         words[2] = "3";
         words.insert(words.begin() + 5, name + ":channel");
     }
+    return words;
+}
+
+command learned_acquire(std::string const& name) {
+    auto words = acquire(name);
+    words[2] = "3";
+    words.insert(words.begin() + 5, "usual");
+    words.insert(words.end() - 1, {"5000", "6"});
     return words;
 }
 
@@ -49,6 +67,9 @@ commands calls_of_scripts() {
         all.push_back(
             {"EVAL", text(scripts::lock_renew.text), "1", name, "7200000", text(holder), "n"}
         );
+        command many{"EVAL", text(scripts::lock_renew_many.text), "2", name, "hash"};
+        many.insert(many.end(), {"7200000", text(holder), "7200000", "field", "n"});
+        all.push_back(std::move(many));
         all.push_back(
             {"EVAL", text(scripts::lock_inspect.text), "2", name, text(name) + ":counter", "n"}
         );
@@ -56,6 +77,19 @@ commands calls_of_scripts() {
             {"EVAL", text(scripts::lock_release.text), "2", name, "channel", text(holder), "n"}
         );
         all.push_back({"EVAL", text(scripts::lock_force_release.text), "2", name, "channel", "n"});
+        all.push_back(learned_acquire(name));
+        command told{"EVAL", text(scripts::lock_release.text), "3", name, "channel", "usual"};
+        told.insert(told.end(), {text(holder), "", "", "0", "0", "", "1", "50000", "n"});
+        all.push_back(std::move(told));
+        command over{
+            "EVAL",
+            text(scripts::lock_take_over.text),
+            "2",
+            name,
+            std::string{name} + ":counter"
+        };
+        over.insert(over.end(), {"3600000", text(holder), "0", "0", "1", "", "field", "1", "n"});
+        all.push_back(std::move(over));
     }
     auto const once = all.size();
     for (std::size_t i = 0; i < once; ++i) {
@@ -111,7 +145,7 @@ commands scene() {
     for (auto const* const name : {"held", "theirs", "free", "gone"}) {
         all.push_back({"SET", text(name) + ":counter", "4000000000000000"});
     }
-    all.push_back(acquire("held"));
+    all.push_back(acquire("held", false, first_lease));
     all.push_back({"HSET", "theirs", "other:1", "1"});
     all.push_back({"HSET", "hash", "field", "1"});
     all.push_back({"SET", "string", "text"});

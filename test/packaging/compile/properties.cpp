@@ -70,6 +70,17 @@ static_assert(!std::constructible_from<client, int&, char const*>);
 static_assert(std::is_trivially_destructible_v<holdfast::acquire_options>);
 static_assert(std::is_aggregate_v<holdfast::acquire_options>);
 
+// A lease is a duration, `learned`, or nothing; a number would have no unit.
+using holdfast::lease_duration;
+static_assert(std::convertible_to<std::chrono::hours, lease_duration>);
+static_assert(std::convertible_to<holdfast::learned_t, lease_duration>);
+static_assert(!std::convertible_to<int, lease_duration>);
+static_assert(!std::convertible_to<std::chrono::duration<double>, lease_duration>);
+static_assert(
+    lease_duration{std::chrono::seconds{1}} == lease_duration{std::chrono::milliseconds{1000}}
+);
+static_assert(lease_duration{} != lease_duration{holdfast::learned});
+
 // An owner is made by make() only: braces do not make one.
 static_assert(std::is_trivially_destructible_v<holdfast::owner>);
 static_assert(std::regular<holdfast::owner> == false && std::equality_comparable<holdfast::owner>);
@@ -79,6 +90,11 @@ static_assert(!std::is_default_constructible_v<holdfast::owner>);
 [[maybe_unused]] asio::awaitable<void> braces_are_options(lock l) {
     static_cast<void>(co_await l.acquire({}));
     static_cast<void>(co_await l.acquire({.lease = std::chrono::seconds{1}}));
+    static_cast<void>(co_await l.acquire({.lease = holdfast::learned}));
+    static_cast<void>(co_await l.acquire({.lease = {}}));
+    static_cast<void>(
+        co_await l.acquire({.max_renewals = 3, .orphan_after = std::chrono::minutes{1}})
+    );
     static_cast<void>(co_await l.acquire({.owner = holdfast::owner::make()}));
     static_cast<void>(co_await l.acquire({.max_hold = std::chrono::hours{1}, .owner = {}}));
 }

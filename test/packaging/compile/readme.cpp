@@ -102,3 +102,8 @@ asio::awaitable<void> twice(holdfast::client& client) {
     co_await inner.release();
     co_await outer.release();  // the last one frees the lock
 }
+
+asio::awaitable<void> brief(holdfast::client& client) {
+    auto lease = co_await client.lock("lock:stock").acquire({.lease = holdfast::learned});
+    co_await lease.release();
+}

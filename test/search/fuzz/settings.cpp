@@ -66,6 +66,7 @@ config any_config(input& in) {
     settings.health_check_interval = any_time(in, settings.health_check_interval);
     settings.reconnect_max = any_time(in, settings.reconnect_max);
     settings.fallback_poll_interval = any_time(in, settings.fallback_poll_interval);
+    settings.learned_lease_min = any_time(in, settings.learned_lease_min);
     settings.fence_ttl = any_time(in, settings.fence_ttl);
     settings.shutdown_timeout = any_time(in, settings.shutdown_timeout);
     settings.max_waiters = in.number<std::uint16_t>();
@@ -74,10 +75,14 @@ config any_config(input& in) {
 
 acquire_options any_options(input& in) {
     acquire_options options;
-    options.lease = any_time(in, options.lease);
+    options.lease = any_time(in, options.lease.length());
     options.max_hold = any_time(in, options.max_hold);
     options.renew_at = any_part(in, options.renew_at);
     options.renew = in.flag();
+    if (in.flag()) {
+        options.lease = learned;
+    }
+    options.orphan_after = any_time(in, options.orphan_after);
     return options;
 }
 

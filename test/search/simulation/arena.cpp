@@ -68,6 +68,10 @@ void arena::settle() {
     if (all_.quiet && !world_.failed()) {
         world_.run_until(world_.now() + 2s);
         for (auto const& key : server_.data().lock_keys()) {
+            // A queue remembers the turns of those that do not queue until it expires.
+            if (key.starts_with("holdfast_queue:") && server_.data().pttl(key) > 0) {
+                continue;
+            }
             world_.violation("nobody has " + key + ", but it is held on the server");
         }
     }
@@ -93,6 +97,13 @@ void arena::check_empty(node& one) {
 }
 
 void arena::part() {
+    // The place in a queue of a client that was killed, was closed while the server refused it, or
+    // lost its rights, or whose attempt ran late, or whose withdrawal was given up, goes when the
+    // next one in the queue comes, or in the end.
+    bool const places_may_stay = all_.denials || all_.two_versions || all_.long_faults ||
+                                 std::any_of(nodes_.begin(), nodes_.end(), [](auto const& one) {
+                                     return one->killed() || one->closed();
+                                 });
     for (auto const& one : nodes_) {
         if (!one->killed() && !one->closed()) {
             one->close(world_.dice().chance(50));
@@ -110,6 +121,9 @@ void arena::part() {
         world_.run_until(world_.now() + longest);
     }
     for (auto const& key : server_.data().lock_keys()) {
+        if (places_may_stay && key.starts_with("holdfast_queue:") && server_.data().pttl(key) > 0) {
+            continue;
+        }
         world_.violation(
             fmt::format("{} is left on the server, for {} ms", key, server_.data().pttl(key))
         );

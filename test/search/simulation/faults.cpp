@@ -43,6 +43,8 @@ void faults::lasts(nanos how_long, undo end) {
         all_.judge.on_disturbance_ends();
     });
     all_.judge.on_disturbance_starts();
+    // The next connection may take as long again, and more.
+    all_.long_faults = all_.long_faults || how_long >= nanos{all_.lease} / 4;
     going_on_.push_back(kept);
     all_.in.after(how_long, [this, kept] {
         if (*kept) {
@@ -81,7 +83,7 @@ std::string const& faults::some_lock() {
 
 std::string faults::some_script() {
     return dice().one_of<char const*>(
-        {"", "lock.acquire", "lock.acquire", "lock.renew", "lock.release"}
+        {"", "lock.acquire", "lock.acquire", "lock.renew", "lock.renew_many", "lock.release"}
     );
 }
 
@@ -91,7 +93,7 @@ void faults::happen() {
     if (which < 20) {
         on_network(dice().below(7));
     } else if (which < 42) {
-        on_message(dice().below(6));
+        on_message(dice().below(8));
     } else if (which < 58) {
         on_server(dice().below(6));
     } else if (which < 72) {
@@ -188,6 +190,15 @@ void faults::on_message(std::size_t which) {
             say("twice, the second time later: " + script);
             all_.on.run_twice(script, some_moment());
             break;
+        case 4:
+        case 5: {
+            say("the next message that gives a lock away is late, early, lost or repeated");
+            auto const how = dice().one_of(
+                {grant_fault::late, grant_fault::early, grant_fault::lost, grant_fault::repeated}
+            );
+            all_.on.set_grant_fault(how, some_moment());
+            break;
+        }
         default:
             if (auto const one = some_link()) {
                 say("the next answer is dropped, repeated, swapped, or one too many");
@@ -214,17 +225,26 @@ void faults::on_process(std::size_t which) {
             what(*still);
         }
     };
+    auto const go_on = [this, if_alive] {
+        if_alive([this](node& one) {
+            one.of().resume();
+            all_.judge.hand_overs().on_resumed(one.number());
+        });
+    };
+    if (which < 3) {
+        all_.judge.hand_overs().on_stopped(whose->number());
+    }
     switch (which) {
         case 0:
         case 1:
             say(fmt::format("p{} is stopped", whose->number()));
             whose->of().pause();
-            lasts(a_while(), [if_alive] { if_alive([](node& one) { one.of().resume(); }); });
+            lasts(a_while(), go_on);
             break;
         case 2:
             say(fmt::format("the machine of p{} is suspended", whose->number()));
             whose->of().suspend();
-            lasts(a_while(), [if_alive] { if_alive([](node& one) { one.of().resume(); }); });
+            lasts(a_while(), go_on);
             break;
         case 3: {
             auto* const lane = &whose->random_lane();
@@ -248,6 +268,7 @@ void faults::on_process(std::size_t which) {
             if (!whose->closed()) {
                 say(fmt::format("the client of p{} is closed", whose->number()));
                 whose->close(dice().chance(50));
+                all_.judge.hand_overs().on_stopped(whose->number());
                 at_once();
             }
             break;

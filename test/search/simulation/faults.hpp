@@ -44,6 +44,9 @@ private:
     void on_server(std::size_t which);
     void on_data(std::size_t which);
     void on_refusal();
+    void strange_usual_hold(std::string const& lock);
+    void give_back(std::string const& lock);
+    void end_endless(std::string const& lock);
     void on_rules(std::size_t which);
     void on_process(std::size_t which);
 

@@ -65,6 +65,9 @@ void faults::on_data(std::size_t which) {
         case 2:
             say(lock + " is deleted without a notification");
             all_.judge.excuse(lock);
+            if (!on.queue_of(lock).empty()) {
+                all_.judge.reached(sometimes::queue_outlives);
+            }
             on.data().erase(lock);
             break;
         case 3:
@@ -74,12 +77,15 @@ void faults::on_data(std::size_t which) {
         case 4:
             say("the server's clock goes forward");
             all_.judge.excuse("");
+            all_.judge.on_clock_step();
+            all_.judge.hand_overs().on_clock_step(false);
             all_.judge.reached(sometimes::clock_fault);
             on.step_clock(dice().any_scale(10ms, 10s));
             break;
         case 5:
             say("the server's clock goes back");
             all_.judge.forget_tokens();
+            all_.judge.hand_overs().on_clock_step(true);
             on.step_clock(-dice().any_scale(10ms, 5s));
             break;
         case 6: {
@@ -88,25 +94,64 @@ void faults::on_data(std::size_t which) {
             }
             say("somebody else takes " + lock);
             on.as_operator({"HSET", lock, other_holder, "1"});
+            if (dice().chance(50)) {
+                all_.judge.on_endless_holder(lock);
+                all_.in.after(a_while(), [this, lock] { end_endless(lock); });
+                break;
+            }
             on.as_operator({"PEXPIRE", lock, std::to_string(200 + dice().below(3'000))});
             all_.judge.on_other_holder(lock, true);
-            all_.in.after(a_while(), [this, lock] {
-                if (all_.judge.holds_on_server(lock, other_holder) && all_.on.up()) {
-                    all_.in.trace(nullptr, "FAULT: somebody else gives back " + lock);
-                    all_.on.as_operator({"DEL", lock});
-                    all_.on.as_operator({"PUBLISH", "redisson_lock__channel:{" + lock + "}", "0"});
-                    all_.judge.on_other_holder(lock, false);
-                }
-            });
+            all_.in.after(a_while(), [this, lock] { give_back(lock); });
             break;
         }
         default: {
+            if (dice().chance(50)) {
+                strange_usual_hold(lock);
+                break;
+            }
             say("a foreign value stands in the place of " + lock);
             all_.foreign_values = true;
             all_.judge.excuse(lock);
             on.as_operator({"SET", lock, "precious", "PX", "1500"});
             break;
         }
+    }
+}
+
+// Whatever stands there, locks are granted and released.
+void faults::strange_usual_hold(std::string const& lock) {
+    say("something else stands for the usual hold of " + lock);
+    auto const key = "holdfast_hold:{" + lock + "}";
+    all_.on.as_operator({"DEL", key});
+    if (dice().chance(30)) {
+        all_.on.as_operator({"HSET", key, "precious", "1"});
+        return;
+    }
+    auto const* const text = dice().one_of<char const*>(
+        {"", "-5", "0", "1e300", "nan", "99999999999", "100000000000", "0x10", "12 34"}
+    );
+    all_.on.as_operator({"SET", key, text});
+}
+
+void faults::give_back(std::string const& lock) {
+    if (all_.judge.holds_on_server(lock, other_holder) && all_.on.up()) {
+        all_.in.trace(nullptr, "FAULT: somebody else gives back " + lock);
+        all_.on.as_operator({"DEL", lock});
+        all_.on.as_operator({"PUBLISH", "redisson_lock__channel:{" + lock + "}", "0"});
+        all_.judge.on_other_holder(lock, false);
+    }
+}
+
+// Gives it back, or gives it an expiry in the end: then it may not be taken over any more.
+void faults::end_endless(std::string const& lock) {
+    if (!all_.on.up()) {
+        all_.in.after(100ms, [this, lock] { end_endless(lock); });
+    } else if (dice().chance(50)) {
+        give_back(lock);
+    } else if (all_.judge.holds_on_server(lock, other_holder)) {
+        all_.in.trace(nullptr, "FAULT: somebody else limits " + lock);
+        all_.on.as_operator({"PEXPIRE", lock, std::to_string(200 + dice().below(3'000))});
+        all_.judge.on_endless_limited(lock);
     }
 }
 
@@ -174,6 +219,7 @@ void faults::on_rules(std::size_t which) {
             lasts(a_while(), [&on] { on.data().set_refusal(refusal::none); });
             return;
     }
+    all_.judge.hand_overs().excuse();
     on.data().set_user("default", rules);
     lasts(a_while(), [&on] { on.data().set_user("default", user_rules{}); });
 }

@@ -84,7 +84,11 @@ void link::send_to_client(value message) {
         return;
     }
     if (message.type == value::kind::push) {
-        transmit(std::move(message));
+        if (message.elements.size() == 3 && message.elements[2].text.starts_with("grant ")) {
+            transmit_grant(std::move(message));
+        } else {
+            transmit(std::move(message));
+        }
         return;
     }
     if (answer_fault_ != answer_fault::none && to_.clients_idle_) {
@@ -107,6 +111,37 @@ void link::send_to_client(value message) {
     if (kept_back_) {
         transmit(*std::exchange(kept_back_, std::nullopt));
     }
+}
+
+void link::transmit_grant(value message) {
+    auto const by = to_.grant_fault_by_;
+    auto const until = to_.in().now() + by;
+    switch (std::exchange(to_.grant_fault_, grant_fault::none)) {
+        case grant_fault::none: break;
+        case grant_fault::late: down_.last_arrival = std::max(down_.last_arrival, until); break;
+        case grant_fault::early:
+            for (auto const& one : to_.links()) {
+                if (one->of_ == of_ && one->for_commands_) {
+                    one->down_.last_arrival = std::max(one->down_.last_arrival, until);
+                }
+            }
+            break;
+        case grant_fault::lost:
+            to_.on_grant_lost();
+            // Not now: a script runs.
+            to_.in().after(0ns, [self = shared_from_this()] {
+                self->close_by_server(asio::error::connection_reset);
+            });
+            return;
+        case grant_fault::repeated:
+            to_.in().after(by, [self = shared_from_this(), message] {
+                if (self->open()) {
+                    self->transmit(message);
+                }
+            });
+            break;
+    }
+    transmit(std::move(message));
 }
 
 void link::transmit(value message) {

@@ -66,6 +66,7 @@ private:
 
     void arrive_at_server(std::string bytes);
     void transmit(value message);
+    void transmit_grant(value message);
     void end_session();
     void watch_health_since(nanos contact);
     void check_health(nanos since);

@@ -29,6 +29,10 @@ struct setting {
     bool foreign_values = false;
     bool denials = false;
     bool bad_passwords = false;
+    /// A client may have given up a withdrawal, because the lease that it was for had ended.
+    bool long_faults = false;
+    /// Some clients do not queue.
+    bool two_versions = false;
     /// Nothing is disturbed any more, from this time on.
     nanos heals_at{0};
     bool healed = false;

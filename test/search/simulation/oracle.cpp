@@ -13,6 +13,9 @@ namespace {
 // How long a neighbour's answer may be taken for one's own.
 constexpr nanos moments = 500ms;
 
+// Of a learned lease of 1 s.
+constexpr nanos shortest_margin = 100ms;
+
 bool is_valid(oracle::belief const& one) {
     view_of const view{*one.of};
     return one.held->valid();
@@ -20,8 +23,12 @@ bool is_valid(oracle::belief const& one) {
 
 }  // namespace
 
-oracle::oracle(world& in, server& of) : in_{in}, server_{of} {
+oracle::oracle(world& in, server& of)
+    : in_{in},
+      server_{of},
+      hand_overs_{in, of, [this](sometimes what) { reached(what); }} {
     server_.on_script = [this](script_event const& what) { on_script(what); };
+    server_.on_renewed_together = [this] { reached(sometimes::renewed_together); };
     server_.on_answer = [this](std::uint32_t process, value const& answer) {
         on_answer(process, answer);
     };
@@ -38,18 +45,23 @@ oracle::belief_ref oracle::on_delivered(
     process& of,
     lane& on,
     std::string const& lock,
-    holdfast::lease const& held
+    holdfast::lease const& held,
+    lease_kind kind
 ) {
     reached(sometimes::granted);
     auto const token = held.token().value;
     auto& known = truths_[lock];
-    auto const granted = known.granted.find(token);
-    if (granted == known.granted.end()) {
+    auto const after = known.granted.upper_bound(token);
+    auto const granted = after == known.granted.begin() ? after : std::prev(after);
+    if (granted == known.granted.end() || token < granted->first || token > granted->second.last) {
         in_.violation(fmt::format("a lease of {} with token {}, which was not granted", lock, token)
         );
         return beliefs_.insert(beliefs_.end(), {&of, &on, &held, lock, token, {}});
     }
-    auto const& holder = granted->second;
+    auto const& holder = granted->second.holder;
+    if (!excused_.contains(holder)) {
+        judge_token(known, lock, held, kind.owned);
+    }
     known.delivered.insert(holder);
     if (known.executions[holder] > 1) {
         reached(sometimes::granted_after_unknown);
@@ -57,14 +69,38 @@ oracle::belief_ref oracle::on_delivered(
     if (passed_on_.erase({of.number(), lock}) > 0) {
         reached(sometimes::forwarded);
     }
-    beliefs_.push_back({&of, &on, &held, lock, token, holder});
+    beliefs_.push_back({&of, &on, &held, lock, token, holder, of.clock(), in_.now()});
     auto const made = std::prev(beliefs_.end());
+    // The options of an owner's first lease govern the others, too.
+    made->loss_margin =
+        kind.owned || kind.learned ? std::min(loss_margin_, shortest_margin) : loss_margin_;
     watch_deadline(made);
     check(lock);
     return made;
 }
 
+// No two leases have the same token, and whoever may act has a greater one than those before.
+void oracle::judge_token(truth& known, std::string const& lock, lease const& held, bool owned) {
+    auto const token = held.token().value;
+    // An owner may have several leases of one grant.
+    if (!known.used.insert(token).second && !owned) {
+        in_.violation(fmt::format("token {} of {} was given out twice", token, lock));
+    }
+    if (held.valid() && token < known.newest_ended && !tokens_excused_) {
+        in_.violation(fmt::format(
+            "{} is given out with token {} after token {} was done with",
+            lock,
+            token,
+            known.newest_ended
+        ));
+    }
+}
+
 void oracle::on_parted(belief_ref of) {
+    if (!excused(*of)) {
+        auto& newest = truths_[of->lock].newest_ended;
+        newest = std::max(newest, of->token);
+    }
     std::erase_if(by_serial_, [&of](auto const& one) { return one.second == of; });
     beliefs_.erase(of);
 }
@@ -77,7 +113,9 @@ void oracle::on_told(belief& of, nanos when) {
         case loss_reason::client_stopped: return;  // it had ended before it was known
         default: break;
     }
-    auto const due = of.of->true_time_of(of.held->deadline().time_since_epoch() - loss_margin_);
+    nanos const end = of.held->deadline().time_since_epoch();
+    // A lease that was short from the beginning has a short margin.
+    auto const due = of.of->true_time_of(end - std::min(of.loss_margin, (end - of.since) / 10));
     if (when > due + 2 * of.of->slept() + 1us && !kept_from_running(of, due - 1ms, when)) {
         in_.violation(fmt::format(
             "the holder of {} was told {:.3f} ms too late that its lease ends",
@@ -92,16 +130,40 @@ bool oracle::kept_from_running(belief const& one, nanos from, nanos to) {
     return one.of->paused() || one.on->blocked || one.of->freed_between(from, to);
 }
 
-oracle::waiter_ref oracle::on_waits(process& of, std::string const& lock, bool patient) {
-    waiters_.push_back({&of, lock, in_.now(), patient});
+oracle::waiter_ref oracle::on_waits(
+    process& of,
+    std::string const& lock,
+    bool patient,
+    bool in_order
+) {
+    waiters_.push_back({&of, lock, in_.now(), patient, in_order});
     if (server_.data().pttl(lock) == -2) {
         watch_waiters(lock, in_.now() + slowest_wake_up_);
     }
     return std::prev(waiters_.end());
 }
 
-void oracle::on_waits_no_more(waiter_ref of) {
+void oracle::on_waits_no_more(waiter_ref of, bool granted) {
+    if (granted && of->in_order) {
+        judge_order(*of);
+    }
     waiters_.erase(of);
+}
+
+// Those of one client come in any order to a thread that stood still.
+void oracle::judge_order(waiter const& granted) {
+    for (auto const& one : waiters_) {
+        bool const same = one.of == granted.of && one.lock == granted.lock;
+        if (same && one.patient && one.in_order && one.since + 1ms < granted.since &&
+            one.of->free_since() < one.since && !one.of->paused() && !one.of->any_lane_blocked()) {
+            in_.violation(fmt::format(
+                "{} goes to a waiter of p{} before another one that came {:.3f} ms sooner",
+                one.lock,
+                one.of->number(),
+                static_cast<double>((granted.since - one.since).count()) / 1e6
+            ));
+        }
+    }
 }
 
 void oracle::on_cancelled(process const& of, std::string const& lock) {
@@ -121,11 +183,21 @@ void oracle::on_lost(loss_reason why) {
         case loss_reason::deleted: reached(sometimes::lost_deleted); break;
         case loss_reason::unreachable: reached(sometimes::lost_unreachable); break;
         case loss_reason::max_hold: reached(sometimes::lost_max_hold); break;
+        case loss_reason::max_renewals: reached(sometimes::lost_max_renewals); break;
         case loss_reason::client_stopped: reached(sometimes::lost_client_stopped); break;
     }
 }
 
 bool oracle::busy_is_right(process const& of, std::string const& lock, nanos asked) {
+    // Its own client has it.
+    bool const own = std::any_of(beliefs_.begin(), beliefs_.end(), [&](belief const& one) {
+        return one.of == &of && one.lock == lock;
+    });
+    auto const& holder = truths_[lock].holder_now;
+    auto const client = clients_.find(std::string_view{holder}.substr(0, holder.find(':')));
+    if (own || (client != clients_.end() && client->second == of.number())) {
+        return true;
+    }
     auto const told = busy_.find({of.number(), lock});
     if (told == busy_.end() || told->second + moments < asked) {
         return false;
@@ -144,6 +216,7 @@ bool oracle::holds_on_server(std::string const& lock, std::string const& holder)
 }
 
 void oracle::on_killed(process const& of) {
+    hand_overs_.on_stopped(of.number());
     std::erase_if(waiters_, [&of](waiter const& one) { return one.of == &of; });
     std::erase_if(by_serial_, [&of](auto const& one) { return one.second->of == &of; });
     std::erase_if(beliefs_, [&of](belief const& one) { return one.of == &of; });
@@ -161,7 +234,23 @@ void oracle::excuse(std::string const& lock) {
     }
 }
 
+void oracle::on_endless_holder(std::string const& lock) {
+    reached(sometimes::endless_holder);
+    auto& known = truths_[lock];
+    known.free_since = -1ns;
+    known.endless_since = in_.now();
+}
+
+// Nobody is told of that end, nor when it was set.
+void oracle::on_endless_limited(std::string const& lock) {
+    auto& known = truths_[lock];
+    known.endless_since.reset();
+    known.freed_in_silence = true;
+    on_held(lock);
+}
+
 void oracle::on_other_holder(std::string const& lock, bool took) {
+    truths_[lock].endless_since.reset();
     if (took) {
         reached(sometimes::other_holder);
         truths_[lock].free_since = -1ns;
@@ -219,6 +308,14 @@ void oracle::check_deadline(std::uint64_t serial) {
     }
 }
 
+// A message that was late hides a step of the server's clock: the receiver cannot know.
+bool oracle::misled(belief const& one) const {
+    auto const& known = truths_.find(one.lock)->second;
+    auto const granted = known.granted_at.find(one.holder);
+    return granted != known.granted_at.end() && one.delivered_at - granted->second > 50ms &&
+           last_step_ > one.delivered_at - 6s;
+}
+
 // Nobody believes to hold what he does not hold, nor for longer than the server keeps it for him.
 void oracle::check_truth(belief const& one) {
     if (!holds_on_server(one.lock, one.holder)) {
@@ -231,7 +328,7 @@ void oracle::check_truth(belief const& one) {
     }
     std::chrono::milliseconds const left{server_.data().pttl(one.lock) + 1};
     auto const end = in_.now() + server_.true_duration_of(left);
-    if (one.of->true_time_of(one.held->deadline().time_since_epoch()) > end) {
+    if (one.of->true_time_of(one.held->deadline().time_since_epoch()) > end && !misled(one)) {
         in_.violation(fmt::format(
             "the server keeps {} for {} ms, less than is believed: {}",
             one.lock,

@@ -1,6 +1,7 @@
 #ifndef HOLDFAST_TEST_SIMULATION_ORACLE_HPP
 #define HOLDFAST_TEST_SIMULATION_ORACLE_HPP
 
+#include "simulation/hand_over_judge.hpp"
 #include "simulation/server.hpp"
 #include "simulation/sometimes.hpp"
 #include "simulation/world.hpp"
@@ -32,11 +33,21 @@ public:
         std::string lock;
         std::uint64_t token;
         std::string holder;
+        /// By its process' clock.
+        nanos since{0};
+        nanos delivered_at{0};
+        nanos loss_margin{0};
         bool was_in_doubt = false;
         bool was_lost = false;
         bool told = false;
     };
     using belief_ref = std::list<belief>::iterator;
+
+    struct lease_kind {
+        /// It may be one of several leases of one grant.
+        bool owned = false;
+        bool learned = false;
+    };
 
     struct waiter {
         process* of;
@@ -44,6 +55,8 @@ public:
         nanos since;
         /// It waits until it gets the lock.
         bool patient;
+        /// It stands behind those of its client who came before it.
+        bool in_order;
     };
     using waiter_ref = std::list<waiter>::iterator;
 
@@ -59,19 +72,21 @@ public:
 
     void reached(sometimes what) noexcept { ++reached_[static_cast<std::size_t>(what)]; }
     [[nodiscard]] sometimes_counts const& reached() const noexcept { return reached_; }
+    [[nodiscard]] hand_over_judge& hand_overs() noexcept { return hand_overs_; }
 
     // What the users see.
     belief_ref on_delivered(
         process& of,
         lane& on,
         std::string const& lock,
-        holdfast::lease const& held
+        holdfast::lease const& held,
+        lease_kind kind
     );
     void on_parted(belief_ref of);
     /// `when` in true time.
     void on_told(belief& of, nanos when);
-    waiter_ref on_waits(process& of, std::string const& lock, bool patient);
-    void on_waits_no_more(waiter_ref of);
+    waiter_ref on_waits(process& of, std::string const& lock, bool patient, bool in_order);
+    void on_waits_no_more(waiter_ref of, bool granted);
     /// One that was woken may have been cancelled: the others' turn.
     void on_cancelled(process const& of, std::string const& lock);
     /// A lease that its holder finds lost.
@@ -92,12 +107,18 @@ public:
     /// A fault without a duration.
     void on_disturbance() { last_disturbance_ = in_.now(); }
     [[nodiscard]] nanos last_disturbance() const noexcept { return last_disturbance_; }
+    /// The server's clock was stepped.
+    void on_clock_step() noexcept { last_step_ = in_.now(); }
     /// The counter's order is not promised any more.
     void forget_tokens() { tokens_excused_ = true; }
     /// Foreign values under locks' keys are not locks.
     void set_foreign(bool foreign) { foreign_ = foreign; }
     /// Somebody who is not of this library took the lock, or gave it back.
     void on_other_holder(std::string const& lock, bool took);
+    /// Or without an expiry.
+    void on_endless_holder(std::string const& lock);
+    /// Which then got one.
+    void on_endless_limited(std::string const& lock);
     /// The process is gone, and with it whoever waited or held there.
     void on_killed(process const& of);
 
@@ -107,8 +128,22 @@ private:
     struct truth {
         std::uint64_t last_token = 0;
         nanos free_since{-1};
+        // Somebody left it without an expiry.
+        std::optional<nanos> endless_since;
         bool freed_in_silence = false;
-        std::map<std::uint64_t, std::string> granted;  // token, holder
+        // By the first token: those that a holder may use, and the holder.
+        struct tokens {
+            std::uint64_t last;
+            std::string holder;
+        };
+        std::map<std::uint64_t, tokens> granted;
+        std::set<std::uint64_t> used;
+        // Of a lease that was given back, or lost.
+        std::uint64_t newest_ended = 0;
+        // Who had it after the last script.
+        std::string holder_now;
+        std::uint64_t counter = 0;
+        std::map<std::string, nanos, std::less<>> granted_at;
         std::map<std::string, int, std::less<>> executions;
         std::map<std::string, std::uint64_t, std::less<>> granted_over;  // holder, connection
         std::map<std::string, std::uint64_t, std::less<>> released_over;
@@ -117,9 +152,31 @@ private:
         std::uint32_t last_process = 0;
     };
 
+    void judge_token(
+        truth& known,
+        std::string const& lock,
+        holdfast::lease const& held,
+        bool owned
+    );
     void on_script(script_event const& what);
     void on_answer(std::uint32_t process, value const& answer);
-    void on_granted(truth& of, script_event const& what);
+    void on_granted(
+        truth& of,
+        script_event const& what,
+        std::string const& holder,
+        std::uint64_t first,
+        std::uint64_t last
+    );
+    void on_tokens(
+        truth& of,
+        script_event const& what,
+        std::string const& holder,
+        std::uint64_t first,
+        std::uint64_t last
+    );
+    void on_taken_over(truth& of, std::string const& lock);
+    void look_at_holder(truth& of, script_event const& what);
+    [[nodiscard]] std::uint64_t counter_of(std::string_view lock);
     void on_renewed(truth const& of, script_event const& what);
     void on_held(std::string const& lock);
     void on_maybe_free(std::string const& lock);
@@ -127,12 +184,16 @@ private:
     void watch_deadline(belief_ref of);
     void check_deadline(std::uint64_t serial);
     void check_truth(belief const& one);
+    [[nodiscard]] bool misled(belief const& one) const;
     [[nodiscard]] static bool kept_from_running(belief const& one, nanos from, nanos to);
     [[nodiscard]] bool excused(belief const& one) const;
     [[nodiscard]] std::string describe(belief const& one) const;
 
+    void judge_order(waiter const& granted);
+
     world& in_;
     server& server_;
+    hand_over_judge hand_overs_;
     nanos slowest_wake_up_{12s};
     nanos lease_{0};
     nanos loss_margin_{0};
@@ -150,6 +211,8 @@ private:
     sometimes_counts reached_{};
     int disturbances_ = 0;
     nanos last_disturbance_{0};
+    nanos last_step_{-1h};
+    std::map<std::string, std::uint32_t, std::less<>> clients_;  // client id, process
     bool tokens_excused_ = false;
     bool foreign_ = false;
 };

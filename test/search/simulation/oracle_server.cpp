@@ -1,11 +1,13 @@
 // What the oracle learns from the server: who got the lock, and until when.
 
+#include "protocol/lock.hpp"
 #include "protocol/reply.hpp"
 #include "simulation/oracle.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 namespace holdfast::sim {
@@ -15,6 +17,9 @@ namespace {
 // Ten times what the busiest of a hundred thousand schedules needs.
 constexpr std::uint64_t most_scripts = 3'000;
 
+// The shortest `orphan_after`, by a clock that is fast.
+constexpr nanos shortest_patience = 49ms;
+
 }  // namespace
 
 void oracle::on_script(script_event const& what) {
@@ -22,6 +27,9 @@ void oracle::on_script(script_event const& what) {
     auto& known = truths_[lock];
     auto const& reply = *what.reply;
     in_.mark(what.script);
+    if (auto const end = what.holder.find(':'); end != what.holder.npos) {
+        clients_[std::string{what.holder.substr(0, end)}] = what.from;
+    }
     if (++scripts_ > most_scripts) {
         in_.violation("the server is asked more than it should ever be: somebody polls");
     }
@@ -54,19 +62,29 @@ void oracle::on_script(script_event const& what) {
     }
     detail::script_reply const said{reply.text};
     auto const outcome = said.integer(0, -1);
-    if (what.script == "lock.acquire") {
+    if (what.script == "lock.acquire" || what.script == "lock.take_over") {
         if (outcome == 1) {
-            on_granted(known, what);
+            auto const first = static_cast<std::uint64_t>(said.integer(1));
+            on_granted(known, what, std::string{what.holder}, first, counter_of(lock));
+            known.holder_now = what.holder;
             on_held(lock);
             if (what.late) {
                 reached(sometimes::ghost);
             }
+            if (said.integer(4) > 0) {
+                reached(sometimes::learned_lease);
+            }
+            if (what.script == "lock.take_over") {
+                on_taken_over(known, lock);
+            }
         }
-        if (outcome == 0 && holds_on_server(lock, std::string{what.holder})) {
+        // That a lock has changed says nothing of who has it.
+        bool const refused = outcome == 0 && what.script == "lock.acquire";
+        if (refused && holds_on_server(lock, std::string{what.holder})) {
             in_.violation(lock + " is refused to the holder who has it");
         }
         // If one of its own got it, the others of that client know, too.
-        if (outcome == 0 || outcome == 1) {
+        if (refused || outcome == 1) {
             held_[std::string{said.nonce()}] = lock;
         }
     } else if (what.script == "lock.renew") {
@@ -81,6 +99,9 @@ void oracle::on_script(script_event const& what) {
             }
             on_held(lock);
             on_renewed(known, what);
+            if (auto const first = static_cast<std::uint64_t>(said.integer(1)); first != 0) {
+                on_tokens(known, what, std::string{what.holder}, first, counter_of(lock));
+            }
         }
     } else if (what.script == "lock.release" || what.script == "lock.force_release") {
         if (outcome == 1) {
@@ -96,33 +117,92 @@ void oracle::on_script(script_event const& what) {
             }
             on_maybe_free(lock);
         }
+        // It tells that the next client has it, or that those who do not queue have their turn.
+        auto const queue = server_.queue_of(lock);
+        bool const turn = !queue.empty() && queue.front().holder.empty();
+        if (!said.text(5).empty() || (turn && !said.text(2).empty())) {
+            held_[std::string{said.nonce()}] = lock;
+        }
     }
+    hand_overs_.on_script(what, known.delivered.contains(what.holder));
+    look_at_holder(known, what);
+    known.counter = counter_of(lock);
     check(lock);
 }
 
+// Only what another tool has left, and that somebody has seen for long enough.
+void oracle::on_taken_over(truth& of, std::string const& lock) {
+    reached(sometimes::taken_over);
+    auto const since = std::exchange(of.endless_since, std::nullopt);
+    if (!since) {
+        in_.violation(lock + " is taken over from a holder whose lease ends");
+    } else if (in_.now() - *since < shortest_patience) {
+        in_.violation(lock + " is taken over too soon");
+    }
+}
+
+// A script may give the lock to a holder other than the one that asked.
+void oracle::look_at_holder(truth& of, script_event const& what) {
+    std::string const lock{what.lock};
+    auto const fields = server_.data().hgetall(lock);
+    auto const now = fields.empty() ? std::string{} : fields.front().first;
+    if (std::exchange(of.holder_now, now) == now || now.empty() || now == what.holder) {
+        return;
+    }
+    // Somebody who is not of this library takes no token.
+    auto const token = counter_of(lock);
+    if (token == 0 || token == of.counter) {
+        return;
+    }
+    reached(sometimes::handed_over_directly);
+    on_granted(of, what, now, token, token);
+    on_held(lock);
+}
+
+std::uint64_t oracle::counter_of(std::string_view lock) {
+    auto const target = detail::make_lock_target({}, lock);
+    auto const text = server_.data().get(target.counter()).value_or("0");
+    return std::strtoull(text.c_str(), nullptr, 10);
+}
+
 void oracle::on_answer(std::uint32_t process, value const& answer) {
+    hand_overs_.on_arrival(process, answer);
     std::string const nonce{detail::script_reply{answer.text}.nonce()};
     if (auto const at = held_.find(nonce); at != held_.end()) {
         busy_[{process, at->second}] = in_.now();
     }
 }
 
-void oracle::on_granted(truth& of, script_event const& what) {
-    detail::script_reply const said{what.reply->text};
-    auto const token = static_cast<std::uint64_t>(said.integer(1));
-    if (token <= of.last_token && !tokens_excused_) {
+void oracle::on_tokens(
+    truth& of,
+    script_event const& what,
+    std::string const& holder,
+    std::uint64_t first,
+    std::uint64_t last
+) {
+    if (first <= of.last_token && !tokens_excused_) {
         in_.violation(
-            fmt::format("token {} of {} was granted after {}", token, what.lock, of.last_token)
+            fmt::format("token {} of {} was granted after {}", first, what.lock, of.last_token)
         );
     }
-    of.last_token = std::max(of.last_token, token);
-    std::string const holder{what.holder};
+    of.last_token = std::max(of.last_token, last);
+    of.granted[first] = {last, holder};
+}
+
+void oracle::on_granted(
+    truth& of,
+    script_event const& what,
+    std::string const& holder,
+    std::uint64_t first,
+    std::uint64_t last
+) {
+    on_tokens(of, what, holder, first, last);
+    of.granted_at[holder] = in_.now();
     if (!of.last_holder.empty() && of.last_holder != holder && of.last_process != what.from) {
         reached(sometimes::handed_over);
     }
     of.last_holder = holder;
     of.last_process = what.from;
-    of.granted[token] = holder;
     ++of.executions[holder];
     of.granted_over[holder] = what.over;
     of.free_since = -1ns;
@@ -138,7 +218,9 @@ void oracle::on_renewed(truth const& of, script_event const& what) {
     bool held = false;
     bool stuck = true;
     for (auto const& one : beliefs_) {
-        if (one.holder == what.holder) {
+        view_of const view{*one.of};
+        // After a loss the hold may be another's, who waited in the same client.
+        if (one.holder == what.holder && one.held->state() != lease_state::lost) {
             held = true;
             stuck = stuck && one.on->blocked && in_.now() - one.on->blocked_since > lease_;
         }

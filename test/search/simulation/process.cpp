@@ -196,7 +196,9 @@ void process::remove(waiting_timer& waiting) noexcept {
 
 void process::arm(std::shared_ptr<waiting_timer> const& waiting) {
     own_business const own;
-    auto const left = std::max(waiting->due - steady(), 0ns);
+    // While the machine is suspended its clock stands still: what is due in a moment stays so.
+    auto const least = suspended_at_ >= 0ns ? nanos{1ms} : 0ns;
+    auto const left = std::max(waiting->due - steady(), least);
     auto const when = true_time_of(clock() + left);
     in_.wake_at(when, waiting);
 }

@@ -28,13 +28,18 @@ void prepare(arena& where) {
     // A long lease shows a lost wake-up: its end comes too late to hide it.
     where.set_lease(dice.one_of({1'000ms, 1'000ms, 1'500ms, 3'000ms, 30'000ms, 3'600'000ms}));
     all.client.fallback_poll_interval = dice.one_of({100ms, 5'000ms, 600'000ms});
+    all.client.learned_lease_min = dice.one_of({0ms, 1'000ms});
     all.client.reconnect_max = dice.one_of({200ms, 2'000ms});
+    all.client.confirm_grants = dice.chance(10);
     all.heals_at = dice.any_scale(300ms, 6s);
     auto const clients = 1 + dice.below(3);
     for (std::size_t i = 0; i < clients; ++i) {
         auto& route = where.on().route_of(static_cast<std::uint32_t>(i + 1));
         route.shortest = 20us;
         route.longest = all.quiet ? 500us : nanos{dice.any_scale(100us, 20ms)};
+        // Two versions may share a lock.
+        all.client.hand_over = !dice.chance(12);
+        all.two_versions = all.two_versions || !all.client.hand_over;
         auto& made = where.add_node(drift(dice));
         start_workers(
             made,

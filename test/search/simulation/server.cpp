@@ -1,5 +1,6 @@
 #include "simulation/server.hpp"
 
+#include "protocol/reply.hpp"
 #include "protocol/scripts.hpp"
 #include "simulation/connection.hpp"
 
@@ -55,8 +56,10 @@ std::string_view script_of(std::vector<std::string_view> const& command) {
     namespace scripts = detail::scripts;
     static std::array const known{
         &scripts::lock_acquire,
+        &scripts::lock_take_over,
         &scripts::lock_release,
         &scripts::lock_renew,
+        &scripts::lock_renew_many,
         &scripts::lock_inspect,
         &scripts::lock_force_release,
     };
@@ -70,11 +73,45 @@ std::string_view script_of(std::vector<std::string_view> const& command) {
     return {};
 }
 
+bool respects_queue(std::vector<std::string_view> const& command) {
+    return std::any_of(command.begin() + 3, command.end(), [](std::string_view word) {
+        return word.starts_with("holdfast_queue:");
+    });
+}
+
 std::string_view holder_in(std::vector<std::string_view> const& command, std::string_view script) {
     // After the keys' number come the keys and then the arguments.
     auto const keys = static_cast<std::size_t>(command[2][0] - '0');
     std::size_t const at = 3 + keys + (script == "lock.release" ? 0 : 1);
     return at < command.size() ? command[at] : std::string_view{};
+}
+
+// One renewal of several: what was said of it, as if it had been alone.
+struct single_renewal {
+    std::string_view lock;
+    std::string_view holder;
+    value reply;
+};
+
+std::vector<single_renewal> renewals_in(
+    std::vector<std::string_view> const& command,
+    value const& answer
+) {
+    std::size_t keys = 0;
+    std::from_chars(command[2].data(), command[2].data() + command[2].size(), keys);
+    detail::script_reply const said{answer.text};
+    std::vector<single_renewal> all;
+    for (std::size_t i = 0; i < keys; ++i) {
+        auto reply = answer;
+        if (!answer.is_error()) {
+            auto const digit = said.text(0).at(i);
+            auto const words = digit == '1' ? "1" : digit == '2' ? "0 1" : "0 0";
+            reply = digit == '9' ? value::error("ERR it failed")
+                                 : value::bulk(std::string{said.nonce()} + " " + words);
+        }
+        all.push_back({command[3 + i], command[3 + keys + 2 * i + 1], std::move(reply)});
+    }
+    return all;
 }
 
 }  // namespace
@@ -231,7 +268,7 @@ void server::run_command(link& from, words const& command) {
         (twice_->script.empty() || twice_->script == script)) {
         auto const again = *std::exchange(twice_, std::nullopt);
         if (again.after == 0ns) {
-            answer = execute(&from, from.of_, command, script);
+            answer = execute(&from, from.of_, command, script, true);
         } else {
             run_again_later(from.of_, command, script, again.after);
         }
@@ -255,7 +292,7 @@ void server::run_again_later(
     in_.after(after, [this, from, copy, script] {
         words const again{copy.begin(), copy.end()};
         if (up_) {
-            execute(nullptr, from, again, script);
+            execute(nullptr, from, again, script, true);
         }
     });
 }
@@ -264,94 +301,53 @@ std::optional<value> server::execute(
     link const* from,
     std::uint32_t process,
     words const& command,
-    std::string_view script
+    std::string_view script,
+    bool repeated
 ) {
+    if (before_script && (script == "lock.acquire" || script == "lock.release")) {
+        before_script(command[3]);
+    }
     auto answer = data().execute(from ? from->session_ : ghost_, command);
     if (!script.empty() && answer && on_script) {
         bool const late = !from || from->client_closed_;
         auto const over = from ? from->session_ : 0;
         bool const again = command[0] == "EVAL";
+        if (script == "lock.renew_many") {
+            for (auto const& one : renewals_in(command, *answer)) {
+                on_script(
+                    {"lock.renew",
+                     one.lock,
+                     one.holder,
+                     &one.reply,
+                     process,
+                     over,
+                     late,
+                     again,
+                     repeated,
+                     false}
+                );
+            }
+            if (on_renewed_together) {
+                on_renewed_together();
+            }
+            return answer;
+        }
         on_script(
-            {script, command[3], holder_in(command, script), &*answer, process, over, late, again}
+            {script,
+             command[3],
+             holder_in(command, script),
+             &*answer,
+             process,
+             over,
+             late,
+             again,
+             repeated,
+             respects_queue(command)}
         );
     } else if (command[0] == "SUBSCRIBE" && on_subscribe) {
         on_subscribe(process, command[1]);
     }
     return answer;
-}
-
-void server::as_operator(std::initializer_list<std::string_view> command) {
-    auto& to = data();
-    auto const refused = to.current_refusal();
-    to.set_refusal(refusal::none);
-    auto const session = to.connect([](value) {});
-    to.set_user("operator", {});
-    to.execute(session, {"AUTH", "operator", "any"});
-    to.execute(session, command);
-    to.disconnect(session);
-    to.set_refusal(refused);
-}
-
-// Faults
-
-void server::pause() {
-    paused_ = true;
-    for (auto const& one : links()) {
-        one->watch_health();
-    }
-}
-
-void server::resume() {
-    paused_ = false;
-    // Those of closed connections too: their bytes are in the kernel.
-    auto all = links_;
-    while (!all.empty()) {
-        auto const which = in_.dice().below(all.size());
-        std::swap(all[which], all.back());
-        auto const next = std::move(all.back());
-        all.pop_back();
-        on_bytes(*next);
-    }
-}
-
-void server::kill() {
-    up_ = false;
-    for (auto const& one : links()) {
-        one->close_by_server(asio::error::connection_reset);
-    }
-}
-
-void server::start(bool keep_data) {
-    kill();
-    up_ = true;
-    paused_ = false;
-    data().restart(keep_data);
-    ghost_ = data_.connect([](value) {});
-}
-
-void server::stall(std::uint32_t whose, direction which, bool on) {
-    auto& route = route_of(whose);
-    (which == direction::to_server ? route.stalled_to_server : route.stalled_to_client) = on;
-    if (on) {
-        for (auto const& one : links()) {
-            if (one->of() == whose) {
-                one->watch_health();
-            }
-        }
-        return;
-    }
-    for (auto& held : std::exchange(route.held(which), {})) {
-        held();
-    }
-}
-
-void server::set_pings_fail(bool fail) {
-    pings_fail_ = fail;
-    if (fail) {
-        for (auto const& one : links()) {
-            one->watch_health();
-        }
-    }
 }
 
 }  // namespace holdfast::sim

@@ -32,7 +32,20 @@ struct script_event {
     bool late;
     /// Sent once more, because the server did not know it: out of order.
     bool again;
+    /// The server runs it once more by itself.
+    bool repeated;
+    /// It respects the queue.
+    bool queues;
 };
+
+/// A client in the queue of a lock, or a turn of those who do not queue, which has no holder.
+struct queue_entry {
+    std::string holder;
+    double score;
+};
+
+/// What happens once to a message that gives a client a lock.
+enum class grant_fault { none, late, early, lost, repeated };
 
 /// How the network behaves towards one process.
 struct route {
@@ -81,8 +94,10 @@ public:
     // What the client's end asks.
     void connect(std::shared_ptr<connection> const& client, nanos limit);
 
+    /// The queue of a lock, in its order.
+    [[nodiscard]] std::vector<queue_entry> queue_of(std::string_view lock);
     /// A command of somebody to whom no rule applies.
-    void as_operator(std::initializer_list<std::string_view> command);
+    value as_operator(std::initializer_list<std::string_view> command);
 
     // Faults.
     void pause();
@@ -102,12 +117,24 @@ public:
     /// … is not answered, and its connection breaks.
     void break_after(std::string script) { break_after_ = std::move(script); }
     void break_before(std::string script) { break_before_ = std::move(script); }
+    /// The next message that gives a lock to a client is late, or lost with its connection, or
+    /// comes once more, by so much later; or what the client is told otherwise is late (it is
+    /// early).
+    void set_grant_fault(grant_fault what, nanos by) noexcept {
+        grant_fault_ = what;
+        grant_fault_by_ = by;
+    }
     /// A client that is never idle checks nothing.
     void set_clients_idle(bool idle) noexcept { clients_idle_ = idle; }
     /// As long as it refuses pings, health checks fail.
     void set_pings_fail(bool fail);
 
+    /// Called before a script that may give a lock to somebody.
+    std::function<void(std::string_view lock)> before_script;
+    /// Called for each lock that a script is about.
     std::function<void(script_event const&)> on_script;
+    std::function<void()> on_grant_lost;
+    std::function<void()> on_renewed_together;
     std::function<void(std::uint32_t process, std::string_view channel)> on_subscribe;
     /// An answer has come to this process.
     std::function<void(std::uint32_t process, value const& answer)> on_answer;
@@ -130,7 +157,8 @@ private:
         link const* from,
         std::uint32_t process,
         words const& command,
-        std::string_view script
+        std::string_view script,
+        bool repeated = false
     );
     void run_again_later(
         std::uint32_t from,
@@ -148,6 +176,8 @@ private:
     std::optional<second_run> twice_;
     std::optional<std::string> break_after_;
     std::optional<std::string> break_before_;
+    grant_fault grant_fault_ = grant_fault::none;
+    nanos grant_fault_by_{0};
     bool paused_ = false;
     bool up_ = true;
     bool refuses_ = false;

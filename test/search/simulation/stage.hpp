@@ -6,6 +6,7 @@
 #include "simulation/world.hpp"
 
 #include <holdfast/client.hpp>
+#include <holdfast/options.hpp>
 
 #include <boost/asio/detached.hpp>
 
@@ -58,8 +59,14 @@ public:
 
     /// Begins to acquire a lock.
     [[nodiscard]] std::shared_ptr<call<lease>> acquire(std::string const& name = "lock") {
+        return acquire(acquire_options{}, name);
+    }
+    [[nodiscard]] std::shared_ptr<call<lease>> acquire(
+        acquire_options const& options,
+        std::string const& name = "lock"
+    ) {
         auto const asked = make_call<lease>();
-        run([&] { lock(name).acquire(asked->token()); });
+        run([&] { lock(name).acquire(options, asked->token()); });
         return asked;
     }
     /// Gives back what it got.

@@ -8,10 +8,15 @@
 
 namespace holdfast::sim {
 
-user::in_hand::in_hand(user& whose, std::string const& lock, lease const& held)
+user::in_hand::in_hand(
+    user& whose,
+    std::string const& lock,
+    lease const& held,
+    oracle::lease_kind kind
+)
     : judge_{whose.all_.judge},
       node_{whose.node_},
-      at_{judge_.on_delivered(whose.process_, whose.lane_, lock, held)} {
+      at_{judge_.on_delivered(whose.process_, whose.lane_, lock, held, kind)} {
     node_.on_held(1);
     ++whose.all_.grants;
 }
@@ -81,14 +86,16 @@ asio::awaitable<lease> user::ask(request what) {
     // Whoever may leave at any time is not owed the lock.
     bool const patient = what.how == request::kind::acquire && !what.cancelled;
     auto const started = all_.in.now();
-    auto const waits = all_.judge.on_waits(process_, what.lock, patient);
+    // An owner may join a lease, and a try asks for itself.
+    bool const in_order = what.how != request::kind::one_try && !what.options.owner;
+    auto const waits = all_.judge.on_waits(process_, what.lock, patient, in_order);
     start(what, *asked);
     if (what.cancelled) {
         asked->cancel_after(what.cancelled->after, what.cancelled->type);
     }
     auto wait = done(asked);
     co_await std::move(wait);
-    all_.judge.on_waits_no_more(waits);
+    all_.judge.on_waits_no_more(waits, static_cast<bool>(std::get<0>(*asked->results)));
     judge_answer(what, *asked, started);
     co_return std::move(std::get<0>(*asked->results));
 }

@@ -60,7 +60,12 @@ protected:
     /// A lease that the oracle knows of, as long as it is in this coroutine's hands.
     class in_hand {
     public:
-        in_hand(user& whose, std::string const& lock, lease const& held);
+        in_hand(
+            user& whose,
+            std::string const& lock,
+            lease const& held,
+            oracle::lease_kind kind = {}
+        );
         in_hand(in_hand const&) = delete;
         in_hand& operator=(in_hand const&) = delete;
         ~in_hand() { part(); }

@@ -63,6 +63,15 @@ private:
         if (dice().chance(10)) {
             options.renew_at = 0.1 + 0.4 * dice().part();
         }
+        if (options.renew && dice().chance(25)) {
+            options.lease = learned;
+        }
+        if (dice().chance(8)) {
+            options.max_renewals = static_cast<std::uint32_t>(dice().below(4));
+        }
+        if (dice().chance(40)) {
+            options.orphan_after = dice().any_scale(50ms, 2 * nanos{all_.lease});
+        }
         return options;
     }
 
@@ -126,7 +135,12 @@ private:
     asio::awaitable<void> use_lease(lease& held, request const& what) {
         auto const self = shared_from_this();  // the watch may end later
         auto const& name = what.lock;
-        in_hand hold{*this, name, held};
+        in_hand hold{
+            *this,
+            name,
+            held,
+            {what.options.owner.has_value(), what.options.lease.is_learned()},
+        };
         auto const watching = std::make_shared<call<loss_reason>>(executor_);
         bool const watches = dice().chance(50);
         if (watches) {
@@ -200,7 +214,8 @@ private:
             all_.judge.reached(sometimes::lost_late);
         }
         bool const renewed = what.options.renew && what.options.max_hold == nanos{0} &&
-                             !what.options.owner && !was_blocked && !node_.closed();
+                             !what.options.max_renewals && !what.options.owner && !was_blocked &&
+                             !node_.closed();
         auto const since = std::max(all_.judge.last_disturbance(), process_.free_since());
         bool const by_time = why == loss_reason::expired || why == loss_reason::unreachable;
         if (by_time && renewed && !all_.judge.disturbed() && !process_.paused() &&
@@ -265,7 +280,7 @@ private:
         auto further = co_await std::move(asked);
         if (further) {
             all_.judge.reached(sometimes::joined);
-            in_hand hold{*this, name, further};
+            in_hand hold{*this, name, further, {.owned = true}};
             auto work = sleep(dice().any_scale(10us, 20ms));
             co_await std::move(work);
             hold.part();
@@ -279,7 +294,7 @@ private:
         auto const lock = node_.client().lock(name);
         auto const self = shared_from_this();
         auto const asked = std::make_shared<call<>>(executor_);
-        auto const waits = all_.judge.on_waits(process_, name, false);
+        auto const waits = all_.judge.on_waits(process_, name, false, false);
         bool const fails = dice().chance(10);
         auto body = [this, &name, fails](lease& held) -> asio::awaitable<void> {
             in_hand hold{*this, name, held};
@@ -306,7 +321,7 @@ private:
         }
         auto wait = done(asked);
         co_await std::move(wait);
-        all_.judge.on_waits_no_more(waits);
+        all_.judge.on_waits_no_more(waits, false);
         auto const ec = asked->error;
         say(fmt::format("with_lease of {}: {}", name, ec ? ec.message() : "done"));
         bool const allowed =

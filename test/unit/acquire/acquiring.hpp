@@ -21,6 +21,8 @@ struct acquiring_options {
     std::optional<owner> who = {};
     /// The client's own if there is none.
     std::shared_ptr<detail::target const> on = {};
+    lease_duration lease = {};
+    std::chrono::nanoseconds orphan_after{0};
 };
 
 inline acquiring_options const once{.how_long = detail::patience::one_attempt};
@@ -35,7 +37,7 @@ struct acquiring {
         detail::start_acquire(
             {.client = client.state,
              .key = how.on ? how.on : client.on,
-             .options = {.owner = how.who},
+             .options = {.lease = how.lease, .orphan_after = how.orphan_after, .owner = how.who},
              .how_long = how.how_long,
              .limit = how.limit},
             client.context.get_executor(),

@@ -89,7 +89,10 @@ BOOST_AUTO_TEST_CASE(counters_are_trusted_from_the_first_grant_on_each_connectio
     scripted_client all;
     auto const floor = [&] {
         auto const sent = typed(all.server->requests.at(0).what);
-        return sent.substr(sent.rfind(' ') + 1);
+        // The number of tokens, no queue and no place in it come after it.
+        auto const end = sent.rfind(" 1 0 0");
+        auto const begin = sent.rfind(' ', end - 1) + 1;
+        return sent.substr(begin, end - begin);
     };
     acquiring const first{all};
     BOOST_TEST(floor() == none);

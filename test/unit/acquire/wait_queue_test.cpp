@@ -108,10 +108,8 @@ BOOST_AUTO_TEST_CASE(a_wake_up_of_a_waiter_that_gives_up_is_the_next_ones) {
     all.notify();
     first.signal.emit(asio::cancellation_type::terminal);
     all.run();
-    // The attempt that was left behind, its withdrawal, and the next one's attempt.
-    BOOST_TEST(all.sent() == "acquire release acquire");
-    all.answer(granted());
-    all.answer(freed());
+    // What was tried for the first one serves the next.
+    BOOST_TEST(all.sent() == "acquire");
     all.answer(granted());
     BOOST_TEST(second.got.valid());
 }
@@ -189,7 +187,7 @@ BOOST_AUTO_TEST_CASE(subscriptions_that_come_back_together_do_not_have_all_ask_a
         targets.push_back(std::make_shared<target const>(make_lock_target("", std::to_string(i))));
         waiting.emplace_back(all, acquiring_options{.on = targets.back()});
         all.answer(busy());
-        all.on_strand([&] { all.server->listeners->on_confirmed(targets.back()->channel); });
+        all.on_strand([&] { all.server->listeners->on_confirmed(targets.back()->channel()); });
         all.answer(busy());
     }
     BOOST_TEST(all.sent().empty());
@@ -197,7 +195,7 @@ BOOST_AUTO_TEST_CASE(subscriptions_that_come_back_together_do_not_have_all_ask_a
     all.on_strand([&] {
         all.server->listeners->on_down();
         for (auto const& on : targets) {
-            all.server->listeners->on_confirmed(on->channel);
+            all.server->listeners->on_confirmed(on->channel());
         }
         at_once = all.server->requests.size();
     });
@@ -210,7 +208,8 @@ BOOST_AUTO_TEST_CASE(a_refused_subscription_ends_all_waiters) {
     acquiring const first{all};
     acquiring const second{all};
     all.answer(busy());
-    all.on_strand([&] { all.server->listeners->on_refused(all.on->channel, errc::no_permission); });
+    all.on_strand([&] { all.server->listeners->on_refused(all.on->channel(), errc::no_permission); }
+    );
     BOOST_TEST((first.error == errc::no_permission));
     BOOST_TEST((second.error == errc::no_permission));
     BOOST_TEST((queue_of(all) == nullptr));

@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(a_lock_that_is_held_is_described) {
     all.answer(busy());
     all.inspect();
     BOOST_TEST(all.sent() == "inspect");
-    all.answer(replied(250, 42, 2, "someone:1"));
+    all.answer(replied(250, 42, 3, 2, "someone:1"));
     BOOST_TEST((all.error == error_code{}));
     BOOST_TEST(!all.inside);
     BOOST_TEST(all.info.held);
@@ -91,6 +91,7 @@ BOOST_AUTO_TEST_CASE(a_lock_that_is_held_is_described) {
     BOOST_TEST(all.info.hold_count == 2U);
     BOOST_TEST((all.info.last_token == fencing_token{42}));
     BOOST_TEST(all.info.local_waiters == 1U);
+    BOOST_TEST(all.info.waiting_clients == 3U);
 }
 
 BOOST_AUTO_TEST_CASE(a_lock_that_never_expires_or_is_free_is_described) {

@@ -77,6 +77,14 @@ BOOST_AUTO_TEST_CASE(a_wrong_configuration_is_refused_by_the_name_of_the_member)
         {"lease", [](config& c) { c.lease = 999ms; }},
         {"lease", [](config& c) { c.lease = 24h + 1ms; }},
         {"lease", [=](config& c) { c.lease = too_long; }},
+        {"learned_lease_min", [](config& c) { c.learned_lease_min = -1ms; }},
+        {"learned_lease_min", [](config& c) { c.learned_lease_min = 999ms; }},
+        {"learned_lease_min", [](config& c) { c.learned_lease_min = 30s + 1ms; }},
+        {"learned_lease_min",
+         [](config& c) {
+             c.learned_lease_min = 6s;
+             c.request_timeout = 5s;
+         }},
         {"request_timeout", [](config& c) { c.request_timeout = -1ms; }},
         {"request_timeout", [=](config& c) { c.request_timeout = too_long; }},
         {"connect_timeout", [](config& c) { c.connect_timeout = -1ms; }},
@@ -124,6 +132,14 @@ BOOST_AUTO_TEST_CASE(the_password_is_never_in_a_message) {
     BOOST_CHECK_EXCEPTION(check_config(settings), std::invalid_argument, [](auto const& e) {
         return !names(e, "s3cret");
     });
+}
+
+BOOST_AUTO_TEST_CASE(the_shortest_learned_lease_may_be_any_that_a_lease_may_be) {
+    config settings;
+    for (millis const shortest : {millis{0}, millis{1s}, millis{30s}}) {
+        settings.learned_lease_min = shortest;
+        BOOST_CHECK_NO_THROW(check_config(settings));
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

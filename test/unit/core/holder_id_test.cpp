@@ -29,6 +29,14 @@ BOOST_AUTO_TEST_CASE(the_number_is_a_positive_java_long) {
     );
 }
 
+BOOST_AUTO_TEST_CASE(its_number_says_which_of_the_client_it_is) {
+    holder_id const id{client, 84};
+    BOOST_TEST(id.number() == 42U);
+    BOOST_TEST(holder_id::of_number(client, 42).view() == id.view());
+    constexpr auto greatest = std::numeric_limits<std::uint64_t>::max() >> 1U;
+    BOOST_TEST(holder_id::of_number(client, greatest).number() == greatest);
+}
+
 BOOST_AUTO_TEST_CASE(different_draws_make_different_ids) {
     BOOST_TEST(holder_id(client, 2).view() != holder_id(client, 4).view());
 }

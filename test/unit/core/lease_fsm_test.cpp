@@ -37,6 +37,16 @@ lease_terms terms() {
     };
 }
 
+// By its keep-alive, on the same terms.
+bool renewed(
+    lease_fsm& fsm,
+    time_point sent_at,
+    time_point now,
+    time_point until = time_point::max()
+) {
+    return fsm.on_renewed({fsm.terms(), sent_at, until}, now);
+}
+
 lease_terms fixed_terms() {
     auto fixed = terms();
     fixed.renew = false;
@@ -60,7 +70,7 @@ struct late_event {
 };
 
 std::vector<late_event> const late_events{
-    {"a confirmed renewal", [](lease_fsm& fsm, time_point now) { fsm.on_renewed(now - 1ms, now); }},
+    {"a confirmed renewal", [](lease_fsm& fsm, time_point now) { renewed(fsm, now - 1ms, now); }},
     {"a refused renewal",
      [](lease_fsm& fsm, time_point now) { fsm.on_not_ours(loss_reason::taken, now); }},
     {"a failed renewal", [](lease_fsm& fsm, time_point now) { fsm.on_renewal_failed(1s, now); }},
@@ -85,6 +95,60 @@ BOOST_AUTO_TEST_CASE(a_fresh_lease_sleeps_until_its_renewal) {
     BOOST_TEST(fsm.next(sent + 10s) == step{kind::renew});
 }
 
+BOOST_AUTO_TEST_CASE(a_renewal_may_be_sent_a_little_early) {
+    auto fsm = fresh();
+    // A sixteenth.
+    auto const from = sent + 10s - 625ms;
+    BOOST_TEST((fsm.next(granted).from == from));
+    BOOST_TEST(fsm.next(from - 1ns) == (step{kind::sleep, sent + 10s}));
+    BOOST_TEST(fsm.next(from) == step{kind::renew});
+    fsm.on_renewal_sent(from);
+    renewed(fsm, from, from + 1ms);
+    BOOST_TEST((fsm.next(from + 1ms).from == from + 10s - 625ms));
+}
+
+// Until then it is short: its times are not those of its terms.
+BOOST_AUTO_TEST_CASE(a_grant_that_was_not_confirmed_is_renewed_in_time_and_once) {
+    lease_fsm fsm{fixed_terms(), {sent + 3s, sent + 500ms, 300ms, sent, false}};
+    BOOST_TEST((fsm.next(sent).from == sent + 500ms));
+    BOOST_TEST(fsm.next(sent + 499ms) == (step{kind::sleep, sent + 500ms}));
+    BOOST_TEST(fsm.next(sent + 500ms) == step{kind::renew});
+    fsm.on_renewal_sent(sent + 500ms);
+    renewed(fsm, sent + 500ms, sent + 510ms);
+    BOOST_TEST(fsm.next(sent + 510ms) == (step{kind::sleep, stop + 500ms}));
+}
+
+BOOST_AUTO_TEST_CASE(the_deadline_is_not_later_than_the_end_of_the_lock) {
+    auto fsm = fresh();
+    fsm.on_renewal_sent(sent + 10s);
+    renewed(fsm, sent + 10s, sent + 11s, deadline + 1s);
+    BOOST_TEST(fsm.deadline() == deadline + 1s);
+}
+
+BOOST_AUTO_TEST_CASE(a_renewal_in_doubt_has_a_time_of_its_own) {
+    auto failed = fresh();
+    failed.on_renewal_sent(sent + 10s);
+    failed.on_renewal_failed(750ms, sent + 13s);
+    BOOST_TEST((failed.next(sent + 13s).from == sent + 13'750ms));
+    BOOST_TEST(failed.next(sent + 13'749ms) == (step{kind::sleep, sent + 13'750ms}));
+
+    // Spread after a lost connection.
+    auto cut = fresh();
+    cut.on_disconnected(sent + 5s);
+    cut.on_connected(500ms, sent + 6s);
+    BOOST_TEST((cut.next(sent + 6s).from == sent + 6'500ms));
+    BOOST_TEST(cut.next(sent + 6'499ms) == (step{kind::sleep, sent + 6'500ms}));
+}
+
+BOOST_AUTO_TEST_CASE(a_loss_is_not_looked_for_early) {
+    lease_fsm fixed{fixed_terms(), sent, granted};
+    BOOST_TEST((fixed.next(granted).from == stop));
+    auto fsm = fresh();
+    BOOST_TEST((fsm.watch(granted).from == stop));
+    fsm.on_renewal_sent(sent + 10s);
+    BOOST_TEST((fsm.next(sent + 20s).from == stop));
+}
+
 BOOST_AUTO_TEST_CASE(one_renewal_at_a_time_is_in_flight) {
     auto fsm = fresh();
     BOOST_TEST(fsm.next(sent + 10s) == step{kind::renew});
@@ -96,7 +160,7 @@ BOOST_AUTO_TEST_CASE(one_renewal_at_a_time_is_in_flight) {
 BOOST_AUTO_TEST_CASE(a_confirmed_renewal_moves_the_deadline_by_its_send) {
     auto fsm = fresh();
     fsm.on_renewal_sent(sent + 10s);
-    BOOST_TEST(!fsm.on_renewed(sent + 10s, sent + 12s));
+    BOOST_TEST(!renewed(fsm, sent + 10s, sent + 12s));
     BOOST_TEST(fsm.deadline() == deadline + 10s);
     BOOST_TEST(fsm.look(sent + 12s) == lease_state::held);
     BOOST_TEST(fsm.next(sent + 12s) == (step{kind::sleep, sent + 20s}));
@@ -105,15 +169,15 @@ BOOST_AUTO_TEST_CASE(a_confirmed_renewal_moves_the_deadline_by_its_send) {
 BOOST_AUTO_TEST_CASE(an_answer_that_took_long_asks_for_the_next_renewal_at_once) {
     auto fsm = fresh();
     fsm.on_renewal_sent(sent + 10s);
-    BOOST_TEST(fsm.on_renewed(sent + 10s, sent + 21s));
+    BOOST_TEST(renewed(fsm, sent + 10s, sent + 21s));
     BOOST_TEST(fsm.next(sent + 21s) == step{kind::renew});
 }
 
 BOOST_AUTO_TEST_CASE(an_older_answer_never_moves_the_deadline_back) {
     auto fsm = fresh();
     fsm.on_renewal_sent(sent + 10s);
-    fsm.on_renewed(sent + 11s, sent + 12s);
-    fsm.on_renewed(sent + 10s, sent + 13s);
+    renewed(fsm, sent + 11s, sent + 12s);
+    renewed(fsm, sent + 10s, sent + 13s);
     BOOST_TEST(fsm.deadline() == deadline + 11s);
 }
 
@@ -145,7 +209,7 @@ BOOST_AUTO_TEST_CASE(a_confirmed_renewal_ends_the_doubt) {
     BOOST_TEST(fsm.look(sent + 6s) == lease_state::in_doubt);
     BOOST_TEST(fsm.next(sent + 6s) == (step{kind::sleep, sent + 6'005ms}));
     fsm.on_renewal_sent(sent + 6'005ms);
-    fsm.on_renewed(sent + 6'005ms, sent + 6'006ms);
+    renewed(fsm, sent + 6'005ms, sent + 6'006ms);
     BOOST_TEST(fsm.look(sent + 6'006ms) == lease_state::held);
     BOOST_TEST(fsm.deadline() == deadline + 6'005ms);
 }
@@ -158,7 +222,7 @@ BOOST_AUTO_TEST_CASE(a_connection_that_comes_back_under_a_renewal_does_not_delay
     fsm.on_connected(0ms, sent + 10s);
     BOOST_TEST(fsm.next(sent + 10s) == (step{kind::sleep, stop}));
     // So it has to be woken.
-    BOOST_TEST(fsm.on_renewed(sent + 10s, sent + 10'005ms));
+    BOOST_TEST(renewed(fsm, sent + 10s, sent + 10'005ms));
     BOOST_TEST(fsm.next(sent + 10'005ms) == (step{kind::sleep, sent + 20s}));
 }
 
@@ -170,7 +234,7 @@ BOOST_AUTO_TEST_CASE(links_that_flap_cost_no_lease) {
         fsm.on_connected(0ms, now + 100ms);
         BOOST_TEST(fsm.next(now + 100ms) == step{kind::renew});
         fsm.on_renewal_sent(now + 100ms);
-        fsm.on_renewed(now + 100ms, now + 101ms);
+        renewed(fsm, now + 100ms, now + 101ms);
         BOOST_TEST(fsm.look(now + 101ms) == lease_state::held);
     }
 }
@@ -223,7 +287,7 @@ BOOST_AUTO_TEST_CASE(the_doubt_of_a_fixed_lease_ends_with_the_next_connection) {
 
 BOOST_AUTO_TEST_CASE(a_fixed_lease_may_be_renewed_by_hand) {
     lease_fsm fsm{fixed_terms(), sent, granted};
-    fsm.on_renewed(sent + 20s, sent + 20'010ms);
+    renewed(fsm, sent + 20s, sent + 20'010ms);
     BOOST_TEST(fsm.deadline() == deadline + 20s);
     BOOST_TEST(fsm.next(sent + 21s) == (step{kind::sleep, stop + 20s}));
 }
@@ -358,7 +422,7 @@ BOOST_AUTO_TEST_CASE(max_hold_counts_from_the_grant_and_ends_a_lease_that_is_ren
         now += 10s;
         BOOST_TEST(fsm.next(now) == step{kind::renew});
         fsm.on_renewal_sent(now);
-        fsm.on_renewed(now, now);
+        renewed(fsm, now, now);
     }
     BOOST_TEST(fsm.next(now) == (step{kind::sleep, granted + 60s}));
     BOOST_TEST(fsm.look(granted + 60s - 1ns) == lease_state::held);
@@ -378,6 +442,20 @@ BOOST_AUTO_TEST_CASE(the_longest_max_hold_does_not_overflow) {
     lease_fsm fsm{longest, sent, granted};
     BOOST_TEST(fsm.look(granted) == lease_state::held);
     BOOST_TEST(fsm.next(granted) == (step{kind::sleep, sent + 10s}));
+}
+
+BOOST_AUTO_TEST_CASE(the_terms_of_a_renewal_hold_from_then_on) {
+    auto fsm = fresh();
+    auto longer = terms();
+    longer.lease = 60s;
+    longer.drift = 600ms;
+    longer.loss_margin = 6s;
+    longer.renew_after = 20s;
+    fsm.on_renewal_sent(sent + 10s);
+    fsm.on_renewed({longer, sent + 10s}, sent + 11s);
+    BOOST_TEST((fsm.deadline() == sent + 10s + 59'400ms));
+    BOOST_TEST(fsm.next(sent + 11s).until == sent + 30s);
+    BOOST_TEST(fsm.look(sent + 10s + 53'400ms) == lease_state::lost);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

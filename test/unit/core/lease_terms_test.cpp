@@ -157,4 +157,117 @@ BOOST_AUTO_TEST_CASE(an_instant_beyond_the_end_of_time_is_the_end_of_time) {
     BOOST_TEST(saturating_add(time_point::max(), 0ns) == time_point::max());
 }
 
+namespace {
+
+lease_terms learned_terms_of(config const& settings, acquire_options options = {}) {
+    options.lease = holdfast::learned;
+    lease_terms terms;
+    BOOST_TEST(!make_terms(settings, options, terms));
+    return terms;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_learned_lease_is_the_longest_until_something_is_known) {
+    auto const terms = learned_terms_of({});
+    BOOST_TEST(terms.learned);
+    BOOST_TEST((terms.lease == 30s));
+    BOOST_TEST((holdfast::detail::learned_terms({}, terms, 0ns).lease == 30s));
+    BOOST_TEST(!lease_terms{}.learned);
+}
+
+BOOST_AUTO_TEST_CASE(a_learned_lease_covers_a_usual_hold_twice_before_its_first_renewal) {
+    auto const terms = learned_terms_of({});
+    BOOST_TEST(holdfast::detail::usual_holds_in_a_lease(terms) == 6);
+    struct {
+        nanos usual;
+        std::chrono::milliseconds lease;
+    } const table[] = {
+        {nanos{1}, 5s},
+        {50ms, 5s},
+        {1s, 6s},
+        {1s + 1ns, 6'001ms},
+        {3s, 18s},
+        {5s, 30s},
+        {1h, 30s},
+        {nanos::max(), 30s},
+    };
+    for (auto const& row : table) {
+        auto const learned = holdfast::detail::learned_terms({}, terms, row.usual);
+        BOOST_TEST((learned.lease == row.lease));
+        BOOST_TEST(
+            (learned.renew_after >= std::min<nanos>(2 * std::min<nanos>(row.usual, 5s), 10s) - 2ns)
+        );
+        BOOST_TEST((learned.loss_margin <= nanos{row.lease} / 10));
+        BOOST_TEST(learned.learned);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_part_of_the_first_renewal_is_taken_into_account) {
+    BOOST_TEST(usual_holds_in_a_lease(learned_terms_of({}, {.renew_at = 0.5})) == 4);
+    BOOST_TEST(usual_holds_in_a_lease(learned_terms_of({}, {.renew_at = 0.1})) == 20);
+    // No overflow.
+    BOOST_TEST(usual_holds_in_a_lease(learned_terms_of({}, {.renew_at = 1e-300})) == 2'000'000);
+}
+
+BOOST_AUTO_TEST_CASE(the_shortest_learned_lease_leaves_room_for_the_time_outs) {
+    using holdfast::detail::shortest_learned_lease;
+    config settings;
+    BOOST_TEST((shortest_learned_lease(settings) == 5s));
+    settings.learned_lease_min = 1s;
+    BOOST_TEST((shortest_learned_lease(settings) == 1s));
+    settings.learned_lease_min = 0s;
+    settings.lease = 2s;
+    BOOST_TEST((shortest_learned_lease(settings) == 2s));
+    settings.lease = 30s;
+    settings.request_timeout = 3s;
+    settings.connect_timeout = 3s;
+    BOOST_TEST((shortest_learned_lease(settings) == 7s));
+    learned_terms_of(settings);
+}
+
+BOOST_AUTO_TEST_CASE(a_hold_that_runs_long_is_renewed_seldom) {
+    using holdfast::detail::learned_terms;
+    using holdfast::detail::renewed_terms;
+    auto const first = learned_terms({}, learned_terms_of({}), 50ms);
+    BOOST_TEST((renewed_terms({}, first, first.renew_after).lease <= 5s));
+    BOOST_TEST((renewed_terms({}, first, 4s).lease >= 11'990ms));
+    BOOST_TEST((renewed_terms({}, first, 4s).lease <= 12s));
+    BOOST_TEST((renewed_terms({}, first, 1h).lease <= 30s));
+    BOOST_TEST((renewed_terms({}, first, 1h).lease >= 29'990ms));
+    BOOST_TEST((renewed_terms({}, first, nanos::max()).lease <= 30s));
+    // Never a shorter one, and never another than was asked for.
+    auto const long_one = learned_terms({}, first, 4s);
+    BOOST_TEST((renewed_terms({}, long_one, 1s) == long_one));
+    lease_terms fixed;
+    BOOST_TEST(!make_terms(config{}, acquire_options{.lease = 6s}, fixed));
+    BOOST_TEST((renewed_terms({}, fixed, 1h) == fixed));
+}
+
+BOOST_AUTO_TEST_CASE(options_that_contradict_each_other_are_refused) {
+    BOOST_TEST(terms_of({.lease = holdfast::learned, .renew = false}) == errc::invalid_options);
+    BOOST_TEST(terms_of({.lease = holdfast::learned, .max_hold = 29s}) == errc::invalid_options);
+    BOOST_TEST(terms_of({.orphan_after = -1ns}) == errc::invalid_options);
+    BOOST_TEST(!terms_of({.orphan_after = 1ns}));
+    BOOST_TEST(!terms_of({.orphan_after = nanos::max()}));
+}
+
+BOOST_AUTO_TEST_CASE(renewals_may_be_limited) {
+    lease_terms terms;
+    BOOST_TEST(!make_terms(config{}, acquire_options{}, terms));
+    BOOST_TEST(terms.max_renewals == lease_terms::no_limit);
+    BOOST_TEST(!make_terms(config{}, acquire_options{.max_renewals = 3}, terms));
+    BOOST_TEST(terms.max_renewals == 3U);
+    BOOST_TEST(holdfast::detail::terms_with({}, terms, 6s).max_renewals == 3U);
+}
+
+BOOST_AUTO_TEST_CASE(the_margin_of_a_shorter_lease_is_the_same_part_of_it) {
+    lease_terms terms;
+    BOOST_TEST(!make_terms({.loss_margin = 0.25}, acquire_options{.lease = 8s}, terms));
+    BOOST_TEST((terms.margin_within(8s) == 2s));
+    BOOST_TEST((terms.margin_within(4s) == 1s));
+    BOOST_TEST((terms.margin_within(1s) == 250ms));
+    BOOST_TEST((terms.margin_within(1h) == 2s));  // never more than that of the whole
+}
+
 BOOST_AUTO_TEST_SUITE_END()

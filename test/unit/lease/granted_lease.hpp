@@ -7,6 +7,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 
+#include <memory>
 #include <optional>
 
 namespace holdfast::test {
@@ -19,6 +20,7 @@ struct grant_options {
     std::chrono::nanoseconds request_timeout = std::chrono::seconds{3};
     std::optional<owner> who = {};
     std::optional<asio::any_io_executor> holder = {};
+    std::shared_ptr<detail::target const> on = {};
 };
 
 /// Its renewal is due at once.
@@ -38,15 +40,16 @@ inline lease grant(scripted_client& client, grant_options const& how = {}) {
     auto const id = client.state->make_holder_id();
     lease made;
     client.on_strand([&] {
+        auto const now = lease_clock::now();
+        auto const sent_at = now - how.sent_ago;
+        detail::guarded_executor const holder{how.holder.value_or(client.context.get_executor())};
         made = client.held().add(
-            {.on = client.on,
+            {.on = how.on ? how.on : client.on,
              .id = id,
-             .terms = terms,
-             .sent_at = lease_clock::now() - how.sent_ago,
-             .at = lease_clock::now(),
              .token = {7},
-             .who = how.who},
-            detail::guarded_executor{how.holder.value_or(client.context.get_executor())}
+             .fsm = {{sent_at, sent_at + terms.lease - terms.drift}, {}, now},
+             .times = detail::lease_fsm::grant::by_request(terms, sent_at, now)},
+            {terms, how.who, holder}
         );
     });
     return made;

@@ -37,7 +37,7 @@ struct world : scripted_client {
 
     // Sends a renewal, and answers it.
     void renew(exec_result const& result) {
-        held_one.renew([this](error_code ec) { told = ec; });
+        held_one.renew(held_one.current(), [this](error_code ec) { told = ec; });
         run();
         answer(result);
     }
@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(a_renewal_asks_for_the_whole_lease_again) {
     world all;
     auto const before = all.lease.deadline();
     auto const asked_at = lease_clock::now();
-    all.held_one.renew([&](error_code ec) { all.told = ec; });
+    all.held_one.renew(all.held_one.current(), [&](error_code ec) { all.told = ec; });
     BOOST_TEST(all.sent().empty());
     all.run();
     BOOST_TEST(
@@ -116,10 +116,11 @@ BOOST_AUTO_TEST_CASE(a_renewal_that_was_not_confirmed_is_doubt) {
 BOOST_AUTO_TEST_CASE(nothing_is_renewed_that_was_given_back) {
     world all;
     auto const kept = all.held_one.shared_from_this();
+    auto const tenure = kept->current();
     all.lease = {};
     all.run();
     BOOST_TEST(all.sent() == "release");
-    kept->renew([&](error_code ec) { all.told = ec; });
+    kept->renew(tenure, [&](error_code ec) { all.told = ec; });
     all.run();
     BOOST_TEST((all.told == errc::lease_lost));
     BOOST_TEST(all.sent() == "release");
@@ -128,7 +129,8 @@ BOOST_AUTO_TEST_CASE(nothing_is_renewed_that_was_given_back) {
 BOOST_AUTO_TEST_CASE(an_answer_that_comes_after_it_was_given_back_says_nothing) {
     world all;
     auto const kept = all.held_one.shared_from_this();
-    kept->renew([&](error_code ec) { all.told = ec; });
+    auto const tenure = kept->current();
+    kept->renew(tenure, [&](error_code ec) { all.told = ec; });
     all.run();
     all.lease = {};
     all.run();

@@ -12,12 +12,14 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 using namespace std::chrono_literals;
 using holdfast::lease_clock;
 using holdfast::detail::guarded_executor;
 using holdfast::detail::keep_alive;
 using holdfast::detail::time_point;
+using holdfast::detail::wake_time;
 using holdfast::test::test_sleeper;
 
 namespace {
@@ -27,19 +29,25 @@ time_point far() {
     return lease_clock::now() + 1h;
 }
 
+struct counted_ends final : keep_alive::observer {
+    void on_end(keep_alive const&) noexcept override { ++number; }
+
+    int number = 0;
+};
+
 struct world {
     std::optional<boost::asio::io_context> context{std::in_place};
     std::shared_ptr<keep_alive> keeper =
         std::make_shared<keep_alive>(guarded_executor{context->get_executor()});
-    int ends = 0;
+    std::shared_ptr<counted_ends> ends = std::make_shared<counted_ends>();
 
-    std::shared_ptr<test_sleeper> add(time_point at) {
+    std::shared_ptr<test_sleeper> add(wake_time at) {
         auto made = std::make_shared<test_sleeper>();
         BOOST_TEST(keeper->add(*made, at));
         return made;
     }
     void start() {
-        BOOST_TEST(keeper->start([this] { ++ends; }));
+        BOOST_TEST(keeper->start(ends));
         run();
     }
     void run() {
@@ -62,7 +70,7 @@ BOOST_AUTO_TEST_CASE(who_is_due_is_called_and_the_coroutine_ends_when_nobody_wan
     auto const one = on.add(at_once);
     on.start();
     BOOST_TEST(one->calls == 1);
-    BOOST_TEST(on.ends == 1);
+    BOOST_TEST(on.ends->number == 1);
     BOOST_TEST(on.keeper->ended());
     BOOST_TEST(!on.busy());
     BOOST_TEST(one->gone == 0);
@@ -74,10 +82,10 @@ BOOST_AUTO_TEST_CASE(who_is_not_due_is_waited_for) {
     on.start();
     BOOST_TEST(one->calls == 0);
     BOOST_TEST(on.busy());
-    BOOST_TEST(on.ends == 0);
+    BOOST_TEST(on.ends->number == 0);
     on.keeper->remove(*one);
     BOOST_TEST(!on.busy());
-    BOOST_TEST(on.ends == 1);
+    BOOST_TEST(on.ends->number == 1);
     BOOST_TEST(one->gone == 0);
 }
 
@@ -93,6 +101,66 @@ BOOST_AUTO_TEST_CASE(the_earliest_is_called_first) {
     third->then = [&] { order += "3"; };
     on.start();
     BOOST_TEST(order == "123");
+}
+
+BOOST_AUTO_TEST_CASE(who_may_be_early_is_called_with_who_is_due) {
+    world on;
+    auto const now = lease_clock::now();
+    auto const due = on.add(now);
+    due->next = far();
+    auto const willing = on.add({now + 30min, now});
+    auto const punctual = on.add(now + 40min);
+    // Behind one that has to wait.
+    auto const late = on.add({now + 50min, now});
+    on.start();
+    BOOST_TEST(due->calls == 1);
+    BOOST_TEST(willing->calls == 1);
+    BOOST_TEST(punctual->calls == 0);
+    BOOST_TEST(late->calls == 0);
+    BOOST_TEST(on.busy());
+    on.context.reset();
+}
+
+BOOST_AUTO_TEST_CASE(nobody_is_early_without_company) {
+    world on;
+    auto const now = lease_clock::now();
+    auto const willing = on.add({now + 1h, now});
+    on.start();
+    BOOST_TEST(willing->calls == 0);
+    // A wake-up that has nothing to do does not count.
+    auto const woken = on.add(far());
+    on.keeper->wake_at(*woken, now + 30min);
+    on.run();
+    BOOST_TEST(willing->calls == 0);
+    on.context.reset();
+}
+
+BOOST_AUTO_TEST_CASE(a_wake_up_takes_no_more_than_a_hundred_for_company) {
+    world on;
+    auto const now = lease_clock::now();
+    std::vector<std::shared_ptr<test_sleeper>> all{on.add(now)};
+    for (int i = 0; i < 150; ++i) {
+        all.push_back(on.add({now + 1h, now}));
+    }
+    on.start();
+    int calls = 0;
+    for (auto const& one : all) {
+        calls += one->calls;
+    }
+    BOOST_TEST(calls == 100);
+    on.context.reset();
+}
+
+BOOST_AUTO_TEST_CASE(all_that_are_due_are_called_however_many_they_are) {
+    world on;
+    std::vector<std::shared_ptr<test_sleeper>> all;
+    for (int i = 0; i < 150; ++i) {
+        all.push_back(on.add(at_once));
+    }
+    on.start();
+    for (auto const& one : all) {
+        BOOST_TEST(one->calls == 1);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(who_is_added_to_one_that_sleeps_and_is_due_is_called) {
@@ -165,7 +233,7 @@ BOOST_AUTO_TEST_CASE(one_that_is_removed_while_it_is_called_is_not_called_again)
     on.start();
     BOOST_TEST(one->calls == 1);
     BOOST_TEST(!on.busy());
-    BOOST_TEST(on.ends == 1);
+    BOOST_TEST(on.ends->number == 1);
 }
 
 BOOST_AUTO_TEST_CASE(one_may_go_away_once_it_was_removed) {
@@ -206,14 +274,14 @@ BOOST_AUTO_TEST_CASE(a_context_that_is_destroyed_tells_those_in_it) {
         world on;
         auto const one = on.add(far());
         auto const other = on.add(far());
-        BOOST_TEST(on.keeper->start([&on] { ++on.ends; }));
+        BOOST_TEST(on.keeper->start(on.ends));
         if (began) {
             on.run();
         }
         on.context.reset();
         BOOST_TEST(one->gone == 1);
         BOOST_TEST(other->gone == 1);
-        BOOST_TEST(on.ends == 1);
+        BOOST_TEST(on.ends->number == 1);
         BOOST_TEST(!on.keeper->add(*one, at_once));
         // What comes too late does no harm.
         on.keeper->wake_at(*one, at_once);

@@ -9,6 +9,7 @@
 #include <boost/asio/strand.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -78,6 +79,23 @@ BOOST_AUTO_TEST_CASE(one_that_is_used_is_found_among_many_strands) {
         if (i % 5 == 0) {
             BOOST_TEST(on.add(on.context->get_executor()) == shared);
         }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(that_of_a_strand_is_found_among_thousands) {
+    world on;
+    asio::any_io_executor const erased = on.context->get_executor();
+    std::vector<asio::any_io_executor> strands;
+    std::vector<std::shared_ptr<keep_alive>> keepers;
+    for (int i = 0; i < 1000; ++i) {
+        strands.emplace_back(asio::make_strand(*on.context));
+        strands.emplace_back(asio::make_strand(erased));
+    }
+    for (auto const& strand : strands) {
+        keepers.push_back(on.add(strand));
+    }
+    for (std::size_t i = 0; i < strands.size(); ++i) {
+        BOOST_TEST(on.add(strands[i]) == keepers[i]);
     }
 }
 

@@ -23,6 +23,7 @@ namespace asio = boost::asio;
 using holdfast::errc;
 using holdfast::error_code;
 using holdfast::lease_clock;
+using holdfast::loss_reason;
 using holdfast::detail::exec_result;
 using holdfast::detail::exec_status;
 using holdfast::detail::make_lock_target;
@@ -30,6 +31,7 @@ using holdfast::detail::pending_handler;
 using holdfast::detail::release_fsm;
 using holdfast::detail::release_queue;
 using holdfast::detail::release_task;
+using holdfast::detail::released;
 using holdfast::detail::target;
 using holdfast::test::bare_world;
 using holdfast::test::failed;
@@ -48,9 +50,12 @@ exec_result gone() {
 struct world : bare_world {
     world() {
         queue.set_observer({
-            .on_freed =
-                [this](target const& which, bool notified) {
-                    heard += which.lock + (notified ? " freed " : " freed in silence ");
+            .on_answered =
+                [this](std::shared_ptr<target const> const& which, released const& what) {
+                    if (what.reply && what.reply->lost == loss_reason::none) {
+                        heard += which->lock;
+                        heard += what.reply->notified ? " freed " : " freed in silence ";
+                    }
                 },
             .on_idle = [this] { heard += "idle "; },
         });
@@ -301,6 +306,26 @@ BOOST_AUTO_TEST_CASE(withdrawals_are_bounded_and_releases_are_not_dropped_for_th
     all.answer(freed());
     BOOST_TEST((told == error_code{}));
     BOOST_TEST(!all.queue.idle());
+}
+
+// The lock is freed without it.
+BOOST_AUTO_TEST_CASE(what_may_not_be_told_of_a_hold_is_left_out) {
+    world all;
+    auto what = all.task(all.terms());
+    what.held = {1, 50ms};
+    all.queue.add(std::move(what));
+    all.run();
+    BOOST_TEST(typed(all.server.requests.at(0).what).ends_with(" 1 50000"));
+    BOOST_TEST(all.server.requests.at(0).what.is_optional());
+    all.answer(failed(errc::no_permission));
+    // After a pause.
+    while (all.server.requests.empty()) {
+        all.context.restart();
+        all.context.run_one();
+    }
+    BOOST_TEST(typed(all.server.requests.at(0).what).find("holdfast_hold") == std::string::npos);
+    all.answer(freed());
+    BOOST_TEST(all.queue.idle());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

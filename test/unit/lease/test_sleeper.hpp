@@ -11,7 +11,7 @@ namespace holdfast::test {
 
 /// Counts how often it is called.
 struct test_sleeper final : detail::sleeper, std::enable_shared_from_this<test_sleeper> {
-    std::optional<detail::time_point> on_due() override {
+    std::optional<detail::wake_time> on_due() override {
         ++calls;
         if (then) {
             then();
@@ -23,7 +23,7 @@ struct test_sleeper final : detail::sleeper, std::enable_shared_from_this<test_s
 
     int calls = 0;
     int gone = 0;
-    std::optional<detail::time_point> next;
+    std::optional<detail::wake_time> next;
     std::function<void()> then;
 };
 

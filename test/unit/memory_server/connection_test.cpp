@@ -33,7 +33,7 @@ struct fixture : backend_events, subscriber {
     void on_confirmed(bool) override { said.emplace_back("confirmed"); }
     void on_unconfirmed() override { said.emplace_back("unconfirmed"); }
     void on_refused(error_code) override { said.emplace_back("refused"); }
-    void on_notification() override { said.emplace_back("notification"); }
+    void on_notification(std::string_view) override { said.emplace_back("notification"); }
 
     void poll() {
         context.restart();

@@ -28,6 +28,9 @@ value acquire(asking& it, std::string_view holder) {
          holder,
          "2592000000",
          "9007199254740991",
+         "1",
+         "0",
+         "0",
          "n"}
     );
 }

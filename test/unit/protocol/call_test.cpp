@@ -35,6 +35,14 @@ BOOST_AUTO_TEST_CASE(keys_are_counted_and_arguments_follow_them) {
     BOOST_TEST(sent.what().sha1 == example.sha1);
 }
 
+BOOST_AUTO_TEST_CASE(room_that_was_made_changes_nothing) {
+    call sent{example, 3s};
+    sent.reserve(300, 10'000);
+    BOOST_TEST(typed(sent) == "example 0");
+    sent.key("a").arg("b");
+    BOOST_TEST(typed(sent) == "example 1 a b");
+}
+
 BOOST_AUTO_TEST_CASE(words_may_be_empty_or_hold_any_bytes) {
     call sent{example, 1s};
     sent.key(""sv).key("n\0l"sv).arg(""sv).arg("\r\n"sv);

@@ -24,7 +24,7 @@ struct listener final : subscriber {
     void on_confirmed(bool again) override { note(again ? "again " : "confirmed "); }
     void on_unconfirmed() override { note("unconfirmed "); }
     void on_refused(error_code cause) override { note("refused:" + cause.message() + " "); }
-    void on_notification() override { note("notified "); }
+    void on_notification(std::string_view) override { note("notified "); }
 
     void note(std::string const& what) {
         heard += what;
@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(one_subscription_serves_all_and_ends_with_the_last) {
     BOOST_TEST(on.asked == "+c ");
     BOOST_TEST(on.all->wanted("c"));
     on.all->on_confirmed("c");
-    on.all->on_notification("c");
+    on.all->on_notification("c", "0");
     BOOST_TEST(a.heard == "confirmed notified ");
     BOOST_TEST(b.heard == "confirmed notified ");
     a.part = {};
@@ -86,10 +86,10 @@ BOOST_AUTO_TEST_CASE(channels_do_not_mix) {
     a.part = on.all->add("a", a);
     b.part = on.all->add("b", b);
     BOOST_TEST((on.all->names() == std::vector{"a"s, "b"s}));
-    on.all->on_notification("a");
+    on.all->on_notification("a", "0");
     on.all->on_confirmed("b");
     // What nobody wants any more.
-    on.all->on_notification("c");
+    on.all->on_notification("c", "0");
     on.all->on_confirmed("c");
     on.all->on_refused("c", errc::no_permission);
     BOOST_TEST(a.heard == "notified ");
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(subscribers_may_go_while_others_are_told) {
         if (down) {
             on.all->on_down();
         } else {
-            on.all->on_notification("c");
+            on.all->on_notification("c", "0");
         }
         BOOST_TEST(!first.heard.empty());
         BOOST_TEST(second.heard.empty());
@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(after_the_stop_nobody_is_told_and_nothing_is_asked_for) {
     listener late;
     late.part = on.all->add("c", late);
     on.all->stop();
-    on.all->on_notification("c");
+    on.all->on_notification("c", "0");
     on.run();
     BOOST_TEST(late.heard.empty());
     a.part = {};

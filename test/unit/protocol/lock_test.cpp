@@ -9,6 +9,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <set>
@@ -27,6 +28,7 @@ using holdfast::detail::lock_protocol;
 using holdfast::detail::lock_reading;
 using holdfast::detail::make_lock_target;
 using holdfast::detail::max_name_length;
+using holdfast::detail::primitive;
 using holdfast::detail::script_reply;
 using holdfast::test::reply_of;
 using holdfast::test::typed;
@@ -80,16 +82,16 @@ BOOST_AUTO_TEST_CASE(names_are_those_of_redisson) {
         auto const keys = make_lock_target("", row.name);
         BOOST_TEST(keys.valid());
         BOOST_TEST(keys.lock == row.name);
-        BOOST_TEST(keys.counter == row.counter);
-        BOOST_TEST(keys.channel == row.channel);
+        BOOST_TEST(keys.counter() == row.counter);
+        BOOST_TEST(keys.channel() == row.channel);
     }
 }
 
 BOOST_AUTO_TEST_CASE(a_prefix_is_part_of_the_name) {
     auto const keys = make_lock_target("app:", "foo");
     BOOST_TEST(keys.lock == "app:foo");
-    BOOST_TEST(keys.counter == "redisson_lock_token:{app:foo}");
-    BOOST_TEST(make_lock_target("{app}:", "foo").channel == "redisson_lock__channel:{app}:foo");
+    BOOST_TEST(keys.counter() == "redisson_lock_token:{app:foo}");
+    BOOST_TEST(make_lock_target("{app}:", "foo").channel() == "redisson_lock__channel:{app}:foo");
 }
 
 BOOST_AUTO_TEST_CASE(a_name_has_from_1_to_512_bytes_with_its_prefix) {
@@ -139,7 +141,7 @@ BOOST_AUTO_TEST_CASE(an_attempt_names_lock_and_counter_and_what_it_asks_for) {
     );
     BOOST_TEST(
         typed(sent) ==
-        "lock.acquire 2 foo redisson_lock_token:{foo} 30000 " + holder + " 86400000 77"
+        "lock.acquire 2 foo redisson_lock_token:{foo} 30000 " + holder + " 86400000 77 1 0 0"
     );
     BOOST_TEST((sent.timeout() == 3s));
 }
@@ -157,24 +159,29 @@ BOOST_AUTO_TEST_CASE(a_preflight_names_the_channel_as_well) {
     BOOST_TEST(
         typed(sent) ==
         "lock.acquire 3 foo redisson_lock_token:{foo} redisson_lock__channel:{foo} 1000 " + holder +
-            " 0 0"
+            " 0 0 1 0 0"
     );
 }
 
 BOOST_AUTO_TEST_CASE(the_other_calls_name_what_they_touch) {
     auto const& speaks = lock_protocol();
-    BOOST_TEST(typed(speaks.renew(on, id, 30s, 3s)) == "lock.renew 1 foo 30000 " + holder);
     BOOST_TEST(
-        typed(speaks.release(on, id, 3s)) ==
+        typed(speaks.renew({.on = on, .id = id, .lease = 30s, .timeout = 3s})) ==
+        "lock.renew 1 foo 30000 " + holder
+    );
+    BOOST_TEST(
+        typed(speaks.release({.on = on, .id = id, .timeout = 3s})) ==
         "lock.release 2 foo redisson_lock__channel:{foo} " + holder
     );
-    BOOST_TEST(typed(inspect_lock(on, 3s)) == "lock.inspect 2 foo redisson_lock_token:{foo}");
+    BOOST_TEST(
+        typed(inspect_lock(on, 3s, false)) == "lock.inspect 2 foo redisson_lock_token:{foo}"
+    );
     BOOST_TEST(
         typed(force_release_lock(on, 3s)) == "lock.force_release 2 foo redisson_lock__channel:{foo}"
     );
-    BOOST_TEST((speaks.renew(on, id, 30s, 5s).timeout() == 5s));
-    BOOST_TEST((speaks.release(on, id, 6s).timeout() == 6s));
-    BOOST_TEST((inspect_lock(on, 7s).timeout() == 7s));
+    BOOST_TEST((speaks.renew({.on = on, .id = id, .lease = 30s, .timeout = 5s}).timeout() == 5s));
+    BOOST_TEST((speaks.release({.on = on, .id = id, .timeout = 6s}).timeout() == 6s));
+    BOOST_TEST((inspect_lock(on, 7s, false).timeout() == 7s));
     BOOST_TEST((force_release_lock(on, 8s).timeout() == 8s));
 }
 
@@ -223,15 +230,45 @@ BOOST_AUTO_TEST_CASE(the_answers_to_a_renewal_and_to_a_release) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(several_renewals_name_their_locks_first) {
+    auto const other = make_lock_target("", "bar");
+    holder_id const second{"0f4b1c5e-7a3d-4e8b-9c21-d5a6f7e80123", 85};
+    std::array const all{
+        primitive::member{&on, id, 30s},
+        primitive::member{&other, second, 7s},
+    };
+    auto const sent = lock_protocol().renew_many(all, 3s);
+    BOOST_TEST(
+        typed(sent) ==
+        "lock.renew_many 2 foo bar 30000 " + holder + " 7000 " + std::string{second.view()}
+    );
+    BOOST_TEST((sent.timeout() == 3s));
+}
+
+BOOST_AUTO_TEST_CASE(the_answers_to_several_renewals) {
+    auto const& speaks = lock_protocol();
+    auto const reply = reply_of("1029");
+    BOOST_TEST(speaks.read_renew_many(reply, 0).value() == loss_reason::none);
+    BOOST_TEST(speaks.read_renew_many(reply, 1).value() == loss_reason::deleted);
+    BOOST_TEST(speaks.read_renew_many(reply, 2).value() == loss_reason::taken);
+    BOOST_TEST(!speaks.read_renew_many(reply, 3).has_value());
+    // One that is too short.
+    BOOST_TEST(!speaks.read_renew_many(reply, 4).has_value());
+    for (auto const& other : {script_reply{}, reply_of(), reply_of("x1"s), reply_of(lowest)}) {
+        BOOST_TEST(!speaks.read_renew_many(other, 0).has_value());
+    }
+}
+
 BOOST_AUTO_TEST_CASE(the_answers_to_an_inspection) {
-    auto const held = read_inspect_lock(reply_of(9'000, 41, 2, holder));
+    auto const held = read_inspect_lock(reply_of(9'000, 41, 3, 2, holder));
     BOOST_TEST((held.what == lock_reading::kind::held));
     BOOST_TEST((held.remaining == 9s));
     BOOST_TEST(held.holder == holder);
     BOOST_TEST(held.hold_count == 2U);
     BOOST_TEST(held.last_token == 41U);
+    BOOST_TEST(held.waiting == 3U);
 
-    auto const endless = read_inspect_lock(reply_of(-1, 0, 1, holder));
+    auto const endless = read_inspect_lock(reply_of(-1, 0, 0, 1, holder));
     BOOST_TEST((endless.what == lock_reading::kind::held));
     BOOST_TEST(!endless.remaining.has_value());
     BOOST_TEST(endless.last_token == 0U);

@@ -23,6 +23,8 @@ BOOST_AUTO_TEST_CASE(words_are_counted_behind_the_nonce) {
     BOOST_TEST(reply.integer(3, -5) == -5);
     BOOST_TEST(reply.text(3) == "");
     BOOST_TEST(reply.rest(3) == "");
+    BOOST_TEST(reply.has(2));
+    BOOST_TEST(!reply.has(3));
 }
 
 BOOST_AUTO_TEST_CASE(the_last_value_may_have_spaces_in_it) {

@@ -11,6 +11,7 @@
 
 using holdfast::detail::escaped;
 using holdfast::detail::make_lock_target;
+using holdfast::detail::may_share_a_call;
 using holdfast::detail::target;
 using holdfast::detail::target_key;
 using holdfast::detail::target_key_hash;
@@ -25,6 +26,14 @@ BOOST_AUTO_TEST_CASE(targets_of_one_name_are_equal_whichever_object_names_it) {
     BOOST_TEST((target_key{one} == target_key{same}));
     BOOST_TEST(target_key_hash{}(target_key{one}) == target_key_hash{}(target_key{same}));
     BOOST_TEST(!(target_key{one} == target_key{other}));
+}
+
+BOOST_AUTO_TEST_CASE(locks_of_one_protocol_may_share_a_call) {
+    auto const one = make_lock_target("", "foo");
+    auto other = make_lock_target("", "bar");
+    BOOST_TEST(may_share_a_call(one, other));
+    other.speaks = nullptr;
+    BOOST_TEST(!may_share_a_call(one, other));
 }
 
 BOOST_AUTO_TEST_CASE(a_target_without_a_name_is_not_valid) {

@@ -21,7 +21,7 @@ struct listener final : subscriber {
     void on_confirmed(bool) override { ++told; }
     void on_unconfirmed() override { ++told; }
     void on_refused(error_code) override { ++told; }
-    void on_notification() override { ++told; }
+    void on_notification(std::string_view) override { ++told; }
     int told = 0;
 };
 

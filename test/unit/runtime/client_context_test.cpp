@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(without_a_backend_nothing_is_sent) {
         void on_confirmed(bool) override {}
         void on_unconfirmed() override {}
         void on_refused(error_code) override {}
-        void on_notification() override {}
+        void on_notification(std::string_view) override {}
     } nobody;
     BOOST_TEST(!on.client->subscribe("c", nobody));
 }

@@ -1,60 +1,134 @@
--- Grants the lock if it is free, or is ours already: an attempt may be repeated, its holder id is never used twice.
--- KEYS: lock, token counter, for a preflight the channel   ARGV: lease in ms, holder id, lifetime of the token counter in ms (0: for ever), floor, nonce
--- Returns the words: nonce, 1, token | nonce, 0, ms to the end of the holder's lease (-1: no end) | nonce, 2: not a lock, or not its counter
+-- Grants the lock if it is free, or is ours already: an attempt may be repeated, its holder id is never used for another. A lock that
+-- is free while clients wait goes to the first of them.
+-- KEYS: lock, token counter, with hand-over the queue, for a preflight the channel, for a learned lease the usual hold
+-- ARGV: lease in ms, holder id, lifetime of the token counter in ms (0: for ever), floor; left out if they are 1, 1, 0 and the lease is not
+--   learned: number of tokens, 0: no hand-over, 1: hand-over, more: take a place in the queue if refused, with so many ms to claim the lock;
+--   its old score (0: none); for a learned lease the shortest one in ms, and how many usual holds it covers; nonce
+-- Returns the words: nonce, 1, token, 0 if the preflight found that hand-over is not allowed, for a learned lease the lease in ms, and the
+--   usual hold in µs (0: not known, -1: not allowed to know)
+--   | nonce, 0, ms to the end of the holder's lease (-1: no end), with a place in the queue its score, the server's time in µs, and how many are
+--   before it; if a single holder has it without an end: three zeros without a place, how often it has it, holder id, which may have spaces
+--   | nonce, 2: not a lock, or not its counter
 
 local call, lock, counter = redis.call, KEYS[1], KEYS[2]
-local lease, holder, counter_ttl, floor, nonce = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local lease, holder, counter_ttl, floor, count, window, score, shortest, times = unpack(ARGV)
+local nonce = ARGV[#ARGV]
+if not window then
+    count, window = '1', '1'
+end
+local queue = window ~= '0' and KEYS[3]
+local preflight = KEYS[queue and 4 or 3]
+local usual_key = times and KEYS[#KEYS]
+if preflight == usual_key then
+    preflight = nil
+end
 
-local remaining = call('PTTL', lock)
-if remaining ~= -2 then
+local time
+local free = queue and call('EXISTS', lock, queue) == 0
+local remaining = free and -2 or call('PTTL', lock)
+if not free then
 --#include is_holder.lua
-    local ours = false
-    for _, field in ipairs(call('HKEYS', lock)) do
-        if field == holder then
-            ours = true
-        elseif not is_holder(field) then
-            return nonce .. ' 2'
+    local busy, other = false, nil
+    if remaining == -2 then
+        if queue then
+            local now = call('TIME')
+            time = now[1] * 1000000 + now[2]
+            local turn = call('ZRANGE', queue, 0, 0, 'WITHSCORES')
+            if turn[1] == 'turn' and turn[2] + time < 0 then
+                -- Clients that do not queue have the first try.
+                busy, remaining = true, math.ceil((-turn[2] - time) / 1000)
+            else
+                local own = holder
+--#include hand_over.lua
+                if given and string.sub(given, 1, #holder + 1) ~= holder .. ' ' then
+                    busy, remaining = true, tonumber(string.match(given, '%d+$'))
+                end
+            end
+        end
+    else
+        busy = true
+        for _, field in ipairs(call('HKEYS', lock)) do
+            if field == holder then
+                busy = false
+            elseif not is_holder(field) then
+                return nonce .. ' 2'
+            else
+                other = field
+            end
         end
     end
-    if not ours then
-        return nonce .. string.format(' 0 %.0f', remaining)
+    if busy then
+        local answer, place = nonce .. string.format(' 0 %.0f', remaining), nil
+        if #window > 1 then
+            if not time then
+                local now = call('TIME')
+                time = now[1] * 1000000 + now[2]
+            end
+--#include enqueue.lua
+            local first
+            place, first = enqueue(holder .. ' ' .. window, score, math.max(remaining, 0))
+            local client = other and string.match(other, '^(.+):')
+            if first and client and client ~= string.match(holder, '^(.+):') then
+                redis.pcall('PUBLISH', 'holdfast_client:' .. client, 'wait lock ' .. other .. ' ' .. lock)
+            end
+        end
+        if remaining == -1 then
+            -- Another tool has left it so. A user may lack the right to see more of it.
+            local held = redis.pcall('HGETALL', lock)
+            if #held == 2 and string.find(held[2], '^%d+$') then
+                return answer .. (place or ' 0 0 0') .. ' ' .. held[2] .. ' ' .. held[1]
+            end
+        end
+        return place and answer .. place or answer
     end
-elseif KEYS[3] then
-    -- A user without a right fails here, before the first write. None of these does anything to a key that is not there. SET
-    -- goes first: a server without memory refuses it.
+end
+local allowed = ''
+if remaining == -2 and preflight then
+    -- A user without a right fails here, before the first write. None of these does anything to a key that is not there, but to
+    -- the counter, which is about to be raised. SET goes first: a server without memory refuses it.
     call('SET', lock, '', 'XX')
+    call('PTTL', lock)
     call('PEXPIRE', lock, lease)
     call('HDEL', lock, holder)
-end
-
--- The token is one more than the last one, or the server's time in microseconds if that is greater: tokens grow also after
--- the counter was lost, expired, was started anew by another client, or came from a replica that had been behind. A counter
--- that has reached the floor was written on this server a moment ago. Nothing of that can have happened since, and the
--- clock need not be looked at. INCR is the first write: a server without memory refuses it.
-local number = call('INCR', counter)
--- %d is quick, and wrong for so great a number where Lua's integers have 32 bits. Times have 16 digits, and digits of one
--- length compare as their numbers do.
-local token = string.format('%d', number)
-if #token ~= 16 or token < floor or number > 9007199254740991 then
-    -- Not a counter, or no exact number in Lua: the next token might not be greater.
-    if number < 1 or number > 9007199254740991 then
-        return nonce .. ' 2'
-    end
-    local now = call('TIME')
-    local time = now[1] * 1000000 + now[2]
-    token = string.format('%.0f', math.max(number, time))
-    if number == 1 and counter_ttl ~= '0' then
-        call('SET', counter, token, 'PX', counter_ttl)
-    elseif time > number then
-        -- It keeps the expiry, and the lack of one.
-        call('SET', counter, token, 'KEEPTTL')
+    if queue then
+        for _, tried in ipairs({
+            redis.pcall('ZADD', queue, 'XX', 0, holder), redis.pcall('ZREM', queue, holder), redis.pcall('ZCOUNT', queue, 0, 0),
+            redis.pcall('ZSCORE', queue, holder) or 0, redis.pcall('ZRANGE', queue, 0, 0), redis.pcall('PEXPIREAT', lock, 1),
+            redis.pcall('PUBSUB', 'NUMSUB', preflight), redis.pcall('PUBLISH', 'holdfast_client:' .. holder, ''),
+            redis.pcall('INCRBY', counter, 0)
+        }) do
+            if type(tried) == 'table' and tried.err then
+                allowed = ' 0'
+            end
+        end
     end
 end
 
+local learned = ''
+if usual_key then
+--#include usual_hold.lua
+    local usual, why = usual_hold(usual_key)
+    if usual then
+        lease = covering(usual, times, shortest, lease)
+    end
+    local unknown = why and not string.find(why, 'WRONGTYPE') and '-1' or '0'
+    learned = (allowed ~= '' and ' ' or ' 1 ') .. lease .. ' ' .. (usual and string.format('%.0f', usual) or unknown)
+end
+
+-- The first write: a server without memory refuses it.
+--#include take_tokens.lua
+if not token then
+    return nonce .. ' 2'
+end
 call('HSET', lock, holder, '1')
-local kept = redis.pcall('PEXPIRE', lock, lease)
-if kept ~= 1 then
-    call('HDEL', lock, holder)
-    return kept
+if remaining == -2 or remaining < tonumber(lease) then
+    local kept = redis.pcall('PEXPIRE', lock, lease)
+    if kept ~= 1 then
+        -- One that was ours before keeps its end.
+        if remaining == -2 then
+            call('HDEL', lock, holder)
+        end
+        return kept
+    end
 end
-return nonce .. ' 1 ' .. token
+return nonce .. ' 1 ' .. token .. allowed .. learned

@@ -13,6 +13,9 @@ for _, field in ipairs(fields) do
     end
 end
 redis.call('DEL', KEYS[1])
+-- Its client may be about to pass it on without asking.
+local client = string.match(fields[1], '^(.+):')
+redis.pcall('PUBLISH', 'holdfast_client:' .. client, 'look lock ' .. fields[1] .. ' ' .. KEYS[1])
 -- It is free by now, whether the user may publish or not.
 local told = redis.pcall('PUBLISH', KEYS[2], '0')
 if type(told) == 'table' then

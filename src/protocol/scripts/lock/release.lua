@@ -1,12 +1,68 @@
--- Removes our field and nothing else; a lock of somebody else's is left alone. The key goes with its last field.
--- KEYS: lock, channel   ARGV: holder id, nonce
--- Returns the words: nonce, 1, 1 if the waiters could be told | nonce, 0, 1 if another holder has it, 0 if the key is gone
-if redis.call('HDEL', KEYS[1], ARGV[1]) == 0 then
-    return ARGV[2] .. ' 0 ' .. redis.call('EXISTS', KEYS[1])
+-- Removes our field and nothing else; a lock of somebody else's is left alone. The key goes with its last field. A lock that is free
+-- goes to the first client that waits for it.
+-- KEYS: lock, channel, with hand-over the queue, the token counter, after learned leases the usual hold
+-- ARGV: holder id; left out if they are empty, empty, 30 days, none, unknown, none: our entry in the queue, to be removed, our next entry,
+--   lifetime of the token counter in ms (0: for ever), floor, number of the clients that wait and do not queue, after learned leases how
+--   many holds have ended, their mean in µs; nonce
+-- Returns the words: nonce, 1, 1 if the waiters could be told, with a next entry its score, the server's time in µs, and how
+--   many are before it (without one three zeros), and if the lock went to another client: its entry
+--   | nonce, 0, 1 if another holder has it, 0 if the key is gone, with the same further words if it was free and has been given away
+
+local call, lock, channel, queue, counter = redis.call, KEYS[1], KEYS[2], KEYS[4] and KEYS[3], KEYS[4]
+local holder, old_entry, next_entry, counter_ttl, floor, others, holds, mean = unpack(ARGV)
+local nonce = ARGV[#ARGV]
+local may_wait = others and others ~= ''
+if not next_entry then
+    old_entry, next_entry, counter_ttl, floor = '', '', '2592000000', '9007199254740991'
 end
--- The lock is free by now; a user who may not publish must not be told otherwise.
-local told = redis.pcall('PUBLISH', KEYS[2], '0')
-if type(told) == 'table' then
-    return ARGV[2] .. ' 1 0'
+
+if queue and old_entry ~= '' then
+    call('ZREM', queue, old_entry)
+    local heads = call('ZRANGE', queue, 0, 1)
+    if heads[1] == 'turn' and not heads[2] then
+        call('DEL', queue)
+    end
 end
-return ARGV[2] .. ' 1 1'
+local ours = call('HDEL', lock, holder) == 1
+local place, entry = '', nil
+if queue and (may_wait or next_entry ~= '' or call('EXISTS', queue) == 1) and call('EXISTS', lock) == 0 then
+    -- The lock is free by now. A user who lacks a right for the rest must not be told otherwise.
+    pcall(function()
+        local now = call('TIME')
+        local time = now[1] * 1000000 + now[2]
+        if next_entry ~= '' then
+--#include enqueue.lua
+            place = enqueue(next_entry, '0', tonumber(string.match(next_entry, '%d+$'))) or ''
+        end
+        if ours and others ~= '0' then
+--#include queue.lua
+            -- Clients that do not queue have their share of turns.
+            local waiting, beside = count_waiting(), tonumber(others) or count_others()
+            local next_turn = beside > 0 and call('ZSCORE', queue, 'turn') or 0
+            if waiting > 0 and beside > 0 and next_turn - last_score <= time and time % math.max(waiting, beside) < beside then
+                call('ZADD', queue, string.format('%.0f', -(time + 20000)), 'turn')
+                redis.pcall('PUBLISH', channel, '2')
+                return
+            end
+        end
+        local own
+--#include hand_over.lua
+        entry = given
+    end)
+end
+if mean and ours then
+--#include usual_hold.lua
+    local key = KEYS[#KEYS]
+    local usual, why = usual_hold(key)
+    if not why then
+        keep_usual_hold(key, and_then(usual, holds, mean))
+    end
+end
+if entry then
+    return nonce .. (ours and ' 1 1' or ' 0 0') .. (place ~= '' and place or ' 0 0 0') .. ' ' .. entry
+end
+if not ours then
+    return nonce .. ' 0 ' .. call('EXISTS', lock)
+end
+local told = redis.pcall('PUBLISH', channel, '0')
+return nonce .. (type(told) == 'table' and ' 1 0' or ' 1 1') .. place

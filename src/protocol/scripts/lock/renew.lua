@@ -1,8 +1,39 @@
--- Extends a lock that is ours; never makes one.
--- KEYS: lock   ARGV: lease in ms, holder id, nonce
--- Returns the words: nonce, 1 | nonce, 0, 1 if another holder has it, 0 if the key is gone
-if redis.call('HEXISTS', KEYS[1], ARGV[2]) == 1 then
-    redis.call('PEXPIRE', KEYS[1], ARGV[1])
-    return ARGV[3] .. ' 1'
+-- Extends a lock that is ours; never makes one, and never makes its life shorter. Takes tokens for the next holders of its client.
+-- KEYS: lock, for tokens the token counter, the queue, with them for a learned lease the usual hold
+-- ARGV: lease in ms (0: it keeps its end), holder id, for tokens: their number, floor, lifetime of the token counter in ms (0: for ever), for a
+--   learned lease: how many holds have ended, their mean in µs, the shortest lease in ms, how many usual holds it covers; nonce
+-- Returns the words: nonce, 1, for tokens the first one (0: none), the number of clients in the queue, and of those that do not queue, for a
+--   learned lease the lease in ms and the usual hold in µs (0: not known)
+--   | nonce, 0, 1 if another holder has it, 0 if the key is gone
+
+local call, lock, counter, queue = redis.call, KEYS[1], KEYS[2], KEYS[3]
+local lease, holder, count, floor, counter_ttl = unpack(ARGV)
+local nonce = ARGV[#ARGV]
+
+if call('HEXISTS', lock, holder) == 0 then
+    return nonce .. ' 0 ' .. call('EXISTS', lock)
 end
-return ARGV[3] .. ' 0 ' .. redis.call('EXISTS', KEYS[1])
+local learned = ''
+if KEYS[4] then
+--#include usual_hold.lua
+    local holds, mean, shortest, times = unpack(ARGV, 6)
+    local usual, why = usual_hold(KEYS[4])
+    usual = and_then(usual, holds, mean)
+    if usual and lease ~= '0' then
+        lease = covering(usual, times, shortest, lease)
+    end
+    if holds ~= '0' and not why then
+        keep_usual_hold(KEYS[4], usual)
+    end
+    learned = ' ' .. lease .. string.format(' %.0f', usual or 0)
+end
+if lease ~= '0' and call('PTTL', lock) < tonumber(lease) then
+    call('PEXPIRE', lock, lease)
+end
+if not counter then
+    return nonce .. ' 1'
+end
+local time
+--#include queue.lua
+--#include take_tokens.lua
+return nonce .. ' 1 ' .. (token or '0') .. ' ' .. count_waiting() .. ' ' .. count_others() .. learned

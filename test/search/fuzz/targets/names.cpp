@@ -79,25 +79,26 @@ void check_keys(std::string_view prefix, std::string_view name) {
     bool const allowed = !name.empty() && whole.size() <= detail::max_name_length;
     check(keys.valid() == allowed, "a name has from 1 to 512 bytes with its prefix");
     if (!allowed) {
-        check(keys.counter.empty() && keys.channel.empty(), "an invalid name has no keys");
+        check(keys.counter().empty() && keys.channel().empty(), "an invalid name has no keys");
         return;
     }
     check(keys.lock == whole, "the lock key is the name, so that no two share one");
     check(
-        keys.counter != keys.lock && keys.channel != keys.lock && keys.counter != keys.channel,
+        keys.counter() != keys.lock && keys.channel() != keys.lock &&
+            keys.counter() != keys.channel(),
         "the keys of a lock differ"
     );
     // Redisson's `prefixName` and `suffixName`.
     auto const tagged = whole.find('{') == std::string::npos ? '{' + whole + '}' : whole;
     check(
-        keys.counter == "redisson_lock_token:" + tagged &&
-            keys.channel == "redisson_lock__channel:" + tagged,
+        keys.counter() == "redisson_lock_token:" + tagged &&
+            keys.channel() == "redisson_lock__channel:" + tagged,
         "counter and channel are called as Redisson calls them"
     );
     if (has_sound_tag(whole)) {
         auto const slot = hashed_part(keys.lock);
         check(
-            hashed_part(keys.counter) == slot && hashed_part(keys.channel) == slot,
+            hashed_part(keys.counter()) == slot && hashed_part(keys.channel()) == slot,
             "the keys of a lock go to one slot"
         );
     }

@@ -57,6 +57,8 @@ bool is_as_documented(config const& c) {
            within_a_day(c.shutdown_timeout) && c.reconnect_min >= millis{1} &&
            c.reconnect_max >= c.reconnect_min && within_a_day(c.reconnect_max) &&
            c.fallback_poll_interval >= millis{10} && within_a_day(c.fallback_poll_interval) &&
+           (c.learned_lease_min == millis{0} ||
+            (c.learned_lease_min >= millis{1'000} && c.learned_lease_min <= c.lease)) &&
            (c.fence_ttl == config::never || (c.fence_ttl >= day && c.fence_ttl <= 36'525 * day)) &&
            c.max_waiters >= 1;
 }
@@ -81,12 +83,37 @@ double slack_ns(config const& c, nanos lease) {
 
 constexpr double rounding_ns = 10;
 
+// Whatever the server tells of the usual hold.
+void check_learned(config const& settings, lease_terms const& terms) {
+    auto const shortest = detail::shortest_learned_lease(settings);
+    check(
+        shortest >= millis{1'000} && shortest <= settings.lease,
+        "the shortest learned lease is between 1 s and the lease"
+    );
+    for (auto const usual : {nanos{0}, nanos{1}, nanos{millis{50}}, nanos{day}, nanos::max()}) {
+        auto const learned = detail::learned_terms(settings, terms, usual);
+        check(
+            learned.lease >= shortest && learned.lease <= settings.lease,
+            "a learned lease stays within its bounds"
+        );
+        check(
+            slack_ns(settings, learned.lease) > -rounding_ns,
+            "a dead connection can be made up for within a learned lease"
+        );
+        auto const renewed = detail::renewed_terms(settings, learned, usual);
+        check(
+            renewed.lease >= learned.lease && renewed.lease <= settings.lease,
+            "a hold that runs long is renewed with a longer lease"
+        );
+    }
+}
+
 void check_terms(config const& settings, acquire_options const& options, lease_terms const& terms) {
     check(terms.lease >= millis{1'000} && terms.lease <= day, "a lease has from 1 s to 24 h");
     check(
-        options.lease == nanos{0}
-            ? terms.lease == settings.lease
-            : terms.lease <= options.lease && terms.lease > options.lease - millis{1},
+        options.lease.length() == nanos{0} ? terms.lease == settings.lease
+                                           : terms.lease <= options.lease.length() &&
+                                                 terms.lease > options.lease.length() - millis{1},
         "the lease is what was asked for, rounded down"
     );
     check(
@@ -115,6 +142,10 @@ void check_terms(config const& settings, acquire_options const& options, lease_t
         "the longest hold is none or at least a lease"
     );
     check(terms.renew == options.renew, "renewal is the caller's choice");
+    check(terms.learned == options.lease.is_learned(), "who works it out is the caller's choice");
+    if (terms.learned) {
+        check_learned(settings, terms);
+    }
 }
 
 void check_options(config const& settings, acquire_options const& options) {
@@ -129,8 +160,9 @@ void check_options(config const& settings, acquire_options const& options) {
         return;
     }
     // Refused for a reason.
-    auto const lease =
-        options.lease == nanos{0} ? settings.lease : std::chrono::floor<millis>(options.lease);
+    auto const lease = options.lease.length() == nanos{0}
+                           ? settings.lease
+                           : std::chrono::floor<millis>(options.lease.length());
     if (lease < millis{1'000} || lease > day) {
         return;
     }
@@ -138,9 +170,17 @@ void check_options(config const& settings, acquire_options const& options) {
     bool const wrong_hold = options.max_hold < nanos{0} ||
                             (options.max_hold > nanos{0} && options.max_hold < nanos{lease});
     auto const usable = usable_ns(settings, lease);
-    bool const too_late = options.renew && ns(lease) * options.renew_at > usable - rounding_ns;
+    bool const learns = options.lease.is_learned();
+    // A short lease may have less left beside the part of the drift that does not shrink.
+    bool const wrong_rest = options.orphan_after < nanos{0} || (learns && !options.renew);
+    auto const shortest = learns ? nanos{detail::shortest_learned_lease(settings)} : nanos{lease};
+    bool const too_late = options.renew && (ns(lease) * options.renew_at > usable - rounding_ns ||
+                                            ns(shortest) * options.renew_at >
+                                                usable_ns(settings, shortest) - rounding_ns);
+    bool const too_short =
+        slack_ns(settings, lease) < rounding_ns || slack_ns(settings, shortest) < rounding_ns;
     check(
-        wrong_part || wrong_hold || too_late || slack_ns(settings, lease) < rounding_ns,
+        wrong_part || wrong_hold || wrong_rest || too_late || too_short,
         "options are not refused without a reason"
     );
 }
@@ -180,8 +220,11 @@ void terms(bytes data) {
         );
         check_connection_times(settings);
     } else {
+        auto const shortest =
+            settings.learned_lease_min > millis{0} ? settings.learned_lease_min : settings.lease;
         check(
-            !is_as_documented(settings) || slack_ns(settings, settings.lease) < rounding_ns,
+            !is_as_documented(settings) || slack_ns(settings, settings.lease) < rounding_ns ||
+                slack_ns(settings, shortest) < rounding_ns,
             "what is as documented is accepted"
         );
         settings = {};

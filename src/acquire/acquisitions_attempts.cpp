@@ -1,0 +1,170 @@
+// What the attempts of all waiters ask for, and what the answers mean.
+
+#include "acquire/acquire_op.hpp"
+#include "acquire/acquisitions.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::detail {
+
+void acquisitions::exec(attempt const& what, exec_handler&& handler) {
+    auto& known = client_.server();
+    auto const& settings = client_.settings();
+    auto const with = rights_for(what.terms);
+    client_.count().attempts.add();
+    primitive::attempt asked{
+        .on = what.on,
+        .id = what.id,
+        .lease = what.terms.lease,
+        .counter_ttl = settings.fence_ttl,
+        .preflight = !known.tokens.runs(),
+        .floor = known.tokens.floor(what.sent_at),
+        .timeout = what.terms.request_timeout,
+        .tokens = what.tokens,
+        .hand_over = with.hand_over,
+        .window = what.window,
+        .score = what.score,
+    };
+    if (with.learning) {
+        asked.learned = {shortest_learned_lease(settings), usual_holds_in_a_lease(what.terms)};
+    }
+    auto const& speaks = *what.on.speaks;
+    auto request =
+        what.orphan_seen ? speaks.take_over(asked, *what.orphan_seen) : speaks.acquire(asked);
+    if (with.hand_over || with.learning) {
+        request.may_be_forbidden();
+    }
+    client_.exec(std::move(request), std::move(handler));
+}
+
+acquisitions::reading acquisitions::read(
+    target const& on,
+    exec_result const& result,
+    sent const& by,
+    time_point now
+) {
+    reading read{attempt_answer::unknown, {}, result.error, by};
+    switch (result.status) {
+        case exec_status::replied:
+            read.reply = on.speaks->read_acquire(result.reply);
+            read_reply(read, now);
+            break;
+        case exec_status::refused: read.answer = attempt_answer::refused; break;
+        case exec_status::failed:
+            read.answer = attempt_answer::failed;
+            if (result.error == errc::no_permission) {
+                read_forbidden(read);
+            }
+            break;
+        case exec_status::not_sent: read.answer = attempt_answer::not_sent; break;
+        case exec_status::unknown: break;
+    }
+    if (read.answer == attempt_answer::unknown && !read.cause) {
+        read.cause = errc::unreachable;
+    }
+    return read;
+}
+
+void acquisitions::read_reply(reading& read, time_point now) {
+    using kind = attempt_reply::kind;
+    auto const& reply = read.reply;
+    switch (reply.what) {
+        case kind::granted: read.answer = attempt_answer::granted; break;
+        case kind::busy: read.answer = attempt_answer::busy; break;
+        case kind::corrupt:
+            read.answer = attempt_answer::failed;
+            read.cause = errc::corrupt_state;
+            break;
+    }
+    if (!reply.may_hand_over) {
+        on_hand_over_denied();
+    }
+    bool const without = read.by.terms.learned && !read.by.with.learning;
+    if (!reply.learned.allowed || (without && client_.learning_is_doubted())) {
+        on_learning_denied();
+    }
+    if (reply.learned.lease > millis{0}) {
+        read.by.terms = terms_with(client_.settings(), read.by.terms, reply.learned.lease);
+    }
+    bool const late = now >= read.by.terms.lost_at(read.by.at);
+    if (read.answer == attempt_answer::granted && late) {
+        // It came too late: the next attempt has the same holder id.
+        read.answer = attempt_answer::unknown;
+        read.cause = errc::unreachable;
+    }
+}
+
+// The user may have the rights for less. It is tried without learned leases first, then without
+// hand-over, then with learned leases only, then without either.
+void acquisitions::read_forbidden(reading& read) {
+    if (read.by.with.learning) {
+        client_.doubt_learning();
+    } else if (read.by.with.hand_over) {
+        // It may have the rights that locks needed before they were handed over.
+        on_hand_over_denied();
+        client_.trust_learning();
+    } else {
+        return;
+    }
+    read.answer = attempt_answer::not_sent;
+}
+
+lease acquisitions::add_hold(
+    acquire_op const& op,
+    holder_id const& id,
+    reading const& granted,
+    std::uint32_t tokens,
+    time_point now
+) {
+    auto const token = granted.reply.token;
+    auto const& learned = granted.reply.learned;
+    auto const& by = granted.by;
+    client_.server().tokens.on_granted(token, now);
+    client_.count().grants.add();
+    auto const terms = op.terms().learned && learned.lease > millis{0}
+                           ? terms_with(client_.settings(), op.terms(), learned.lease)
+                           : op.terms();
+    auto const until = by.at + by.terms.lease - by.terms.drift;
+    auto times = lease_fsm::grant::by_request(terms, by.at, now);
+    if (until < times.deadline) {
+        // The attempt was made for another waiter, who wanted less.
+        times = lease_fsm::grant::until(terms, until, times.renew_at, now);
+    }
+    auto const to = op.holder();
+    return held_.add(
+        {
+            .on = op.on(),
+            .id = id,
+            .token = token,
+            .fsm = {{by.at, until}, {{token.value + 1}, tokens - 1}, now},
+            .times = times,
+            .usual_hold = learned.usual_hold,
+        },
+        {terms, to.who, to.executor}
+    );
+}
+
+void acquisitions::on_hand_over_denied() {
+    if (!client_.deny_hand_over()) {
+        return;
+    }
+    client_.log(
+        log_level::warning,
+        "the server's user may not use queues and clients' channels: locks are not handed over, "
+        "and the README names the rights for that"
+    );
+    on_hand_over_changed();
+}
+
+void acquisitions::on_learning_denied() {
+    if (client_.deny_learning()) {
+        client_.log(
+            log_level::warning,
+            "the server's user may not use the keys of learned leases: leases are as long as "
+            "config::lease, and the README names the rights for that"
+        );
+    }
+}
+
+}  // namespace holdfast::detail

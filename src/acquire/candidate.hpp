@@ -1,0 +1,48 @@
+#ifndef HOLDFAST_ACQUIRE_CANDIDATE_HPP
+#define HOLDFAST_ACQUIRE_CANDIDATE_HPP
+
+#include "core/holder_id.hpp"
+#include "core/lease_terms.hpp"
+#include "protocol/primitive.hpp"
+
+#include <holdfast/fencing_token.hpp>
+
+#include <cstdint>
+#include <optional>
+
+namespace holdfast::detail {
+
+/// The holder id under which a client tries to get a lock for those that wait in its queue. It is
+/// used for one grant at most: once that is made, or a withdrawal is sent, the id is not used
+/// again.
+struct candidate {
+    candidate(holder_id const& of, millis to_claim, lease_terms const& wanted)
+        : id{of},
+          window{to_claim},
+          terms{wanted} {}
+
+    /// A grant that the server made without a request.
+    struct grant {
+        fencing_token token;
+        std::uint64_t server_time;
+        millis window;
+    };
+
+    holder_id id;
+    /// How long the server keeps the lock for it.
+    millis window;
+    /// Its place in the server's queue. It stays the same through reconnections.
+    std::optional<queue_place> place;
+    /// Of the attempts so far: what the server may have granted.
+    lease_terms terms;
+    /// A request asked for a place, or for the lock: something of it may be on the server.
+    bool asked_for_place = false;
+    bool unsure = false;
+    bool in_flight = false;
+    /// It came before the reply that gave it its place.
+    std::optional<grant> early;
+};
+
+}  // namespace holdfast::detail
+
+#endif

@@ -1,0 +1,93 @@
+#include "acquire/looks.hpp"
+
+#include "core/lease_terms.hpp"
+#include "protocol/primitive.hpp"
+
+#include <exception>
+#include <utility>
+
+namespace holdfast::detail {
+
+void looks::later(std::shared_ptr<target const> on, holder_id const& dead, time_point at) {
+    auto const key = target_key{*on};
+    if (auto const known = latest_.find(key); known != latest_.end()) {
+        known->second = at;
+        return;
+    }
+    auto const place = due_.emplace(at, look{std::move(on), dead});
+    try {
+        latest_.emplace(key, at);
+    } catch (...) {
+        due_.erase(place);
+        throw;
+    }
+    if (place == due_.begin()) {
+        arm();
+    }
+}
+
+void looks::arm() {
+    if (!timer_) {
+        timer_.emplace(client_.strand());
+    }
+    sleep_until(*timer_, due_.begin()->first);
+    timer_->async_wait([this, client = client_.shared_from_this()](error_code ec) {
+        if (!ec) {
+            on_timer();
+        }
+    });
+}
+
+void looks::on_timer() {
+    auto const now = lease_clock::now();
+    while (!due_.empty() && due_.begin()->first <= now) {
+        auto first = due_.extract(due_.begin());
+        auto const known = latest_.find(target_key{*first.mapped().on});
+        if (known->second > now) {
+            // It was handed over again.
+            first.key() = known->second;
+            due_.insert(std::move(first));
+        } else {
+            latest_.erase(known);
+            send(first.mapped());
+        }
+    }
+    if (!due_.empty()) {
+        arm();
+    }
+}
+
+void looks::send(look const& what) {
+    if (!client_.can_execute() || !client_.hands_over()) {
+        return;
+    }
+    auto const& settings = client_.settings();
+    try {
+        client_.exec(
+            what.on->speaks->release({
+                .on = *what.on,
+                .id = what.dead,
+                .timeout = request_timeout_for(settings, settings.lease),
+                .hand_over = true,
+                .counter_ttl = settings.fence_ttl,
+                .floor = client_.server().tokens.floor(lease_clock::now()),
+            }),
+            [on = what.on, client = client_.shared_from_this()](exec_result result) {
+                if (result.status == exec_status::replied &&
+                    on->speaks->read_release(result.reply).handed_over) {
+                    client->count().claims_lost.add();
+                }
+            }
+        );
+    } catch (std::exception const&) {
+        // Out of memory: the next client in the queue looks, too.
+    }
+}
+
+void looks::clear() noexcept {
+    timer_.reset();
+    due_.clear();
+    latest_.clear();
+}
+
+}  // namespace holdfast::detail

@@ -1,0 +1,247 @@
+// What a wait queue asks of the server, and what the answers mean.
+
+#include "acquire/acquire_op.hpp"
+#include "acquire/wait_queue.hpp"
+#include "runtime/client_context.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+namespace holdfast::detail {
+
+std::shared_ptr<candidate> const& wait_queue::the_candidate() {
+    if (!candidate_) {
+        auto const& wanted = front().terms();
+        candidate_ = std::make_shared<candidate>(
+            all_.client().make_holder_id(),
+            std::min(wanted.lease, primitive::longest_window),
+            wanted
+        );
+    }
+    return candidate_;
+}
+
+bool wait_queue::may_queue() const noexcept {
+    return all_.client().hands_over() && all_.channel().confirmed();
+}
+
+void wait_queue::send_attempt(time_point now) {
+    auto const first = waiters_.front();
+    fsm_.on_attempt_sent(now);
+    try {
+        auto const by = the_candidate();
+        bool const wants_place = may_queue();
+        attempt what{
+            by,
+            first,
+            first->terms(),
+            now,
+            all_.rights_for(first->terms()),
+            all_.client().hands_over() ? hold_fsm::tokens_for(waiters_.size() - 1) : 1,
+            wants_place,
+            std::exchange(told_, false),
+            {},
+        };
+        if (auto seen = orphans_.take(first->orphan_after(), now)) {
+            what.seen = std::make_shared<orphan const>(*std::move(seen));
+        }
+        if (what.terms.lease > by->terms.lease) {
+            by->terms = what.terms;
+        }
+        by->in_flight = true;
+        by->asked_for_place = by->asked_for_place || wants_place;
+        first->on_attempt_sent(what.terms.lost_at(now));
+        try {
+            all_.exec(
+                {
+                    .on = *on_,
+                    .id = by->id,
+                    .terms = what.terms,
+                    .sent_at = now,
+                    .tokens = what.tokens,
+                    .window = wants_place || what.seen ? by->window : millis{0},
+                    .score = by->place ? by->place->score : 0,
+                    .orphan_seen = what.seen.get(),
+                },
+                [self = shared_from_this(), what](exec_result result) {
+                    self->on_answer(what, result);
+                    self->update();
+                }
+            );
+        } catch (...) {
+            by->in_flight = false;
+            first->on_attempt_answered(attempt_answer::not_sent, {});
+            throw;
+        }
+    } catch (...) {
+        fsm_.on_setback(all_.client().random_part(), now);
+        throw;
+    }
+}
+
+void wait_queue::on_answer(attempt const& what, exec_result const& result) {
+    auto& client = all_.client();
+    auto const now = lease_clock::now();
+    auto const read = all_.read(*on_, result, {what.terms, what.sent_at, what.with}, now);
+    auto& by = *what.by;
+    by.in_flight = false;
+    if (what.by != candidate_) {
+        // It was withdrawn, or it has the lock already. A withdrawal may have overtaken it.
+        bool const may_hold =
+            read.answer == attempt_answer::granted || read.answer == attempt_answer::unknown;
+        if (result.sent_again && may_hold && !all_.held().has(*on_, by.id)) {
+            client.count().withdrawals.add();
+            all_.give_up(on_, by.id, by.terms, by.window);
+        }
+        return;
+    }
+    switch (read.answer) {
+        case attempt_answer::granted: on_granted(what, read, now); return;
+        case attempt_answer::busy: on_busy(what, read.reply, now); break;
+        case attempt_answer::refused: fsm_.on_refused(client.random_part(), now); break;
+        case attempt_answer::unknown:
+            by.unsure = true;
+            fsm_.on_setback(client.random_part(), now);
+            break;
+        case attempt_answer::failed: fsm_.on_undecided(); break;
+        case attempt_answer::not_sent:
+            fsm_.on_undecided();
+            if (!client.can_execute()) {
+                fsm_.on_disconnected();
+            }
+            break;
+    }
+    if (auto const first = what.first.lock()) {
+        first->on_attempt_answered(read.answer, read.cause);
+    }
+    // The grant may have come while the reply was on its way.
+    if (candidate_ && candidate_->place && candidate_->early) {
+        take_grant(*std::exchange(candidate_->early, {}));
+    }
+}
+
+void wait_queue::on_busy(attempt const& what, attempt_reply const& reply, time_point now) {
+    if (what.seen) {
+        // It has changed, and may be free: only an attempt tells.
+        fsm_.on_undecided();
+        return;
+    }
+    auto& client = all_.client();
+    auto const jitter = scaled(wait_queue_fsm::longest_jitter, client.random_part()) + millis{1};
+    if (reply.place) {
+        what.by->place = reply.place;
+        client.server().time.on_reply(what.sent_at, reply.place->server_time);
+    }
+    orphans_.on_seen(reply.orphan, now);
+    fsm_.on_busy(reply.remaining, jitter, now, !client.hands_over() || reply.place.has_value());
+    client.count().refusals.add();
+    count_wait(front());
+    if (!reply.remaining) {
+        warn_of_orphan();
+    }
+}
+
+void wait_queue::warn_of_orphan() {
+    if (std::exchange(warned_of_expiry_, true)) {
+        return;
+    }
+    auto const name = escaped(on_->lock);
+    auto const patience = std::chrono::ceil<millis>(front().orphan_after());
+    all_.client().log(
+        log_level::error,
+        patience > millis{0}
+            ? fmt::format(
+                  "the lock \"{}\" has no expiry: it is taken over in {} ms if nothing changes",
+                  name,
+                  patience.count()
+              )
+            : fmt::format(
+                  "the lock \"{}\" has no expiry: it stays held until its key is deleted",
+                  name
+              )
+    );
+}
+
+// Out of memory, the grant is withdrawn; the next waiter has to ask.
+void wait_queue::on_granted(
+    attempt const& what,
+    acquisitions::reading const& read,
+    time_point now
+) {
+    auto const granted = std::exchange(candidate_, {});
+    auto to = what.first.lock();
+    if (!to || to->queue != this) {
+        to = waiters_.front();
+    }
+    fsm_.on_granted(read.by.terms.lease, now);
+    orphans_.on_seen({}, now);
+    if (what.seen) {
+        all_.client().log(
+            log_level::warning,
+            fmt::format(
+                "the lock \"{}\" had no expiry and was taken over from \"{}\"",
+                escaped(on_->lock),
+                escaped(what.seen->holder)
+            )
+        );
+    }
+    lease given;
+    try {
+        given = all_.add_hold(*to, granted->id, read, what.tokens, now);
+    } catch (std::exception const&) {
+        all_.give_up(on_, granted->id, granted->terms, millis{0});
+        fsm_.on_undecided();
+        to->refuse();
+        return;
+    }
+    auto& count = all_.client().count();
+    deliver(
+        to,
+        std::move(given),
+        now,
+        what.told ? count.notified_hand_overs : count.expired_hand_overs
+    );
+    if (auto* const held = own(now)) {
+        all_.held().refill_ahead(*held, now);
+    }
+}
+
+void wait_queue::deliver(
+    std::shared_ptr<acquire_op> const& to,
+    lease granted,
+    time_point now,
+    counter& way
+) {
+    if (to->has_waited) {
+        all_.client().count().hand_overs.add();
+        way.add();
+    }
+    to->deliver(std::move(granted), now);
+}
+
+// What it asked for is taken back, unless it is certain that nothing was given.
+void wait_queue::drop_candidate() noexcept {
+    auto const dropped = std::exchange(candidate_, {});
+    if (!dropped) {
+        return;
+    }
+    if (dropped->in_flight) {
+        fsm_.on_undecided();
+    }
+    if (dropped->in_flight || dropped->unsure || dropped->place) {
+        if (dropped->in_flight || dropped->unsure) {
+            all_.client().count().withdrawals.add();
+        }
+        all_.give_up(
+            on_,
+            dropped->id,
+            dropped->terms,
+            dropped->asked_for_place ? dropped->window : millis{0}
+        );
+    }
+}
+
+}  // namespace holdfast::detail

@@ -1,0 +1,214 @@
+// How a wait queue gets the lock from another holder's hand.
+
+#include "acquire/acquire_op.hpp"
+#include "acquire/wait_queue.hpp"
+#include "lease/hold.hpp"
+#include "lease/tenure.hpp"
+#include "runtime/client_context.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+namespace holdfast::detail {
+
+namespace {
+
+// So long those hold back who could be quicker than the clients that do not queue.
+constexpr nanos turn_of_others = millis{20};
+// After a notification the others of the server's queue look, too, but the first one before them.
+constexpr nanos later_in_queue = millis{5};
+
+}  // namespace
+
+hold* wait_queue::own(time_point now) const noexcept {
+    auto const held = own_.lock();
+    // `holds` keeps a hold alive while it is listed. Another client may have the lock of a hold
+    // that is in doubt: the server has to be asked.
+    return held && held->is_linked() && !held->fsm().doubtful() &&
+                   now < held->fsm().confirmed().until
+               ? held.get()
+               : nullptr;
+}
+
+void wait_queue::on_own(hold& of) noexcept {
+    if (all_.client().hands_over()) {
+        own_ = of.weak_from_this();
+    }
+}
+
+void wait_queue::on_gone() {
+    own_.reset();
+    bool const asked = candidate_ && (candidate_->in_flight || candidate_->place);
+    // Without hand-over the notification of the release tells them, as it tells others.
+    if (!waiters_.empty() && !asked && all_.client().hands_over()) {
+        on_news();
+    }
+}
+
+bool wait_queue::take(hold& of) {
+    auto const now = lease_clock::now();
+    auto const to = waiters_.front();
+    lease given;
+    try {
+        given = all_.held().pass_on(of, to->holder(), now);
+    } catch (std::exception const&) {
+        to->refuse();
+        return false;
+    }
+    own_ = of.weak_from_this();
+    orphans_.on_seen({}, now);
+    all_.client().count().grants.add();
+    deliver(to, std::move(given), now, all_.client().count().local_hand_overs);
+    return true;
+}
+
+bool wait_queue::on_grant(hand_over_message const& message) {
+    if (!candidate_ || candidate_->id.view() != message.holder || !candidate_->asked_for_place) {
+        return false;
+    }
+    candidate::grant const granted{message.token, message.server_time, message.window};
+    if (!candidate_->place) {
+        candidate_->early = granted;
+        return true;
+    }
+    take_grant(granted);
+    update();
+    return true;
+}
+
+// The server has given the lock to the candidate. What it is good for until a request is answered
+// is only known from the server's clock.
+void wait_queue::take_grant(candidate::grant const& granted) {
+    auto& client = all_.client();
+    auto const now = lease_clock::now();
+    auto const margin = front().terms().margin_within(granted.window);
+    auto const worth_having = margin + nanos{granted.window} / 10;
+    // Without a connection its holder could neither claim it nor give it back.
+    bool const asks_first = client.settings().confirm_grants || !client.can_execute();
+    auto const end = asks_first ? std::nullopt
+                                : client.server().time.end_of(
+                                      granted.server_time,
+                                      granted.window,
+                                      client.settings().drift,
+                                      now
+                                  );
+    if (!end || *end - worth_having <= now) {
+        // It asks, with the same holder id.
+        candidate_->place.reset();
+        candidate_->unsure = true;
+        fsm_.on_news();
+        return;
+    }
+    auto const taken = std::exchange(candidate_, {});
+    orphans_.on_seen({}, now);
+    fsm_.on_taken(*end);
+    auto const to = waiters_.front();
+    lease given;
+    try {
+        given = all_.held().add(
+            {
+                .on = on_,
+                .id = taken->id,
+                .token = granted.token,
+                .fsm = {{*end - granted.window, *end}, {}, now},
+                .times = {*end, now + granted.window / 6, margin, now, false},
+            },
+            to->holder()
+        );
+    } catch (std::exception const&) {
+        all_.give_up(on_, taken->id, taken->terms, millis{0});
+        fsm_.on_undecided();
+        to->refuse();
+        return;
+    }
+    client.count().grants.add();
+    deliver(to, std::move(given), now, client.count().direct_hand_overs);
+}
+
+void wait_queue::on_next(hand_over_message const& message) {
+    if (candidate_ && candidate_->id.view() == message.holder) {
+        auto const jitter = scaled(later_in_queue, all_.client().random_part());
+        fsm_.on_news(message.window + jitter, lease_clock::now());
+        update();
+    }
+}
+
+void wait_queue::on_notification(std::string_view message) {
+    auto const now = lease_clock::now();
+    told_ = true;
+    if (message == "2") {
+        fsm_.on_hold_back(now + turn_of_others);
+        return;
+    }
+    on_doubt();
+    if (candidate_ && candidate_->place && candidate_->place->ahead > 0) {
+        auto const delay = later_in_queue + scaled(later_in_queue, all_.client().random_part());
+        fsm_.on_news(delay, now);
+        update();
+        return;
+    }
+    on_news();
+}
+
+void wait_queue::on_doubt() {
+    auto const now = lease_clock::now();
+    if (auto* const held = own(now)) {
+        held->fsm().on_doubt(now);
+    }
+}
+
+void wait_queue::on_others_wait() {
+    if (auto const held = own_.lock()) {
+        held->fsm().on_others_wait();
+    }
+}
+
+std::optional<primitive::queue_entry> wait_queue::next_entry() {
+    if (!may_queue() || (candidate_ && (candidate_->asked_for_place || candidate_->in_flight))) {
+        return std::nullopt;
+    }
+    auto const& by = the_candidate();
+    by->asked_for_place = true;
+    by->in_flight = true;
+    fsm_.on_attempt_sent(lease_clock::now());
+    return primitive::queue_entry{by->id, by->window};
+}
+
+void wait_queue::on_given_back(released const& what) {
+    if (!what.next || !candidate_ || candidate_->id.number() != what.next->id.number()) {
+        return;
+    }
+    candidate_->in_flight = false;
+    if (!what.reply || !what.reply->place) {
+        candidate_->unsure = true;
+        fsm_.on_undecided();
+    } else {
+        auto& client = all_.client();
+        candidate_->place = what.reply->place;
+        client.server().time.on_reply(what.sent_at, what.reply->place->server_time);
+        auto const now = lease_clock::now();
+        fsm_.on_busy(candidate_->window, scaled(later_in_queue, client.random_part()), now);
+        if (!what.reply->handed_over) {
+            fsm_.on_news();
+        }
+        if (candidate_->early) {
+            take_grant(*std::exchange(candidate_->early, {}));
+        }
+    }
+    update();
+}
+
+void wait_queue::on_hand_over_changed() {
+    if (!all_.client().hands_over()) {
+        own_.reset();
+        waiters_channel_ = {};
+    }
+    // Otherwise the confirmation of the lock's own channel is the reason to ask.
+    if (!waiters_.empty() && confirmed_ && !own(lease_clock::now()) &&
+        !(candidate_ && candidate_->place)) {
+        on_news();
+    }
+}
+
+}  // namespace holdfast::detail

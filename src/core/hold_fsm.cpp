@@ -1,0 +1,89 @@
+#include "core/hold_fsm.hpp"
+
+#include <algorithm>
+
+namespace holdfast::detail {
+
+namespace {
+
+// How old the answer may be to whether other clients wait.
+constexpr nanos longest_ignorance = millis{10};
+// How old the answer may be to how many clients wait that do not queue.
+constexpr nanos longest_memory = millis{100};
+constexpr auto unknown = std::numeric_limits<std::uint8_t>::max();
+
+// What a waiter with these terms should find left of the hold.
+nanos wanted_time(lease_terms const& wanted) {
+    // A lease that is not renewed should be as long as it says, near enough.
+    return wanted.renew ? nanos{wanted.lease} / 2 : nanos{wanted.lease} * 9 / 10;
+}
+
+}  // namespace
+
+hold_fsm::step hold_fsm::next(lease_terms const& wanted, bool asked, time_point now)
+    const noexcept {
+    bool const run_is_over = run_ >= longest_run || now - run_began_ >= longest_run_time;
+    if (now >= by_.until || (waiting_ > 0 && run_is_over)) {
+        return step::release;
+    }
+    auto const left = by_.until - now;
+    bool const short_of_time =
+        left < (by_.until - by_.sent_at) / 2 || (!asked && left < wanted_time(wanted));
+    if (tokens_ == 0 || doubtful() || short_of_time) {
+        return asked ? step::release : step::refill;
+    }
+    return step::hand_over;
+}
+
+fencing_token hold_fsm::take_token() noexcept {
+    --tokens_;
+    run_ = static_cast<std::uint8_t>(std::min<std::uint32_t>(run_ + 1U, longest_run));
+    return {next_token_++};
+}
+
+bool hold_fsm::wants_refill(std::size_t waiters, time_point now) const noexcept {
+    if (refilling_ || waiters == 0) {
+        return false;
+    }
+    return tokens_ <= tokens_taken_ / 2 || now - asked_at_ >= longest_ignorance;
+}
+
+std::uint32_t hold_fsm::tokens_for(std::size_t waiters) noexcept {
+    return static_cast<std::uint32_t>(std::min<std::size_t>(waiters + 1, most_tokens));
+}
+
+void hold_fsm::on_refill_sent(time_point now) noexcept {
+    refilling_ = true;
+    asked_at_ = now;
+}
+
+// What is left of the block before is not used: tokens may have gaps.
+void hold_fsm::on_refilled(
+    token_block const& block,
+    std::uint64_t waiting,
+    std::uint64_t others
+) noexcept {
+    refilling_ = false;
+    next_token_ = block.first.value;
+    tokens_ = bounded(block.size);
+    tokens_taken_ = tokens_;
+    others_ = static_cast<std::uint8_t>(std::min<std::uint64_t>(others, unknown - 1));
+    waiting_ = static_cast<std::uint8_t>(std::min<std::uint64_t>(waiting + others, unknown));
+}
+
+std::optional<std::uint8_t> hold_fsm::others(time_point now) const noexcept {
+    bool const known = others_ != unknown && now - asked_at_ < longest_memory;
+    return known ? std::optional{others_} : std::nullopt;
+}
+
+bool hold_fsm::one_waits() const noexcept {
+    return waiting_ == 1 && others_ != unknown;
+}
+
+void hold_fsm::on_confirmed(confirmation const& by) noexcept {
+    by_.until = std::max(by_.until, by.until);
+    by_.sent_at = std::max(by_.sent_at, by.sent_at);
+    on_verified(by.sent_at);
+}
+
+}  // namespace holdfast::detail

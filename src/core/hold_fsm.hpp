@@ -1,0 +1,126 @@
+#ifndef HOLDFAST_CORE_HOLD_FSM_HPP
+#define HOLDFAST_CORE_HOLD_FSM_HPP
+
+#include "core/lease_terms.hpp"
+
+#include <holdfast/fencing_token.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+namespace holdfast::detail {
+
+/// What the server has confirmed of one hold, and whether its client may pass it on to its next
+/// waiter without asking.
+///
+/// Time is an argument.
+class hold_fsm {
+public:
+    /// By a request that was sent at `sent_at`, the server keeps the lock until `until` at least.
+    struct confirmation {
+        time_point sent_at;
+        time_point until;
+
+        friend bool operator==(confirmation const&, confirmation const&) = default;
+    };
+    /// Tokens that are reserved for this hold, in a row.
+    struct token_block {
+        fencing_token first;
+        std::uint32_t size = 0;
+    };
+    /// Whether it can be passed on.
+    enum class step : std::uint8_t {
+        hand_over,
+        /// The server has to be asked first: for more time, for tokens, or whether it is still
+        /// ours.
+        refill,
+        /// It is to be given back.
+        release,
+    };
+
+    /// The longest run of local grants while other clients wait.
+    static constexpr std::uint32_t longest_run = 64;
+    static constexpr nanos longest_run_time = millis{10};
+    /// How many tokens are taken at most.
+    static constexpr std::uint32_t most_tokens = 512;
+
+    /// `rest`: the tokens that come after that of the grant.
+    hold_fsm(confirmation const& by, token_block const& rest, time_point granted_at) noexcept
+        : by_{by},
+          next_token_{rest.first.value},
+          run_began_{granted_at},
+          tokens_{bounded(rest.size)},
+          tokens_taken_{tokens_} {}
+
+    /// The last tenure is over, and a waiter wants these terms. `asked`: the server was asked
+    /// because of this waiter.
+    [[nodiscard]] step next(lease_terms const& wanted, bool asked, time_point now) const noexcept;
+    /// The token of the next tenure. Only after `hand_over`.
+    [[nodiscard]] fencing_token take_token() noexcept;
+
+    /// Whether the server should be asked ahead of time, with so many local waiters.
+    [[nodiscard]] bool wants_refill(std::size_t waiters, time_point now) const noexcept;
+    [[nodiscard]] static std::uint32_t tokens_for(std::size_t waiters) noexcept;
+    void on_refill_sent(time_point now) noexcept;
+    /// It failed, or was not answered.
+    void on_refill_failed() noexcept { refilling_ = false; }
+    /// `waiting`: so many other clients are in the queue. `others`: so many wait that do not queue.
+    void on_refilled(
+        token_block const& block,
+        std::uint64_t waiting,
+        std::uint64_t others
+    ) noexcept;
+    [[nodiscard]] bool refilling() const noexcept { return refilling_; }
+
+    void on_confirmed(confirmation const& by) noexcept;
+    /// It is ours, by a request that was sent at that time and did not change its end.
+    void on_verified(time_point sent_at) noexcept {
+        verified_at_ = std::max(verified_at_, sent_at);
+    }
+    /// It may not be ours any more. Only a request that is sent later can tell.
+    void on_doubt(time_point since) noexcept { doubt_at_ = std::max(doubt_at_, since); }
+    /// The server says that it is not ours.
+    void on_lost() noexcept { by_.until = time_point::min(); }
+    /// Another client waits.
+    void on_others_wait() noexcept { waiting_ = std::max<std::uint8_t>(waiting_, 1); }
+    /// One other client waits, and as far as the server has said no more.
+    [[nodiscard]] bool one_waits() const noexcept;
+
+    /// How many clients wait that do not queue. Nothing if the server has not said so lately.
+    [[nodiscard]] std::optional<std::uint8_t> others(time_point now) const noexcept;
+
+    [[nodiscard]] confirmation const& confirmed() const noexcept { return by_; }
+    /// It was not confirmed since there was a reason to doubt it.
+    [[nodiscard]] bool doubtful() const noexcept { return doubt_at_ >= verified_at_; }
+
+    friend bool operator==(hold_fsm const&, hold_fsm const&) = default;
+
+private:
+    [[nodiscard]] static std::uint16_t bounded(std::uint32_t tokens) noexcept {
+        return static_cast<std::uint16_t>(std::min(tokens, most_tokens));
+    }
+
+    confirmation by_;
+    std::uint64_t next_token_;
+    time_point run_began_;
+    // Of the last refill; or when it was granted.
+    time_point asked_at_ = run_began_;
+    time_point verified_at_ = by_.sent_at;
+    time_point doubt_at_ = time_point::min();
+    // None is greater than `most_tokens`, and a run is not counted beyond its longest.
+    std::uint16_t tokens_;
+    std::uint16_t tokens_taken_;
+    std::uint8_t run_ = 1;
+    // The greatest number: it is not known.
+    std::uint8_t others_ = std::numeric_limits<std::uint8_t>::max();
+    // Other clients, those that queue and those that do not.
+    std::uint8_t waiting_ = 0;
+    bool refilling_ = false;
+};
+
+}  // namespace holdfast::detail
+
+#endif

@@ -1,0 +1,205 @@
+#include "lease/renewals.hpp"
+
+#include "lease/tenure.hpp"
+#include "protocol/primitive.hpp"
+#include "protocol/target.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <exception>
+#include <iterator>
+#include <utility>
+
+namespace holdfast::detail {
+
+namespace {
+
+constexpr millis longest_wait{5};
+
+// A burst that needed more memory does not keep it.
+constexpr std::size_t most_kept = 1024;
+
+// The error may be that of one lock, or of so many locks in one script.
+bool concerns_one(exec_result const& result) {
+    return result.status == exec_status::failed ||
+           (result.status == exec_status::unknown && result.error == errc::server_refused);
+}
+
+// What is thrown for one of them does not keep the others from being renewed.
+template <class Range, class F>
+void for_each_apart(Range const& all, F f) {
+    for (auto const& one : all) {
+        try {
+            f(one);
+        } catch (std::exception const&) {
+            // Out of memory: its keep-alive does not wait for this.
+        }
+    }
+}
+
+void renew_alone(std::shared_ptr<tenure> const& one) {
+    one->over().send_renewal(one);
+}
+
+}  // namespace
+
+renewals::renewals(client_context& client) : client_{client} {}
+renewals::~renewals() = default;
+
+void renewals::hand_in(std::shared_ptr<tenure> due) {
+    std::lock_guard const lock{mutex_};
+    if (client_.gone()) {
+        return;
+    }
+    if (spare_.capacity() < most_in_a_batch) {
+        spare_.reserve(most_in_a_batch);
+    }
+    waiting_.push_back(std::move(due));
+    auto const count = waiting_.size();
+    if (count > 1 && count % most_in_a_batch != 0) {
+        return;
+    }
+    try {
+        client_.on_strand([this, client = client_.shared_from_this()] { on_handed_in(); });
+    } catch (...) {
+        waiting_.pop_back();
+        throw;
+    }
+}
+
+void renewals::on_handed_in() {
+    std::size_t count = 0;
+    {
+        std::lock_guard const lock{mutex_};
+        count = waiting_.size();
+    }
+    // With all leases of the client there is nothing to wait for.
+    bool const all = count >= client_.count().leases_now.get();
+    if (auto const now = all ? count : count - count % most_in_a_batch; now > 0) {
+        send(now);
+    } else if (count > 0) {
+        wait();
+    }
+}
+
+void renewals::wait() {
+    if (armed_) {
+        return;
+    }
+    try {
+        if (!timer_) {
+            timer_.emplace(client_.strand());
+        }
+        sleep_until(*timer_, lease_clock::now() + longest_wait);
+        timer_->async_wait([this, client = client_.shared_from_this()](error_code ec) {
+            armed_ = false;
+            if (!ec) {
+                send(most_in_a_batch);
+            }
+        });
+        armed_ = true;
+    } catch (std::exception const&) {
+        // Out of memory.
+        send(most_in_a_batch);
+    }
+}
+
+// Sends the first `count` of those that wait.
+void renewals::send(std::size_t count) {
+    list due;
+    bool more = false;
+    {
+        std::lock_guard const lock{mutex_};
+        due = std::exchange(waiting_, std::exchange(spare_, {}));
+        if (due.size() > count && due.size() - count <= waiting_.capacity()) {
+            auto const rest = due.begin() + static_cast<std::ptrdiff_t>(count);
+            std::move(rest, due.end(), std::back_inserter(waiting_));
+            due.erase(rest, due.end());
+            more = true;
+        }
+    }
+    auto const is_alone = [](auto const& one) { return one->over().renewed_alone(); };
+    auto first = std::partition(due.begin(), due.end(), is_alone);
+    for_each_apart(std::span{due.begin(), first}, renew_alone);
+    while (first != due.end()) {
+        auto const end = std::partition(std::next(first), due.end(), [&](auto const& one) {
+            return may_share_a_call(*(*first)->over().on(), *one->over().on());
+        });
+        for (std::span group{first, end}; !group.empty();) {
+            auto const size = std::min(group.size(), most_in_a_batch);
+            send_together(group.first(size));
+            group = group.subspan(size);
+        }
+        first = end;
+    }
+    due.clear();
+    if (due.capacity() <= most_kept) {
+        std::lock_guard const lock{mutex_};
+        if (due.capacity() > spare_.capacity()) {
+            spare_.swap(due);
+        }
+    }
+    if (more) {
+        wait();
+    }
+}
+
+void renewals::send_together(std::span<std::shared_ptr<tenure> const> batch) {
+    try {
+        auto const sent = std::make_shared<std::vector<hold::request>>();
+        sent->reserve(batch.size());
+        std::vector<primitive::member> what;
+        what.reserve(batch.size());
+        auto timeout = nanos::max();
+        auto const sent_at = lease_clock::now();
+        for (auto const& one : batch) {
+            auto const& over = one->over();
+            if (over.may_renew(*one, sent_at)) {
+                auto const& request = sent->emplace_back(hold::request::of(one, sent_at));
+                what.push_back({over.on().get(), over.id(), request.terms.lease});
+                timeout = std::min(timeout, request.terms.request_timeout);
+            }
+        }
+        if (sent->size() < 2) {
+            for_each_apart(*sent, [](auto const& one) { renew_alone(one.asking); });
+            return;
+        }
+        client_.exec(
+            sent->front().asking->over().on()->speaks->renew_many(what, timeout),
+            [sent](exec_result result) { on_answer(*sent, result); }
+        );
+    } catch (std::exception const&) {
+        // Out of memory: they are tried again.
+        for_each_apart(batch, [](auto const& one) { one->on_renewal_failed(); });
+    }
+}
+
+// Some of the tenures may be over by now, and others may have begun.
+void renewals::on_answer(std::vector<hold::request> const& batch, exec_result const& result) {
+    std::size_t number = 0;
+    for_each_apart(batch, [&](auto const& one) {
+        auto const which = number++;
+        auto& over = one.asking->over();
+        if (result.status == exec_status::replied) {
+            if (auto const lost = over.on()->speaks->read_renew_many(result.reply, which)) {
+                static_cast<void>(over.on_answered(one, *lost));
+                return;
+            }
+        } else if (!concerns_one(result)) {
+            static_cast<void>(over.on_failed(one, result.error));
+            return;
+        }
+        // Only a renewal of its own would say why. Until then it may be anybody's.
+        over.fsm().on_doubt(one.sent_at);
+        over.send_renewal(one.asking);
+    });
+}
+
+void renewals::on_context_gone() noexcept {
+    timer_.reset();
+    list dropped;
+    std::lock_guard const lock{mutex_};
+    dropped.swap(waiting_);
+}
+
+}  // namespace holdfast::detail

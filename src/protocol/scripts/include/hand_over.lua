@@ -1,0 +1,47 @@
+-- Gives the lock, which is free, to the first one in the queue whose client is there, and tells that client and the next one. Stops
+-- at `own`. `given` is the entry, which is not in the queue any more; nothing if nobody is there.
+local given
+for _ = 1, 64 do
+    local heads = call('ZRANGE', queue, 0, 1)
+    local entry = heads[1]
+    if not entry then
+        break
+    end
+    local ended = entry == 'turn' and tonumber(call('ZSCORE', queue, entry))
+    -- First, because a server without memory refuses scripts that begin with a write that grows.
+    call('ZREM', queue, entry)
+    local id, client, window = string.match(entry, '^((.+):%d+) (%d+)$')
+    if ended and ended < 0 then
+--#include queue.lua
+        -- Until those that do not queue have their next turn, those that queue have the lock for as long as they had, in proportion
+        -- to their numbers. What was longer than a second was not many grants, but a long one.
+        local waiting, took = count_waiting(), math.min(math.max(time + ended + 20000, 0), 1000000)
+        if waiting > 0 then
+            local next_turn = last_score + time + took * waiting / math.max(count_others(), 1)
+            call('ZADD', queue, string.format('%.0f', next_turn), 'turn')
+        end
+    elseif id and id == own then
+        given = entry
+        break
+    elseif id and call('PUBSUB', 'NUMSUB', 'holdfast_client:' .. client)[2] > 0 then
+        local count = '1'
+--#include take_tokens.lua
+        if not token then
+            break
+        end
+        call('HSET', lock, id, '1')
+        local kept = redis.pcall('PEXPIREAT', lock, string.format('%.0f', math.floor(time / 1000) + window + 1))
+        local next_id, next_client = string.match(heads[2] or '', '^((.+):%d+) %d+$')
+        if next_id then
+            -- Before the grant: a server writes first to the client that it has had something for last.
+            redis.pcall('PUBLISH', 'holdfast_client:' .. next_client, 'next lock ' .. next_id .. ' ' .. window .. ' ' .. lock)
+        end
+        local told = kept == 1 and redis.pcall('PUBLISH', 'holdfast_client:' .. client,
+            'grant lock ' .. id .. string.format(' %s %.0f %s ', token, time, window) .. lock)
+        if type(told) == 'number' then
+            given = entry
+            break
+        end
+        call('HDEL', lock, id)
+    end
+end

@@ -1,0 +1,272 @@
+// The calls of the library's scripts, with the keys and arguments that they expect.
+
+#include "fidelity/random_calls.hpp"
+#include "protocol/scripts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace holdfast::test {
+
+using namespace std::string_literals;
+
+namespace scripts = detail::scripts;
+
+std::span<detail::script const* const> library_scripts() {
+#define HOLDFAST_SCRIPT(symbol, name, sha1, text) &scripts::symbol,
+    static std::array const all{
+#include "protocol/scripts.inc"
+    };
+#undef HOLDFAST_SCRIPT
+    return all;
+}
+
+void call_maker::start_script(detail::script const& which, std::vector<std::string> const& keys) {
+    bool const by_name = chance(80);
+    add(by_name ? "EVALSHA" : "EVAL");
+    add(std::string{by_name ? which.sha1 : which.text});
+    add(std::to_string(keys.size()));
+    for (auto const& one : keys) {
+        add(one);
+    }
+}
+
+void call_maker::acquire(detail::script const& which) {
+    auto const of = family();
+    // Somebody might take a lock for a counter.
+    auto const count = chance(2) ? lock(of) : counter(of);
+    bool const preflight = chance(15);
+    use(lock(of));
+    use(count);
+    call_.counters = {count};
+    // 0: no hand-over; 1: hand-over; more: with a place in the queue. Whose places they are, nobody
+    // listens: what is said in a grant has the server's time.
+    auto const window = chance(40) ? "0"s : chance(50) ? "1"s : "3600000"s;
+    std::vector<std::string> keys{lock(of), count};
+    if (window != "0") {
+        keys.push_back(queue(of));
+        use(queue(of));
+    }
+    if (preflight) {
+        keys.push_back(channel(of));
+    }
+    bool const learns = chance(30);
+    if (learns) {
+        keys.push_back(usual_hold(of));
+        use(usual_hold(of));
+    }
+    start_script(which, keys);
+    add(milliseconds());
+    last_holder_[of] = holder_of(of);
+    add(last_holder_[of]);
+    add(chance(30) ? "0" : chance(60) ? "2592000000" : milliseconds());
+    // The clock is looked at never, always, or for some counters.
+    add(chance(40) ? "0" : chance(60) ? "9007199254740991" : milliseconds());
+    if (learns || window != "1" || chance(50)) {
+        add(window != "0" && chance(30) ? "7" : "1");
+        add(window);
+        add(std::to_string(1 + below(9)));
+    }
+    if (learns) {
+        add_learned_terms();
+    }
+    add(nonce());
+}
+
+void call_maker::take_over(detail::script const& which) {
+    auto const of = family();
+    use(lock(of));
+    use(counter(of));
+    call_.counters = {counter(of)};
+    bool const with_queue = chance(50);
+    std::vector<std::string> keys{lock(of), counter(of)};
+    if (with_queue) {
+        keys.push_back(queue(of));
+        use(queue(of));
+    }
+    start_script(which, keys);
+    auto const seen = holder_of(of);
+    add(milliseconds());
+    add(holder());
+    add("2592000000");
+    add(chance(50) ? "0" : "9007199254740991");
+    add(with_queue && chance(30) ? "7" : "1");
+    add(with_queue && chance(50) ? seen + " 3600000" : "");
+    add(seen);
+    add(chance(70) ? "1" : content());
+    add(nonce());
+}
+
+// Such a lease is as short as a usual hold where nothing bounds it.
+void call_maker::add_learned_terms() {
+    constexpr std::size_t usual = 7;
+    add(milliseconds());
+    call_.fleeting = call_.fleeting || call_.words.back().size() != usual;
+    add(std::to_string(4 + below(20)));
+}
+
+void call_maker::add_ended_holds() {
+    add(std::to_string(below(70)));
+    add(chance(70) ? std::to_string(below(90'000'000)) : "86400000000");
+}
+
+void call_maker::release(detail::script const& which) {
+    auto const of = family();
+    use(lock(of));
+    auto const holder = holder_of(of);
+    bool const learns = chance(40);
+    std::vector<std::string> keys{lock(of), channel(of)};
+    auto const start = [&] {
+        if (learns) {
+            keys.push_back(usual_hold(of));
+            use(usual_hold(of));
+        }
+        start_script(which, keys);
+    };
+    bool const hands_over = chance(50);
+    if (hands_over) {
+        // An empty queue: whose turn it is in another depends on the server's time.
+        use(counter(of));
+        call_.counters = {counter(of)};
+        keys.insert(keys.end(), {"holdfast_queue:{nobody}", counter(of)});
+    }
+    start();
+    add(holder);
+    if (learns || chance(50)) {
+        add(chance(50) ? "" : holder + " 3600000");
+        add("");
+        add("2592000000");
+        add(chance(50) ? "0" : "9007199254740991");
+        add(chance(50) ? "" : std::to_string(below(9)));
+    }
+    if (learns) {
+        add_ended_holds();
+    }
+    add(nonce());
+}
+
+void call_maker::renew(detail::script const& which) {
+    auto const of = family();
+    use(lock(of));
+    bool const with_tokens = chance(40);
+    if (with_tokens) {
+        use(queue(of));
+        use(counter(of));
+        call_.counters = {counter(of)};
+    }
+    bool const learns = with_tokens && chance(50);
+    std::vector<std::string> keys{lock(of)};
+    if (with_tokens) {
+        keys.insert(keys.end(), {counter(of), queue(of)});
+    }
+    if (learns) {
+        keys.push_back(usual_hold(of));
+        use(usual_hold(of));
+    }
+    start_script(which, keys);
+    add(chance(10) ? "0" : milliseconds());
+    add(holder_of(of));
+    if (with_tokens) {
+        add(std::to_string(1 + below(64)));
+        add(chance(50) ? "0" : "9007199254740991");
+        add("2592000000");
+    }
+    if (learns) {
+        add_ended_holds();
+        add_learned_terms();
+    }
+    add(nonce());
+}
+
+void call_maker::renew_many(detail::script const& which) {
+    std::vector<std::size_t> all;
+    for (auto count = 1 + below(4); count > 0; --count) {
+        all.push_back(family());
+    }
+    add(chance(80) ? "EVALSHA" : "EVAL");
+    add(std::string{call_.words[0] == "EVALSHA" ? which.sha1 : which.text});
+    add(std::to_string(all.size()));
+    for (auto const of : all) {
+        use(lock(of));
+        add(lock(of));
+    }
+    for (auto const of : all) {
+        add(milliseconds());
+        add(holder_of(of));
+    }
+    add(nonce());
+}
+
+void call_maker::inspect(detail::script const& which) {
+    auto const of = family();
+    use(lock(of));
+    if (chance(50)) {
+        start_script(which, {lock(of), counter(of)});
+    } else {
+        use(queue(of));
+        start_script(which, {lock(of), counter(of), queue(of)});
+    }
+    add(nonce());
+}
+
+void call_maker::force_release(detail::script const& which) {
+    auto const of = family();
+    use(lock(of));
+    start_script(which, {lock(of), channel(of)});
+    add(nonce());
+}
+
+// A script of which nothing is known here gets whatever there is.
+void call_maker::unknown_script(detail::script const& which) {
+    auto const of = family();
+    use(lock(of));
+    use(counter(of));
+    call_.counters = {counter(of)};
+    call_.fleeting = true;
+    call_.unordered = true;
+    start_script(which, {lock(of), counter(of), channel(of)});
+    std::string (call_maker::* const kinds[])() = {
+        &call_maker::holder,
+        &call_maker::milliseconds,
+        &call_maker::nonce,
+        &call_maker::integer,
+        &call_maker::junk,
+    };
+    for (auto count = below(8); count > 0; --count) {
+        add((this->*kinds[below(std::size(kinds))])());
+    }
+}
+
+void call_maker::call_script() {
+    struct known {
+        detail::script const* which;
+        std::size_t weight;
+        void (call_maker::*make)(detail::script const&);
+    };
+    static constexpr known all[] = {
+        {&scripts::lock_acquire, 45, &call_maker::acquire},
+        {&scripts::lock_take_over, 5, &call_maker::take_over},
+        {&scripts::lock_release, 20, &call_maker::release},
+        {&scripts::lock_renew, 10, &call_maker::renew},
+        {&scripts::lock_renew_many, 5, &call_maker::renew_many},
+        {&scripts::lock_inspect, 10, &call_maker::inspect},
+        {&scripts::lock_force_release, 5, &call_maker::force_release},
+    };
+    constexpr std::size_t total = 100;
+    if (library_scripts().size() > std::size(all) && chance(20)) {
+        auto const* const which = library_scripts()[below(library_scripts().size())];
+        if (std::ranges::find(all, which, &known::which) == std::end(all)) {
+            return unknown_script(*which);
+        }
+    }
+    auto drawn = below(total);
+    for (auto const& one : all) {
+        if (drawn < one.weight) {
+            return (this->*one.make)(*one.which);
+        }
+        drawn -= one.weight;
+    }
+}
+
+}  // namespace holdfast::test

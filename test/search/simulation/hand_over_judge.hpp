@@ -1,0 +1,77 @@
+#ifndef HOLDFAST_TEST_SIMULATION_HAND_OVER_JUDGE_HPP
+#define HOLDFAST_TEST_SIMULATION_HAND_OVER_JUDGE_HPP
+
+#include "simulation/server.hpp"
+#include "simulation/sometimes.hpp"
+#include "simulation/world.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::sim {
+
+/// Sees how locks go from client to client, and says if one got a lock before its turn. A part of
+/// the oracle.
+class hand_over_judge {
+public:
+    hand_over_judge(world& in, server& of, std::function<void(sometimes)> reached);
+
+    /// `delivered`: a lease of this holder id was given out.
+    void on_script(script_event const& what, bool delivered);
+    /// A reply, or a message on a channel, has come to this process.
+    void on_arrival(std::uint32_t process, value const& message);
+    /// The process stands still, is gone, or goes on.
+    void on_stopped(std::uint32_t process);
+    void on_resumed(std::uint32_t process) { stopped_.erase(process); }
+    void on_clock_step(bool back);
+    /// The server's user may not do everything: the order is not promised any more.
+    void excuse() noexcept { excused_ = true; }
+
+private:
+    using ids = std::set<std::string, std::less<>>;
+
+    // Before a script.
+    struct snapshot {
+        std::vector<queue_entry> queue;
+        std::string holder;
+    };
+    struct hand_over {
+        std::string to;
+        std::uint32_t from;
+    };
+    struct history {
+        snapshot before;
+        // Until the receiver claims it.
+        hand_over unclaimed{};
+        std::map<std::string, nanos, std::less<>> granted_at;
+        // Those that were in the queue at any time.
+        ids came;
+    };
+
+    [[nodiscard]] std::string holder_of(std::string_view lock);
+    [[nodiscard]] bool listens(std::string_view client);
+    void on_new_holder(history& known, script_event const& what, std::string const& now);
+    void judge_order(snapshot const& before, script_event const& what, std::string const& now);
+    void judge_places(history& known, script_event const& what);
+    void note_release(script_event const& what, bool delivered);
+
+    world& in_;
+    server& server_;
+    std::function<void(sometimes)> reached_;
+    std::map<std::string, history, std::less<>> locks_;
+    std::map<std::string, std::uint32_t, std::less<>> processes_;  // by client id
+    std::set<std::uint32_t> stopped_;
+    // The nonces of the replies on their way that tell a holder id its place.
+    std::map<std::string, std::string, std::less<>> places_;
+    ids arrived_;
+    bool excused_ = false;
+};
+
+}  // namespace holdfast::sim
+
+#endif
