@@ -13,6 +13,7 @@
 #include <exception>
 #include <new>
 #include <utility>
+#include <vector>
 
 namespace holdfast::detail {
 
@@ -52,11 +53,10 @@ void command_connection::exec(call&& what, exec_handler&& handler) {
         });
         return;
     }
-    auto const timeout = what.timeout();
     record r;
+    r.timeout = what.timeout();
     r.what.emplace(std::move(what));
     r.handler = std::move(handler);
-    r.timeout = timeout;
     enqueue(r);
 }
 
@@ -77,7 +77,7 @@ void command_connection::append(record& r) {
     }
     auto const nonce = next_nonce();
     r.sent_at = lease_clock::now();
-    if (!r.sent_again) {
+    if (r.sent == 0) {
         r.give_up_at = r.sent_at + r.timeout;
     }
     bool const alone = matcher_.empty();
@@ -85,10 +85,14 @@ void command_connection::append(record& r) {
         add_check_before(r);
     }
     if (r.what) {
-        open_->add(*r.what, r.sent_again, nonce);
+        open_->add(*r.what, r.by_text, nonce);
     } else {
         open_->add_check(nonce);
     }
+    if (r.by_text) {
+        texts_.add(r.what->what());
+    }
+    ++r.sent;
     count().commands.add();
     arm_timeout(r.give_up_at);
     if (alone) {
@@ -165,7 +169,7 @@ void command_connection::flush() {
 }
 
 void command_connection::on_reply(bool more_to_come) {
-    inbox_.push_back(arrival_of(collector_.current()));
+    inbox_.push_back(text_reply::of(collector_.current()));
     if (more_to_come && !deliver_posted_) {
         asio::post(strand(), [self = shared_from_this(), this] {
             deliver_posted_ = false;
@@ -173,18 +177,6 @@ void command_connection::on_reply(bool more_to_come) {
         });
         deliver_posted_ = true;
     }
-}
-
-// A script and a check answer with one text. Anything else has no nonce.
-command_connection::arrival command_connection::arrival_of(raw_reply& reply) {
-    auto& values = reply.values;
-    if (reply.is_error) {
-        return {std::move(reply.error), true};
-    }
-    if (values.size() == 1 && std::holds_alternative<std::string>(values.front())) {
-        return {std::get<std::string>(std::move(values.front())), false};
-    }
-    return {};
 }
 
 void command_connection::deliver() {
@@ -202,7 +194,15 @@ void command_connection::deliver() {
     }
 }
 
-void command_connection::answer(arrival reply) {
+command_connection::record command_connection::take() {
+    auto r = matcher_.take();
+    if (r.by_text) {
+        texts_.remove(r.what->what());
+    }
+    return r;
+}
+
+void command_connection::answer(text_reply reply) {
     if (reply.is_error) {
         on_error_reply(reply.text);
         return;
@@ -216,30 +216,25 @@ void command_connection::answer(arrival reply) {
         desynchronise();
         return;
     }
-    auto r = matcher_.take();
+    auto r = take();
     on_proven();
     settle_doubts(true);
     if (r.handler) {
-        complete(r.handler, {exec_status::replied, {}, std::move(said), r.sent_again});
+        complete(r.handler, {exec_status::replied, {}, std::move(said), r.sent > 1});
     }
 }
 
 void command_connection::on_error_reply(std::string const& text) {
     auto const cause = classify(text);
     bool const check_refused = matcher_.next_is_check();
-    auto r = matcher_.take();
+    auto r = take();
     if (check_refused) {
         // Nothing is proven about the errors before it.
         settle_doubts(false);
         return;
     }
     if (cause.what == server_error::effect::no_script && r.handler) {
-        r.sent_again = true;
-        try {
-            enqueue(r);
-        } catch (std::exception const&) {
-            complete(r.handler, make_result(exec_status::unknown, errc::unreachable, true));
-        }
+        send_again(r);
         return;
     }
     bool const overdue = !r.handler;
@@ -252,6 +247,17 @@ void command_connection::on_error_reply(std::string const& text) {
     check_alignment(overdue);
     if (cause.wrong_role) {
         drop_epoch("the server has become a replica");
+    }
+}
+
+// Of many requests one takes the text of the script, and those that leave behind it find it there.
+// What does not find it (the text was refused, or a proxy took it elsewhere) takes it itself.
+void command_connection::send_again(record& r) {
+    r.by_text = r.sent > 1 || !texts_.has(r.what->what());
+    try {
+        enqueue(r);
+    } catch (std::exception const&) {
+        complete(r.handler, make_result(exec_status::unknown, errc::unreachable, true));
     }
 }
 
@@ -321,7 +327,7 @@ void command_connection::on_timeout() {
     }
     auto const take = [&](record& r) {
         if (r.handler && r.give_up_at <= now) {
-            overdue.push_back({std::exchange(r.handler, {}), r.sent_again});
+            overdue.push_back({std::exchange(r.handler, {}), r.sent > 1});
         }
     };
     matcher_.for_each_in_flight(take);
@@ -347,6 +353,7 @@ void command_connection::on_timeout() {
 void command_connection::abandon_all() {
     open_.reset();
     inbox_.clear();
+    texts_.clear();
     desynchronised_ = false;
     auto lost = matcher_.end();
     for (auto& one : matcher_.settle()) {
@@ -356,7 +363,7 @@ void command_connection::abandon_all() {
         r.cause = permanent ? make_error_code(errc::unreachable) : one.error.error;
     }
     for_each_in_spite_of_exceptions(lost, [](record& r) {
-        complete(r.handler, make_result(exec_status::unknown, r.cause, r.sent_again));
+        complete(r.handler, make_result(exec_status::unknown, r.cause, r.sent > 1));
     });
 }
 

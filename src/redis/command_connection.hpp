@@ -5,6 +5,7 @@
 #include "protocol/backend.hpp"
 #include "redis/request_batch.hpp"
 #include "redis/supervisor.hpp"
+#include "redis/texts_in_flight.hpp"
 
 #include <holdfast/lease_clock.hpp>
 
@@ -13,7 +14,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace holdfast::detail {
 
@@ -38,14 +38,10 @@ private:
         lease_clock::time_point sent_at{};
         lease_clock::time_point give_up_at{};
         std::chrono::nanoseconds timeout{};
-        bool sent_again = false;  // as EVAL
+        std::uint8_t sent = 0;  // times
+        bool by_text = false;
         /// If no reply will come.
         error_code cause = errc::unreachable;
-    };
-    // What is kept of a reply until it is dealt with.
-    struct arrival {
-        std::string text;
-        bool is_error = false;
     };
     using matcher = reply_matcher<record, exec_result>;
 
@@ -60,11 +56,13 @@ private:
     void flush_soon(bool alone);
     void flush();
     void on_reply(bool more_to_come);
-    [[nodiscard]] static arrival arrival_of(raw_reply& reply);
     void deliver();
-    void answer(arrival reply);
+    /// The request that the next reply is for.
+    record take();
+    void answer(text_reply reply);
     void on_error_reply(std::string const& text);
     void settle_doubts(bool proven);
+    void send_again(record& r);
     void check_alignment(bool overdue);
     void desynchronise();
     void arm_timeout(lease_clock::time_point at);
@@ -73,8 +71,9 @@ private:
 
     std::shared_ptr<request_batch> open_;
     matcher matcher_;
-    std::deque<arrival> inbox_;
+    std::deque<text_reply> inbox_;
     reply_collector collector_;
+    texts_in_flight texts_;
     timer timeout_;
     asio::any_io_executor beside_;
     lease_clock::time_point timeout_at_ = lease_clock::time_point::max();

@@ -126,6 +126,16 @@ void reply_collector::add(reply_value value, std::size_t size) {
     current_.values.push_back(std::move(value));
 }
 
+text_reply text_reply::of(raw_reply& from) {
+    if (from.is_error) {
+        return {std::move(from.error), true};
+    }
+    if (from.values.size() == 1 && std::holds_alternative<std::string>(from.values.front())) {
+        return {std::get<std::string>(std::move(from.values.front())), false};
+    }
+    return {};
+}
+
 bool reply_collector::on_event(event what, boost::redis::resp3::node_view const& node) {
     using boost::redis::resp3::type;
     switch (what) {

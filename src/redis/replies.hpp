@@ -57,6 +57,15 @@ struct raw_reply {
     }
 };
 
+/// The reply to a script or to a check: one text, or an error.
+struct text_reply {
+    /// `from` is taken from. Anything but one text is empty.
+    [[nodiscard]] static text_reply of(raw_reply& from);
+
+    std::string text;
+    bool is_error = false;
+};
+
 /// Puts replies together from the parser's events.
 class reply_collector {
 public:

@@ -48,6 +48,27 @@ BOOST_AUTO_TEST_CASE(script_flush_costs_one_more_round_trip) {
     });
 }
 
+// Each of many requests is told that the script is unknown. Only one of them takes the text there.
+BOOST_AUTO_TEST_CASE(many_requests_at_once_send_a_script_once) {
+    with_client([](holdfast::client& client, redis_probe& probe) -> task {
+        constexpr std::size_t many = 1'000;
+        co_await warm_up(client);
+        std::vector<holdfast::lease> held;
+        for (std::size_t i = 0; i < many; ++i) {
+            held.push_back(co_await client.lock("order:{}", i).acquire());
+        }
+        probe.script_flush();
+        probe.cmd("CONFIG", "RESETSTAT");
+        std::size_t freed = 0;
+        for (auto& one : held) {
+            one.release([&](error_code ec) { freed += !ec; });
+        }
+        BOOST_TEST(co_await co_eventually(30s, [&] { return freed == many; }));
+        auto const texts = probe.info("commandstats")["cmdstat_eval"];
+        BOOST_TEST(texts.starts_with("calls=1,"), texts);
+    });
+}
+
 // The server knows the script of the release and not the other: the withdrawal is executed before
 // the attempt, which is sent again.
 BOOST_AUTO_TEST_CASE(a_withdrawal_may_overtake_the_attempt) {

@@ -147,6 +147,8 @@ private:
         std::map<std::string, int, std::less<>> executions;
         std::map<std::string, std::uint64_t, std::less<>> granted_over;  // holder, connection
         std::map<std::string, std::uint64_t, std::less<>> released_over;
+        // By holder: those that the server did not know the script of, and that come again.
+        std::map<std::string, int, std::less<>> renewals_to_come;
         std::set<std::string, std::less<>> delivered;
         std::string last_holder;
         std::uint32_t last_process = 0;

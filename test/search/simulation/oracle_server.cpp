@@ -52,6 +52,9 @@ void oracle::on_script(script_event const& what) {
     if (reply.is_error()) {
         if (reply.text.starts_with("NOSCRIPT")) {
             reached(sometimes::not_known);
+            if (what.script == "lock.renew") {
+                ++known.renewals_to_come[std::string{what.holder}];
+            }
         } else if (reply.text.starts_with("NOPERM") ||
                    reply.text.find("ACL failure") != std::string::npos) {
             reached(sometimes::denied);
@@ -89,8 +92,14 @@ void oracle::on_script(script_event const& what) {
         }
     } else if (what.script == "lock.renew") {
         auto const released = known.released_over.find(what.holder);
+        auto const to_come = known.renewals_to_come.find(what.holder);
+        bool const expected = to_come != known.renewals_to_come.end() && to_come->second > 0;
+        if (expected && !what.repeated) {
+            --to_come->second;
+        }
+        bool const sent_again = expected || what.again || what.repeated;
         if (released != known.released_over.end() && released->second == what.over &&
-            what.over != 0 && !what.again) {
+            what.over != 0 && !sent_again) {
             in_.violation(lock + " is renewed by a holder who has released it");
         }
         if (outcome == 1) {

@@ -30,7 +30,7 @@ struct script_event {
     std::uint64_t over;
     /// Its client had closed the connection by then.
     bool late;
-    /// Sent once more, because the server did not know it: out of order.
+    /// Sent once more with its text, because the server did not know it: out of order.
     bool again;
     /// The server runs it once more by itself.
     bool repeated;

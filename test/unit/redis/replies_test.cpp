@@ -315,6 +315,29 @@ BOOST_AUTO_TEST_CASE(whatever_is_thrown_while_a_reply_is_read_is_a_failure) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(a_reply_of_one_text_is_told_from_errors_and_from_what_has_none) {
+    using holdfast::detail::raw_reply;
+    using holdfast::detail::text_reply;
+    raw_reply text;
+    text.values.emplace_back("yes");
+    BOOST_TEST(text_reply::of(text).text == "yes");
+    raw_reply error;
+    error.is_error = true;
+    error.error = "ERR no";
+    auto const refused = text_reply::of(error);
+    BOOST_TEST(refused.is_error);
+    BOOST_TEST(refused.text == "ERR no");
+    raw_reply number;
+    number.values.emplace_back(1);
+    raw_reply two;
+    two.values.assign(2, "a");
+    for (auto* one : {&number, &two}) {
+        auto const none = text_reply::of(*one);
+        BOOST_TEST(!none.is_error);
+        BOOST_TEST(none.text.empty());
+    }
+}
+
 BOOST_AUTO_TEST_CASE(what_a_server_repeats_of_a_command_is_not_logged) {
     auto const text = holdfast::detail::loggable(
         "ERR unknown command 'HELLO', with args beginning with: '3' 'AUTH' 'default' 's3cret'"
