@@ -18,7 +18,7 @@ void acquisitions::exec(attempt const& what, exec_handler&& handler) {
         .id = what.id,
         .lease = what.terms.lease,
         .counter_ttl = settings.fence_ttl,
-        .preflight = !known.tokens.runs(),
+        .preflight = !known.tokens.has_granted(),
         .floor = known.tokens.floor(what.sent_at),
         .timeout = what.terms.request_timeout,
         .tokens = what.tokens,

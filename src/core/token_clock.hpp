@@ -12,7 +12,7 @@
 
 namespace holdfast::detail {
 
-/// What the tokens that were granted on a connection tell about the server's clock. A token is the
+/// What the tokens that were taken on a connection tell about the server's clock. A token is the
 /// server's time in microseconds, or less where the counter was that of a moment ago. So the
 /// server's time is at least the token and what has passed since.
 ///
@@ -25,10 +25,15 @@ public:
     static constexpr nanos moment = millis{100};
 
     /// On another connection there may be another server, or another past.
-    void reset() noexcept { seen_.reset(); }
+    void reset() noexcept { *this = {}; }
 
     /// `at`: not before the grant was made.
     void on_granted(fencing_token token, time_point at) noexcept {
+        granted_ = true;
+        on_taken(token, at);
+    }
+    /// For a lock that this client has already. `at`: not before they were taken.
+    void on_taken(fencing_token token, time_point at) noexcept {
         if (!seen_) {
             seen_ = {token.value, token.value, at};
         } else if (token.value > time_at(at)) {
@@ -38,7 +43,7 @@ public:
     }
 
     /// Something was granted on this connection.
-    [[nodiscard]] bool runs() const noexcept { return seen_.has_value(); }
+    [[nodiscard]] bool has_granted() const noexcept { return granted_; }
 
     /// A counter that has reached it was written on this connection's server, at most a moment ago.
     /// No counter has, if nothing is known of that server.
@@ -71,6 +76,7 @@ private:
     }
 
     std::optional<knowledge> seen_;
+    bool granted_ = false;
 };
 
 }  // namespace holdfast::detail

@@ -217,6 +217,9 @@ void hold::on_refill_answered(exec_result const& result, std::uint32_t tokens, b
         return;
     }
     auto const reply = target_->speaks->read_renew(result.reply);
+    if (reply.token.value != 0) {
+        client_->server().tokens.on_taken(reply.token, lease_clock::now());
+    }
     fsm_.on_refilled(
         {reply.token, reply.token.value == 0 ? 0 : tokens},
         // Not this client's own place.

@@ -23,13 +23,23 @@ BOOST_AUTO_TEST_SUITE(token_clock_test)
 
 BOOST_AUTO_TEST_CASE(no_counter_is_trusted_before_the_first_grant_of_a_connection) {
     token_clock clock;
-    BOOST_TEST(!clock.runs());
+    BOOST_TEST(!clock.has_granted());
     BOOST_TEST(clock.floor(start).value == greatest);
     clock.on_granted({server_time}, start);
-    BOOST_TEST(clock.runs());
+    BOOST_TEST(clock.has_granted());
     BOOST_TEST(clock.floor(start).value < greatest);
     clock.reset();
-    BOOST_TEST(!clock.runs());
+    BOOST_TEST(!clock.has_granted());
+    BOOST_TEST(clock.floor(start).value == greatest);
+}
+
+// A client that is handed each lock by another is not granted any by the server.
+BOOST_AUTO_TEST_CASE(tokens_that_are_taken_for_a_lock_tell_of_the_clock_too) {
+    token_clock clock;
+    clock.on_taken({server_time}, start);
+    BOOST_TEST(!clock.has_granted());
+    BOOST_TEST(clock.floor(start + 1s).value == server_time + 900'000);
+    clock.reset();
     BOOST_TEST(clock.floor(start).value == greatest);
 }
 
