@@ -30,11 +30,11 @@ struct outcome {
 outcome measure(environment& env, std::string const& kind) {
     contest const polite{
         .sides = {{.kind = kind, .hold_us = 2000, .pause_us = 500}},
-        .duration_ms = env.amount(2000, 400),
+        .duration_ms = env.amount(800, 400),
     };
     contest const eager{
         .sides = {{.kind = kind, .hold_us = 500}},
-        .duration_ms = env.amount(1000, 300),
+        .duration_ms = env.amount(400, 300),
     };
     return {
         microseconds(hold_contest(env, polite).turns),
@@ -52,7 +52,7 @@ figures hand_over(environment& env) {
         "% of grants",
         {budget::kind::ours_at_most, 50.0 + 10.0}
     };
-    auto const rounds = env.rounds(3);
+    auto const rounds = env.rounds(9);
     for (int round = 0; round < rounds; ++round) {
         env.progress(round, rounds);
         auto const floor = measure(env, "bare");
