@@ -17,6 +17,7 @@ figures system_calls(environment& env);
 figures many_keys(environment& env);
 figures server_time(environment& env);
 figures hand_over(environment& env);
+figures hand_over_apart(environment& env);
 figures contended_processes(environment& env);
 figures fairness(environment& env);
 figures one_key(environment& env);
@@ -45,6 +46,7 @@ inline constexpr std::array all_questions{
     question{"many_keys", many_keys, cpus::all},
     question{"server_time", server_time, cpus::one},
     question{"hand_over", hand_over, cpus::one},
+    question{"hand_over_apart", hand_over_apart, cpus::all},
     question{"contended_processes", contended_processes, cpus::all},
     question{"fairness", fairness, cpus::all},
     question{"one_key", one_key, cpus::all},

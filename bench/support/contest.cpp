@@ -48,7 +48,8 @@ std::vector<std::string> arguments_for(
     };
 }
 
-std::vector<std::string_view> const lock_commands{"evalsha", "eval", "subscribe", "unsubscribe"};
+std::vector<std::string_view> const
+    lock_commands{"evalsha", "eval", "subscribe", "unsubscribe", "ping"};
 
 void sleep_until_ns(std::int64_t at) {
     std::this_thread::sleep_until(std::chrono::steady_clock::time_point{std::chrono::nanoseconds{at}

@@ -78,8 +78,8 @@ struct exec_result {
     /// The cause, unless replied.
     error_code error;
     script_reply reply;
-    /// The server did not know the script, and got its text in a second request: what was sent
-    /// after the first one may have been executed before this.
+    /// The server did not know the script, and the request was sent again: what was sent after the
+    /// first time may have been executed before this.
     bool sent_again = false;
 };
 

@@ -38,7 +38,7 @@ private:
         lease_clock::time_point sent_at{};
         lease_clock::time_point give_up_at{};
         std::chrono::nanoseconds timeout{};
-        std::uint8_t sent = 0;  // times
+        unsigned sent = 0;  // times
         bool by_text = false;
         /// If no reply will come.
         error_code cause = errc::unreachable;

@@ -2,6 +2,7 @@
 
 #include "protocol/scripts.hpp"
 #include "support/one_server.hpp"
+#include "support/tcp_proxy.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -66,6 +67,30 @@ BOOST_AUTO_TEST_CASE(many_requests_at_once_send_a_script_once) {
         BOOST_TEST(co_await co_eventually(30s, [&] { return freed == many; }));
         auto const texts = probe.info("commandstats")["cmdstat_eval"];
         BOOST_TEST(texts.starts_with("calls=1,"), texts);
+    });
+}
+
+// Such as a proxy that sends each request to another server.
+BOOST_AUTO_TEST_CASE(a_request_ends_also_if_its_script_is_never_known) {
+    with_proxy([](redis_server&, tcp_proxy& proxy, asio::any_io_executor executor) -> task {
+        auto settings = holdfast::parse_url(proxy.url());
+        settings.request_timeout = 500ms;
+        holdfast::client client{executor, settings};
+        co_await client.ready();
+        co_await warm_up(client);
+        proxy.edit_replies([](std::string reply) {
+            return reply.starts_with('$') ? "-NOSCRIPT No matching script.\r\n" : reply;
+        });
+        bool ended = false;
+        client.lock("a").try_acquire([&](error_code ec, holdfast::lease held) {
+            BOOST_TEST(ec.failed());
+            BOOST_TEST(!held);
+            ended = true;
+        });
+        BOOST_TEST(co_await co_eventually(20s, [&] { return ended; }));
+        proxy.edit_replies({});
+        auto held = co_await client.lock("b").acquire();
+        BOOST_TEST(!co_await release(held));
     });
 }
 
