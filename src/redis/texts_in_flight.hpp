@@ -15,8 +15,12 @@ namespace holdfast::detail {
 class texts_in_flight {
 public:
     void add(script const& what) { ++times_[&what]; }
-    /// It was answered. It must have been added.
-    void remove(script const& what) noexcept { --times_.find(&what)->second; }
+    /// It was answered.
+    void remove(script const& what) noexcept {
+        if (auto const at = times_.find(&what); at != times_.end() && at->second != 0) {
+            --at->second;
+        }
+    }
     void clear() noexcept { times_.clear(); }
 
     [[nodiscard]] bool has(script const& what) const noexcept {

@@ -30,6 +30,8 @@ BOOST_AUTO_TEST_CASE(none_is_when_the_connection_has_ended) {
     texts.add(one);
     texts.clear();
     BOOST_TEST(!texts.has(one));
+    texts.remove(one);
+    BOOST_TEST(!texts.has(one));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
