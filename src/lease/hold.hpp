@@ -45,8 +45,8 @@ public:
     [[nodiscard]] holder_id id() const noexcept { return client_->holder_id_of(number_); }
 
     /// From any thread: sends a renewal for this tenure, and tells it what came of it; then `done`
-    /// on the strand: success, `lease_lost`, or the cause. `renewals` sends those that nobody
-    /// waits for.
+    /// on the strand: success, `lease_lost`, or the cause. `renewals` sends the renewals that no
+    /// caller waits for.
     void renew(std::shared_ptr<tenure> asking, std::function<void(error_code)> done);
 
     [[nodiscard]] hold_fsm& fsm() noexcept { return fsm_; }

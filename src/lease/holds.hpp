@@ -81,7 +81,7 @@ private:
     enum class request_reason : std::uint8_t {
         /// Another client handed it over.
         claim,
-        /// Nobody has it until the answer comes.
+        /// The hold has no tenure until the answer comes.
         idle,
         ahead,
     };

@@ -62,8 +62,8 @@ private:
     std::shared_ptr<keep_alive> of_;
 };
 
-/// It begins when it is resumed for the first time. Whoever is going to resume it owns it, and
-/// destroys it if that is not to be: its context is being destroyed.
+/// The coroutine begins when it is resumed for the first time. The function that will resume it
+/// owns it. If the context is destroyed first, that function destroys the coroutine.
 class keep_alive::coroutine {
 public:
     struct promise_type {

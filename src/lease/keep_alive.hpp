@@ -18,14 +18,14 @@
 
 namespace holdfast::detail {
 
-/// When somebody wants to be called.
+/// When a tenure wants to be called.
 struct wake_time {
     // Implicit: a plain time is the usual case.
     wake_time(time_point when) noexcept : at{when}, from{when} {}
     wake_time(time_point when, time_point not_before) noexcept : at{when}, from{not_before} {}
 
     time_point at;
-    /// From then on it may be called as well, if somebody else is.
+    /// From then on the tenure may be called together with another one.
     time_point from;
 };
 

@@ -14,8 +14,8 @@ namespace holdfast::detail {
 
 struct lease_share;
 
-/// Those who wait for the loss of a tenure's leases. Guarded by the tenure's mutex; whoever is to
-/// be told is taken out, and told outside the mutex.
+/// Those who wait for the loss of a tenure's leases. The tenure's mutex guards this list. A watcher
+/// is taken out under the mutex, and told outside it.
 class loss_watchers {
 public:
     struct watcher {
