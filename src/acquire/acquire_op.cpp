@@ -112,7 +112,13 @@ void acquire_op::attempt(time_point now) {
     fsm_.on_attempt_sent(what_.terms.lost_at(now));
     try {
         all_.exec(
-            {.on = *what_.on, .id = *id_, .terms = what_.terms, .sent_at = now},
+            {
+                .on = *what_.on,
+                .id = *id_,
+                .terms = what_.terms,
+                .sent_at = now,
+                .over = {shared_from_this(), &fsm_.done()},
+            },
             [self = shared_from_this()](exec_result result) { self->on_answer(result); }
         );
     } catch (...) {
@@ -126,10 +132,7 @@ void acquire_op::on_answer(exec_result const& result) {
     auto read = all_.read(*what_.on, result, *sent_, now);
     auto const answer = fsm_.judge(read.answer, now);
     if (fsm_.done()) {
-        if (fsm_.on_answer(answer, read.cause, result.sent_again).withdraw) {
-            all_.withdraw(*this);
-        }
-        return;
+        return;  // it was withdrawn
     }
     if (answer == attempt_answer::granted) {
         on_granted(read, now);

@@ -41,6 +41,8 @@ public:
         holder_id const& id;
         lease_terms const& terms;
         time_point sent_at;
+        /// Nobody waits for what it asks for any more: it was withdrawn, or was granted.
+        std::shared_ptr<bool const> over;
         /// How many tokens a grant takes.
         std::uint32_t tokens = 1;
         /// The entry in the server's queue that it asks for if it is refused: the time to claim the

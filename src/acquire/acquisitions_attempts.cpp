@@ -35,6 +35,7 @@ void acquisitions::exec(attempt const& what, exec_handler&& handler) {
     if (with.hand_over || with.learning) {
         request.may_be_forbidden();
     }
+    request.unless(what.over);
     client_.exec(std::move(request), std::move(handler));
 }
 

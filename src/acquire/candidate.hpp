@@ -39,6 +39,8 @@ struct candidate {
     bool asked_for_place = false;
     bool unsure = false;
     bool in_flight = false;
+    /// It has the lock, or was withdrawn.
+    bool over = false;
     /// It came before the reply that gave it its place.
     std::optional<grant> early;
 };

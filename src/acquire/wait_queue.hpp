@@ -111,6 +111,7 @@ private:
         counter& way
     );
     void drop_candidate() noexcept;
+    [[nodiscard]] std::shared_ptr<candidate> end_candidate() noexcept;
     [[nodiscard]] std::shared_ptr<candidate> const& the_candidate();
     [[nodiscard]] hold* own(time_point now) const noexcept;
     [[nodiscard]] bool may_queue() const noexcept;

@@ -61,12 +61,15 @@ void wait_queue::send_attempt(time_point now) {
                     .id = by->id,
                     .terms = what.terms,
                     .sent_at = now,
+                    .over = {by, &by->over},
                     .tokens = what.tokens,
                     .window = wants_place || what.seen ? by->window : millis{0},
                     .score = by->place ? by->place->score : 0,
                     .orphan_seen = what.seen.get(),
                 },
-                [self = shared_from_this(), what](exec_result result) {
+                [self = shared_from_this(),
+                 client = all_.client().shared_from_this(),
+                 what](exec_result result) {
                     self->on_answer(what, result);
                     self->update();
                 }
@@ -88,14 +91,7 @@ void wait_queue::on_answer(attempt const& what, exec_result const& result) {
     auto const read = all_.read(*on_, result, {what.terms, what.sent_at, what.with}, now);
     auto& by = *what.by;
     by.in_flight = false;
-    if (what.by != candidate_) {
-        // It was withdrawn, or it has the lock already. A withdrawal may have overtaken it.
-        bool const may_hold =
-            read.answer == attempt_answer::granted || read.answer == attempt_answer::unknown;
-        if (result.sent_again && may_hold && !all_.held().has(*on_, by.id)) {
-            client.count().withdrawals.add();
-            all_.give_up(on_, by.id, by.terms, by.window);
-        }
+    if (by.over) {
         return;
     }
     switch (read.answer) {
@@ -171,7 +167,7 @@ void wait_queue::on_granted(
     acquisitions::reading const& read,
     time_point now
 ) {
-    auto const granted = std::exchange(candidate_, {});
+    auto const granted = end_candidate();
     auto to = what.first.lock();
     if (!to || to->queue != this) {
         to = waiters_.front();
@@ -222,9 +218,17 @@ void wait_queue::deliver(
     to->deliver(std::move(granted), now);
 }
 
+std::shared_ptr<candidate> wait_queue::end_candidate() noexcept {
+    auto ended = std::exchange(candidate_, {});
+    if (ended) {
+        ended->over = true;
+    }
+    return ended;
+}
+
 // What it asked for is taken back, unless it is certain that nothing was given.
 void wait_queue::drop_candidate() noexcept {
-    auto const dropped = std::exchange(candidate_, {});
+    auto const dropped = end_candidate();
     if (!dropped) {
         return;
     }

@@ -100,7 +100,7 @@ void wait_queue::take_grant(candidate::grant const& granted) {
         fsm_.on_news();
         return;
     }
-    auto const taken = std::exchange(candidate_, {});
+    auto const taken = end_candidate();
     orphans_.on_seen({}, now);
     fsm_.on_taken(*end);
     auto const to = waiters_.front();

@@ -17,15 +17,9 @@ attempt_answer acquire_fsm::judge(attempt_answer answer, time_point now) const n
     return late ? attempt_answer::unknown : answer;
 }
 
-acquire_fsm::verdict acquire_fsm::on_answer(
-    attempt_answer answer,
-    error_code cause,
-    bool overtaken
-) noexcept {
-    bool const may_hold = answer == attempt_answer::granted || answer == attempt_answer::unknown;
+acquire_fsm::verdict acquire_fsm::on_answer(attempt_answer answer, error_code cause) noexcept {
     if (done_) {
-        // It was withdrawn when it ended.
-        return {verdict_kind::go_on, {}, overtaken && may_hold};
+        return {};  // it was withdrawn when it ended
     }
     in_flight_ = false;
     if (answer == attempt_answer::granted) {

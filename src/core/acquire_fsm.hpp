@@ -48,9 +48,7 @@ public:
     void on_attempt_sent(time_point usable_until) noexcept;
     /// A grant that arrives too late counts as unknown: the next attempt has the same holder id.
     [[nodiscard]] attempt_answer judge(attempt_answer answer, time_point now) const noexcept;
-    /// `overtaken`: a later request, the withdrawal among them, may have been executed before this
-    /// attempt.
-    verdict on_answer(attempt_answer answer, error_code cause, bool overtaken = false) noexcept;
+    verdict on_answer(attempt_answer answer, error_code cause) noexcept;
     verdict on_cancel(cancel_request how) noexcept;
     /// The limit is reached. `busy`: since the operation began, the server was asked and said that
     /// another holder has the lock.
@@ -62,7 +60,7 @@ public:
     verdict on_ended(error_code cause, bool granted = false) noexcept;
 
     [[nodiscard]] bool in_flight() const noexcept { return in_flight_; }
-    [[nodiscard]] bool done() const noexcept { return done_; }
+    [[nodiscard]] bool const& done() const noexcept { return done_; }
 
     friend bool operator==(acquire_fsm const&, acquire_fsm const&) = default;
 

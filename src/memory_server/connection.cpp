@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view nonce = "1";
 
 exec_result unknown() {
-    return {exec_status::unknown, errc::unreachable, {}, false};
+    return {exec_status::unknown, errc::unreachable, {}};
 }
 
 // What the backend says of an error. The finer points are for who reads the replies of a server.
@@ -26,19 +26,19 @@ exec_result error_result(std::string_view text) {
                          text.starts_with("ERR value is not an integer") ||
                          text.starts_with("ERR increment or decrement would overflow");
     if (foreign) {
-        return {exec_status::failed, errc::corrupt_state, {}, false};
+        return {exec_status::failed, errc::corrupt_state, {}};
     }
     if (text.starts_with("NOPERM") || text.find("ACL failure") != std::string_view::npos) {
-        return {exec_status::failed, errc::no_permission, {}, false};
+        return {exec_status::failed, errc::no_permission, {}};
     }
-    return {exec_status::refused, errc::server_refused, {}, false};
+    return {exec_status::refused, errc::server_refused, {}};
 }
 
 exec_result result_of(value const& reply) {
     if (reply.is_error()) {
         return error_result(reply.text);
     }
-    return {exec_status::replied, {}, detail::script_reply{reply.text}, false};
+    return {exec_status::replied, {}, detail::script_reply{reply.text}};
 }
 
 }  // namespace
@@ -107,7 +107,7 @@ void connection::exec(detail::call&& what, detail::exec_handler&& handler) {
     auto one = std::make_shared<request>(request{std::move(what), std::move(handler)});
     if (!commands_.told_up) {
         auto const cause = failure_ ? failure_ : error_code{errc::unreachable};
-        answer(*one, {exec_status::not_sent, cause, {}, false});
+        answer(*one, {exec_status::not_sent, cause, {}});
         return;
     }
     count_->commands.add();

@@ -62,8 +62,9 @@ public:
     /// Runs a script. Without a connection the answer is `not_sent`. No reply within the call's
     /// time-out is `unknown`, and the script may be executed all the same.
     ///
-    /// Requests reach the server in the order of the calls as long as the connection lives, except
-    /// for what `exec_result::sent_again` says.
+    /// Requests are executed in the order of the calls as long as the connection lives. One whose
+    /// script the server does not know comes again, behind what was sent meanwhile, unless it was
+    /// withdrawn.
     virtual void exec(call&& what, exec_handler&& handler) = 0;
 
     /// Wants the notifications of a channel for as long as the result lives. `to` must live as

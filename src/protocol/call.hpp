@@ -10,8 +10,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace holdfast::detail {
 
@@ -53,6 +55,14 @@ public:
     }
     [[nodiscard]] bool is_published_first() const noexcept { return publishes_first_; }
 
+    /// It is not sent a second time once `withdrawn` is true: the request that takes it back may
+    /// have been executed by then.
+    call& unless(std::shared_ptr<bool const> withdrawn) {
+        withdrawn_ = std::move(withdrawn);
+        return *this;
+    }
+    [[nodiscard]] bool is_withdrawn() const noexcept { return withdrawn_ && *withdrawn_; }
+
     /// Room for so many words of so many bytes in all.
     void reserve(std::size_t words, std::size_t bytes) {
         ends_.reserve(words);
@@ -84,6 +94,7 @@ private:
     std::string words_;
     boost::container::small_vector<std::uint32_t, 8> ends_;
     std::size_t keys_ = 0;
+    std::shared_ptr<bool const> withdrawn_;
     bool may_be_forbidden_ = false;
     bool publishes_first_ = false;
 };

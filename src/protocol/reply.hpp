@@ -78,9 +78,6 @@ struct exec_result {
     /// The cause, unless replied.
     error_code error;
     script_reply reply;
-    /// The server did not know the script, and the request was sent again: what was sent after the
-    /// first time may have been executed before this.
-    bool sent_again = false;
 };
 
 }  // namespace holdfast::detail

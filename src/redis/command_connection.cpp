@@ -25,8 +25,8 @@ void complete(exec_handler& handler, exec_result result) {
     }
 }
 
-exec_result make_result(exec_status status, error_code cause, bool sent_again = false) {
-    return {status, cause, {}, sent_again};
+exec_result make_result(exec_status status, error_code cause) {
+    return {status, cause, {}};
 }
 
 exec_status status_of(server_error::effect what) {
@@ -220,7 +220,7 @@ void command_connection::answer(text_reply reply) {
     on_proven();
     settle_doubts(true);
     if (r.handler) {
-        complete(r.handler, {exec_status::replied, {}, std::move(said), r.sent > 1});
+        complete(r.handler, {exec_status::replied, {}, std::move(said)});
     }
 }
 
@@ -253,11 +253,15 @@ void command_connection::on_error_reply(std::string const& text) {
 // Of many requests one takes the text of the script, and those that leave behind it find it there.
 // What does not find it (the text was refused, or a proxy took it elsewhere) takes it itself.
 void command_connection::send_again(record& r) {
+    if (r.what->is_withdrawn()) {
+        complete(r.handler, make_result(exec_status::not_sent, asio::error::operation_aborted));
+        return;
+    }
     r.by_text = r.sent > 1 || !texts_.has(r.what->what());
     try {
         enqueue(r);
     } catch (std::exception const&) {
-        complete(r.handler, make_result(exec_status::unknown, errc::unreachable, true));
+        complete(r.handler, make_result(exec_status::unknown, errc::unreachable));
     }
 }
 
@@ -304,11 +308,7 @@ void command_connection::on_timeout() {
     timeout_at_ = lease_clock::time_point::max();
     auto const now = lease_clock::now();
     auto next = lease_clock::time_point::max();
-    struct given_up {
-        exec_handler handler;
-        bool sent_again;
-    };
-    std::vector<given_up> overdue;
+    std::vector<exec_handler> overdue;
     std::size_t count = 0;
     auto const look = [&](record& r) {
         if (r.handler && r.give_up_at <= now) {
@@ -327,7 +327,7 @@ void command_connection::on_timeout() {
     }
     auto const take = [&](record& r) {
         if (r.handler && r.give_up_at <= now) {
-            overdue.push_back({std::exchange(r.handler, {}), r.sent > 1});
+            overdue.push_back(std::exchange(r.handler, {}));
         }
     };
     matcher_.for_each_in_flight(take);
@@ -345,8 +345,8 @@ void command_connection::on_timeout() {
     if (next != lease_clock::time_point::max()) {
         arm_timeout(next);
     }
-    for_each_in_spite_of_exceptions(overdue, [](given_up& one) {
-        complete(one.handler, make_result(exec_status::unknown, errc::unreachable, one.sent_again));
+    for_each_in_spite_of_exceptions(overdue, [](exec_handler& handler) {
+        complete(handler, make_result(exec_status::unknown, errc::unreachable));
     });
 }
 
@@ -363,7 +363,7 @@ void command_connection::abandon_all() {
         r.cause = permanent ? make_error_code(errc::unreachable) : one.error.error;
     }
     for_each_in_spite_of_exceptions(lost, [](record& r) {
-        complete(r.handler, make_result(exec_status::unknown, r.cause, r.sent > 1));
+        complete(r.handler, make_result(exec_status::unknown, r.cause));
     });
 }
 

@@ -94,9 +94,9 @@ BOOST_AUTO_TEST_CASE(a_request_ends_also_if_its_script_is_never_known) {
     });
 }
 
-// The server knows the script of the release and not the other: the withdrawal is executed before
-// the attempt, which is sent again.
-BOOST_AUTO_TEST_CASE(a_withdrawal_may_overtake_the_attempt) {
+// The server knows the script of the release and not the other: the withdrawal is executed, and the
+// attempt would be sent again behind it.
+BOOST_AUTO_TEST_CASE(an_attempt_is_not_sent_again_behind_its_withdrawal) {
     with_server([](redis_server& server, asio::any_io_executor executor) -> task {
         holdfast::client client{executor, server.url()};
         auto probe = server.probe();

@@ -107,7 +107,9 @@ void oracle::on_script(script_event const& what) {
                 in_.violation(lock + " is renewed for a holder who does not have it");
             }
             on_held(lock);
-            on_renewed(known, what);
+            if (what.extends) {
+                on_renewed(known, what);
+            }
             if (auto const first = static_cast<std::uint64_t>(said.integer(1)); first != 0) {
                 on_tokens(known, what, std::string{what.holder}, first, counter_of(lock));
             }

@@ -176,3 +176,33 @@ BOOST_AUTO_TEST_CASE(a_newcomer_finds_the_lock_free_that_a_sleeping_waiter_takes
         BOOST_TEST(all.close_all() == "");
     }
 }
+
+// The server knows the script of the withdrawal and not that of the attempt, which would be sent
+// again behind it. The answer to the withdrawal is all that the client waits for.
+BOOST_AUTO_TEST_CASE(an_attempt_is_not_sent_again_behind_the_withdrawal_of_a_client_that_goes) {
+    stage all;
+    auto& other = all.add_ready();
+    auto& one = all.add_ready();
+    auto const held = other.acquire("another");
+    BOOST_TEST(succeeded(all, *held));
+    all.on().as_operator({"SCRIPT", "FLUSH"});
+    other.drop(*held);
+    all.run_for(1s);
+
+    int attempts = 0;
+    all.on().on_script = [&](script_event const& what) {
+        if (what.script == "lock.acquire" && ++attempts == 1) {
+            // The withdrawal is answered later.
+            all.on().pause();
+            all.in().after(5ms, [&] { all.on().resume(); });
+        }
+    };
+    auto const asked = one.acquire();
+    one.close();
+    BOOST_TEST(all.run_until([&] { return asked->done; }, 1s));
+    BOOST_TEST(asked->error.message() == make_error_code(errc::client_stopped).message());
+    all.run_for(100ms);
+    BOOST_TEST(attempts == 1);
+    BOOST_TEST(all.left_behind() == "");
+    BOOST_TEST(all.close_all() == "");
+}

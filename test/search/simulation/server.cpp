@@ -86,6 +86,11 @@ std::string_view holder_in(std::vector<std::string_view> const& command, std::st
     return at < command.size() ? command[at] : std::string_view{};
 }
 
+bool extends(std::vector<std::string_view> const& command, std::string_view script) {
+    auto const keys = static_cast<std::size_t>(command[2][0] - '0');
+    return script == "lock.renew" && command.at(3 + keys) != "0";
+}
+
 // One renewal of several: what was said of it, as if it had been alone.
 struct single_renewal {
     std::string_view lock;
@@ -324,7 +329,8 @@ std::optional<value> server::execute(
                      late,
                      again,
                      repeated,
-                     false}
+                     false,
+                     true}
                 );
             }
             if (on_renewed_together) {
@@ -342,7 +348,8 @@ std::optional<value> server::execute(
              late,
              again,
              repeated,
-             respects_queue(command)}
+             respects_queue(command),
+             extends(command, script)}
         );
     } else if (command[0] == "SUBSCRIBE" && on_subscribe) {
         on_subscribe(process, command[1]);

@@ -36,6 +36,8 @@ struct script_event {
     bool repeated;
     /// It respects the queue.
     bool queues;
+    /// A renewal that asks for more time, not for tokens alone.
+    bool extends;
 };
 
 /// A client in the queue of a lock, or a turn of those who do not queue, which has no holder.

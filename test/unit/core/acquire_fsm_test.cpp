@@ -134,30 +134,6 @@ BOOST_AUTO_TEST_CASE(cancelled_at_once_an_attempt_in_flight_is_withdrawn) {
     BOOST_TEST(fsm.on_ended(errc::client_stopped) == go_on);
 }
 
-BOOST_AUTO_TEST_CASE(a_withdrawal_that_may_have_overtaken_its_attempt_is_repeated) {
-    struct {
-        attempt_answer answer;
-        bool overtaken;
-        bool withdraw;
-    } const table[] = {
-        {attempt_answer::granted, true, true},
-        {attempt_answer::unknown, true, true},
-        {attempt_answer::busy, true, false},
-        {attempt_answer::not_sent, true, false},
-        {attempt_answer::granted, false, false},
-        {attempt_answer::unknown, false, false},
-    };
-    for (auto const& row : table) {
-        BOOST_TEST_CONTEXT(row.answer << " " << row.overtaken) {
-            acquire_fsm fsm{patience::unlimited};
-            fsm.on_attempt_sent(usable_until);
-            BOOST_TEST(fsm.on_cancel(cancel_request::at_once) == aborted_and_withdrawn);
-            verdict const expected{kind::go_on, {}, row.withdraw};
-            BOOST_TEST(fsm.on_answer(row.answer, {}, row.overtaken) == expected);
-        }
-    }
-}
-
 BOOST_AUTO_TEST_CASE(cancelled_after_the_reply_a_grant_is_delivered) {
     acquire_fsm fsm{patience::unlimited};
     fsm.on_attempt_sent(usable_until);

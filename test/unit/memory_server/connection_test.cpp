@@ -89,7 +89,7 @@ BOOST_FIXTURE_TEST_CASE(an_answer_that_is_dropped_is_unknown_once_the_connection
 }
 
 BOOST_FIXTURE_TEST_CASE(a_refusal_takes_the_place_of_the_execution, fixture) {
-    on->refuse("lock.release", {exec_status::refused, errc::server_refused, {}, false});
+    on->refuse("lock.release", {exec_status::refused, errc::server_refused, {}});
     release();
     BOOST_TEST((result->status == exec_status::refused));
     release();
