@@ -61,6 +61,8 @@ void oracle::on_script(script_event const& what) {
         } else {
             reached(sometimes::refused);
         }
+        // A script that is refused a command may have taken tokens before.
+        known.counter = counter_of(lock);
         return;
     }
     detail::script_reply const said{reply.text};
