@@ -112,7 +112,8 @@ cell::~cell() {
 }
 
 void cell::start_worker() {
-    auto& made = workers_.emplace_back(options_, ++last_worker_, folder_);
+    bool const hands_over = !options_.two_versions || !workers_.empty();
+    auto& made = workers_.emplace_back(options_, ++last_worker_, hands_over, folder_);
     made.await_ready(scaled(start_limit));
 }
 
@@ -130,7 +131,7 @@ void cell::note(event e) {
 void cell::replace(worker_handle& dead) {
     auto last_words = dead.read_history();
     events_.insert(events_.end(), last_words.begin(), last_words.end());
-    dead = worker_handle{options_, ++last_worker_, folder_};
+    dead = worker_handle{options_, ++last_worker_, dead.hands_over(), folder_};
     dead.await_ready(scaled(start_limit));
     dead.go(scaled(start_limit));
 }

@@ -12,9 +12,10 @@ using millis = std::chrono::milliseconds;
 struct cell_options {
     std::string server_program;  // empty: redis-server
     int workers = 3;
-    int coroutines = 16;     // in each
-    int time_scale = 1;      // all limits times this, where programs run slowly
-    std::uint64_t seed = 1;  // what the workers draw from
+    bool two_versions = false;  // the first worker does as version 0.1 did: it does not queue
+    int coroutines = 16;        // in each
+    int time_scale = 1;         // all limits times this, where programs run slowly
+    std::uint64_t seed = 1;     // what the workers draw from
 };
 
 }  // namespace holdfast::soak

@@ -33,6 +33,7 @@ void add_jobs(CLI::App& app) {
     sub->add_option("--coroutines", worker->coroutines);
     sub->add_option("--threads", worker->threads);
     sub->add_option("--seed", worker->seed);
+    sub->add_option("--hand-over", worker->hands_over);
     sub->final_callback([worker] { work(*worker); });
 
     auto const resource = std::make_shared<resource_options>();
@@ -91,6 +92,7 @@ int main(int argc, char** argv) try {
         (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "histories").string();
     int minutes = 0;
     std::string server = "both";
+    std::string versions = "both";
     CLI::App app{
         "Lets processes take locks on private servers while things go wrong, and checks what "
         "happened."
@@ -109,6 +111,9 @@ int main(int argc, char** argv) try {
     app.add_option("--server", server, "redis, valkey or both")
         ->capture_default_str()
         ->check(CLI::IsMember({"redis", "valkey", "both"}));
+    app.add_option("--versions", versions, "one; two: a worker does as 0.1 did; or both by turns")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"one", "two", "both"}));
     app.add_option("--cells", options.cells, "Servers with workers of their own, side by side")
         ->capture_default_str()
         ->check(CLI::PositiveNumber);
@@ -130,7 +135,9 @@ int main(int argc, char** argv) try {
     if (options.servers.empty()) {
         return 1;
     }
-    options.cells = std::max(options.cells, static_cast<int>(options.servers.size()));
+    options.one_version = versions != "two";
+    options.two_versions = versions != "one";
+    options.cells = std::max(options.cells, kinds_of_cells(options));
     return run(options) ? 0 : 1;
 } catch (std::exception const& e) {
     fmt::print(stderr, "holdfast_soak: {}\n", e.what());

@@ -43,6 +43,11 @@ std::string short_name(std::string const& program) {
     return name.substr(0, name.find('-'));
 }
 
+bool has_two_versions(run_options const& options, int number) {
+    bool const second = number / std::ssize(options.servers) % 2 == 1;
+    return options.two_versions && (second || !options.one_version);
+}
+
 /// Runs the cycles of one cell, on a thread of its own.
 class shift {
 public:
@@ -51,6 +56,7 @@ public:
           number_{number},
           board_{board},
           program_{options.servers.at(static_cast<std::size_t>(number) % options.servers.size())},
+          two_versions_{has_two_versions(options, number)},
           end_{std::chrono::steady_clock::now() + options.time.value_or(std::chrono::minutes{0})} {}
 
     void run() {
@@ -101,6 +107,7 @@ private:
         if (!cell_) {
             cell_options chosen;
             chosen.server_program = program_;
+            chosen.two_versions = two_versions_;
             chosen.time_scale = time_scale;
             chosen.seed = options_.seed + static_cast<std::uint64_t>(number_) * 1'000'003;
             cell_ = std::make_unique<cell>(chosen);
@@ -114,7 +121,7 @@ private:
         cycle const c{
             .number = number,
             .fault = std::string{bad.name},
-            .server = short_name(program_),
+            .server = short_name(program_) + (two_versions_ ? "+0.1" : ""),
             .seed = options_.seed
         };
         if (result.broken) {
@@ -140,11 +147,17 @@ private:
     int number_;
     scoreboard& board_;
     std::string program_;
+    bool two_versions_;
     std::chrono::steady_clock::time_point end_;
     std::unique_ptr<cell> cell_;
 };
 
 }  // namespace
+
+int kinds_of_cells(run_options const& options) {
+    auto const servers = static_cast<int>(options.servers.size());
+    return servers * (options.one_version && options.two_versions ? 2 : 1);
+}
 
 bool run(run_options const& options) {
     if (!options.fault.empty()) {

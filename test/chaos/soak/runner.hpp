@@ -14,10 +14,15 @@ struct run_options {
     std::optional<std::chrono::minutes> time;  // instead of `cycles`
     std::string fault;                         // empty: all of them, in turn
     std::vector<std::string> servers;          // programs; the cells take them by turns
+    bool one_version = true;                   // in some cells …
+    bool two_versions = true;                  // … and in some
     int cells = 4;                             // side by side
     std::uint64_t seed = 1;
     std::string histories;  // the folder for those that broke a rule
 };
+
+/// How many cells there must be for one of each kind.
+int kinds_of_cells(run_options const& options);
 
 /// Prints progress on standard error, and violations and a table on standard output. False if a
 /// rule was broken.

@@ -165,7 +165,7 @@ void scoreboard::print_table() const {
     std::lock_guard const hold{mutex_};
     clear_line();
     constexpr auto format =
-        "{:<8} {:<13} {:>6} {:>8} {:>9} {:>9} {:>11} {:>13} {:>15} {:>5} {:>9}\n";
+        "{:<10} {:<13} {:>6} {:>8} {:>9} {:>9} {:>11} {:>13} {:>15} {:>5} {:>9}\n";
     fmt::print(
         format,
         "server",

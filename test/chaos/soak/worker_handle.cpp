@@ -15,6 +15,7 @@ namespace {
 std::vector<std::string> worker_command(
     cell_options const& options,
     std::int64_t number,
+    bool hands_over,
     std::filesystem::path const& folder
 ) {
     return {
@@ -33,7 +34,9 @@ std::vector<std::string> worker_command(
         "--threads",
         std::to_string(number % 3 == 1 ? 1 : 2),
         "--seed",
-        std::to_string(options.seed)
+        std::to_string(options.seed),
+        "--hand-over",
+        hands_over ? "1" : "0"
     };
 }
 
@@ -46,11 +49,13 @@ std::string this_program() {
 worker_handle::worker_handle(
     cell_options const& options,
     std::int64_t number,
+    bool hands_over,
     std::filesystem::path folder
 )
     : number_{number},
+      hands_over_{hands_over},
       history_{folder / fmt::format("worker-{}", number)},
-      child_{worker_command(options, number, folder)} {}
+      child_{worker_command(options, number, hands_over, folder)} {}
 
 std::string worker_handle::read_line(millis limit) {
     auto line = child_.read_line(limit);

@@ -34,9 +34,16 @@ struct levels {
 /// One worker, seen from the conductor. Throws `std::runtime_error` when it does not answer.
 class worker_handle {
 public:
-    worker_handle(cell_options const& options, std::int64_t number, std::filesystem::path folder);
+    /// `hands_over`: it queues, and hands locks over.
+    worker_handle(
+        cell_options const& options,
+        std::int64_t number,
+        bool hands_over,
+        std::filesystem::path folder
+    );
 
     [[nodiscard]] std::int64_t number() const { return number_; }
+    [[nodiscard]] bool hands_over() const { return hands_over_; }
     test::child_process& child() { return child_; }
 
     void await_ready(millis limit);
@@ -61,6 +68,7 @@ private:
     std::string read_line(millis limit);
 
     std::int64_t number_;
+    bool hands_over_;
     history_reader history_;
     test::child_process child_;
     std::string client_id_;

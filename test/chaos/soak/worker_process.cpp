@@ -66,6 +66,7 @@ config settings_for(worker_options const& options) {
     settings.lease = lease_time;
     settings.loss_margin = notice_part;
     settings.reconnect_max = 200ms;
+    settings.hand_over = options.hands_over;
     return settings;
 }
 

@@ -13,6 +13,7 @@ struct worker_options {
     std::int64_t number = 1;
     int coroutines = 16;
     int threads = 1;
+    bool hands_over = true;
     std::uint64_t seed = 1;
 };
 
