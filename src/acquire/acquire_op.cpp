@@ -130,10 +130,10 @@ void acquire_op::attempt(time_point now) {
 void acquire_op::on_answer(exec_result const& result) {
     auto const now = lease_clock::now();
     auto read = all_.read(*what_.on, result, *sent_, now);
-    auto const answer = fsm_.judge(read.answer, now);
     if (fsm_.done()) {
         return;  // it was withdrawn
     }
+    auto const answer = fsm_.judge(read.answer, now);
     if (answer == attempt_answer::granted) {
         on_granted(read, now);
         return;

@@ -67,8 +67,8 @@ void wait_queue::send_attempt(time_point now) {
                     .score = by->place ? by->place->score : 0,
                     .orphan_seen = what.seen.get(),
                 },
-                [self = shared_from_this(),
-                 client = all_.client().shared_from_this(),
+                [client = all_.client().shared_from_this(),
+                 self = shared_from_this(),
                  what](exec_result result) {
                     self->on_answer(what, result);
                     self->update();

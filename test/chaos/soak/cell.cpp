@@ -269,11 +269,17 @@ void cell::drain() {
 }
 
 // The place of a client that was killed, or may not use queues any more, stays until somebody
-// releases that lock, or it expires.
+// releases that lock, or it expires. So does the turn of those who do not queue: if one of them has
+// the lock last, he leaves the queue alone.
 bool cell::is_nobodys_place(test::redis_probe& probe, std::string const& key) const {
+    if (!key.starts_with("holdfast_queue:") || probe.pttl(key) < 0) {
+        return false;
+    }
     constexpr nanos longest = lease_time + 60s;
-    return key.starts_with("holdfast_queue:") && place_left_ != 0 &&
-           now() - place_left_ < longest.count() && probe.pttl(key) >= 0;
+    auto const members = probe.cmd("ZRANGE", key, 0, 1).as_array();
+    bool const is_turn = members.size() == 1 && members[0].text == "turn";
+    return (place_left_ != 0 && now() - place_left_ < longest.count()) ||
+           (options_.two_versions && is_turn);
 }
 
 std::vector<std::string> cell::what_is_left(test::redis_probe& probe) {
