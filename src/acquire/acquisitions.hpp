@@ -41,7 +41,7 @@ public:
         holder_id const& id;
         lease_terms const& terms;
         time_point sent_at;
-        /// Nobody waits for what it asks for any more: it was withdrawn, or was granted.
+        /// Becomes true when the operation withdraws the attempt, or has the lock by other means.
         std::shared_ptr<bool const> over;
         /// How many tokens a grant takes.
         std::uint32_t tokens = 1;
