@@ -10,6 +10,7 @@
 #include <holdfast/config.hpp>
 #include <holdfast/error.hpp>
 #include <holdfast/export.hpp>
+#include <holdfast/fair_lock.hpp>
 #include <holdfast/fencing_token.hpp>
 #include <holdfast/format.hpp>
 #include <holdfast/lease.hpp>
@@ -21,6 +22,7 @@
 #include <holdfast/lock_name.hpp>
 #include <holdfast/lockable.hpp>
 #include <holdfast/logger.hpp>
+#include <holdfast/named_lock.hpp>
 #include <holdfast/options.hpp>
 #include <holdfast/owner.hpp>
 #include <holdfast/stats.hpp>

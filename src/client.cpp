@@ -47,6 +47,10 @@ holdfast::lock client::lock(lock_name name) const {
     return {state_, name.view()};
 }
 
+holdfast::fair_lock client::fair_lock(lock_name name) const {
+    return {state_, name.view()};
+}
+
 stats client::stats() const {
     return state_->snapshot();
 }

@@ -10,16 +10,18 @@
 namespace holdfast {
 
 lock::lock(std::shared_ptr<detail::client_state> client, std::string_view name)
-    : client_{std::move(client)},
-      key_{std::make_shared<detail::target const>(
-          detail::make_lock_target(client_->settings().key_prefix, name)
-      )} {}
-
-std::string const& lock::name() const noexcept {
-    return key_->lock;
-}
+    : named_lock<lock>{
+          client,
+          std::make_shared<detail::target const>(
+              detail::make_lock_target(client->settings().key_prefix, name)
+          )
+      } {}
 
 namespace detail {
+
+std::string const& name_of(target const& key) noexcept {
+    return key.lock;
+}
 
 asio::any_io_executor executor_of(client_state const& client) noexcept {
     return client.executor();

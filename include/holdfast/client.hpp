@@ -9,6 +9,7 @@
 #include <holdfast/detail/token_for.hpp>
 #include <holdfast/error.hpp>
 #include <holdfast/export.hpp>
+#include <holdfast/fair_lock.hpp>
 #include <holdfast/fwd.hpp>
 #include <holdfast/lock.hpp>
 #include <holdfast/lock_name.hpp>
@@ -96,6 +97,22 @@ public:
             detail::format_name(detail::text_of(format), fmt::make_format_args(arg, args...))
         );
     }
+
+    /// @{
+    /// The same for a fair lock.
+    [[nodiscard]] holdfast::fair_lock fair_lock(lock_name name) const;
+
+    template <class Arg, class... Args>
+    [[nodiscard]] holdfast::fair_lock fair_lock(
+        fmt::format_string<Arg, Args...> format,
+        Arg&& arg,
+        Args&&... args
+    ) const {
+        return fair_lock(
+            detail::format_name(detail::text_of(format), fmt::make_format_args(arg, args...))
+        );
+    }
+    /// @}
 
     /// Waits until both connections are up and have been checked. Other operations do not need it.
     /// If the server cannot be reached, the wait goes on.

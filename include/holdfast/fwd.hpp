@@ -15,6 +15,7 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 
 class client;
+class fair_lock;
 class lease;
 class lock;
 class owner;

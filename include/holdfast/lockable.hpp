@@ -20,6 +20,9 @@
 
 namespace holdfast {
 
+template <class Derived>
+class named_lock;
+
 /// The operations that every lock-like type has. They are members of `lock`; a program needs this
 /// base class only to accept any lock-like type, and then the concept `lock_like` is shorter.
 ///
@@ -129,6 +132,7 @@ public:
 
 private:
     friend Derived;
+    friend class named_lock<Derived>;
     lockable() = default;
 
     // What is acquired: `request()` of the derived type fills in the client and the key.

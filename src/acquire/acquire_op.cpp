@@ -108,7 +108,7 @@ void acquire_op::start() {
 }
 
 void acquire_op::attempt(time_point now) {
-    sent_ = {what_.terms, now, all_.rights_for(what_.terms)};
+    sent_ = {what_.terms, now, all_.rights_for(*what_.on, what_.terms)};
     fsm_.on_attempt_sent(what_.terms.lost_at(now));
     try {
         all_.exec(

@@ -283,8 +283,7 @@ void acquisitions::on_gone(target const& on) {
 }
 
 std::size_t acquisitions::waiters_of(target const& on) const noexcept {
-    auto const* const queue = queues_.find(on);
-    return queue ? queue->size() : 0;
+    return queues_.waiters_of(on);
 }
 
 void acquisitions::clear() noexcept {

@@ -60,8 +60,8 @@ public:
         bool hand_over;
         bool learning;
     };
-    [[nodiscard]] rights rights_for(lease_terms const& terms) const noexcept {
-        return {client_.hands_over(), terms.learned && client_.learns()};
+    [[nodiscard]] rights rights_for(target const& on, lease_terms const& terms) const noexcept {
+        return {client_.hands_over(on), terms.learned && client_.learns()};
     }
     /// What an attempt was sent with.
     struct sent {

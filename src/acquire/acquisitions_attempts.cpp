@@ -11,7 +11,7 @@ namespace holdfast::detail {
 void acquisitions::exec(attempt const& what, exec_handler&& handler) {
     auto& known = client_.server();
     auto const& settings = client_.settings();
-    auto const with = rights_for(what.terms);
+    auto const with = rights_for(what.on, what.terms);
     client_.count().attempts.add();
     primitive::attempt asked{
         .on = what.on,
@@ -25,6 +25,7 @@ void acquisitions::exec(attempt const& what, exec_handler&& handler) {
         .hand_over = with.hand_over,
         .window = what.window,
         .score = what.score,
+        .patience = settings.fair_waiter_patience,
     };
     if (with.learning) {
         asked.learned = {shortest_learned_lease(settings), usual_holds_in_a_lease(what.terms)};

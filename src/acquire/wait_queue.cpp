@@ -71,8 +71,8 @@ void wait_queue::leave(acquire_op& op) noexcept {
     waiters_.erase(op.place);
     if (waiters_.empty()) {
         drop_candidate();
-        // Without a subscription it is closed at once.
-        empty_since_ = subscribed() ? lease_clock::now() : time_point{};
+        // Without a subscription that serves the next waiter, too, it is closed at once.
+        empty_since_ = lingers() ? lease_clock::now() : time_point{};
         warned_of_own_lock_ = false;
         timer_.reset();
         armed_for_ = time_point::max();
@@ -105,12 +105,18 @@ void wait_queue::listen(time_point now) {
         return;
     }
     auto& client = all_.client();
-    all_.channel().open();
-    if (!waiters_channel_ && client.hands_over()) {
-        waiters_channel_ = client.subscribe(std::string{on_->waiters()}, all_.channel().counted());
+    if (client.hands_over(*on_)) {
+        all_.channel().open();
+        if (!waiters_channel_) {
+            waiters_channel_ =
+                client.subscribe(std::string{on_->waiters()}, all_.channel().counted());
+        }
     }
     if (!subscription_) {
-        subscription_ = client.subscribe(std::string{on_->channel()}, *this);
+        auto channel = on_->speaks->queues_each()
+                           ? on_->speaks->channel_of_waiter(*on_, the_candidate()->id)
+                           : std::string{on_->channel()};
+        subscription_ = client.subscribe(std::move(channel), *this);
     }
 }
 

@@ -68,6 +68,10 @@ public:
     [[nodiscard]] bool empty() const noexcept { return waiters_.empty(); }
     [[nodiscard]] acquire_op& front() const noexcept { return *waiters_.front(); }
     [[nodiscard]] bool subscribed() const noexcept { return static_cast<bool>(subscription_); }
+    /// It is of use to a waiter that comes when it is empty.
+    [[nodiscard]] bool lingers() const noexcept {
+        return subscribed() && !on_->speaks->queues_each();
+    }
     /// Whether what is published now will arrive.
     [[nodiscard]] bool confirmed() const noexcept { return confirmed_; }
     /// Whether the lock was known to be held, after `start`.

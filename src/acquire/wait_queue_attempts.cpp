@@ -15,9 +15,11 @@ namespace holdfast::detail {
 std::shared_ptr<candidate> const& wait_queue::the_candidate() {
     if (!candidate_) {
         auto const& wanted = front().terms();
+        auto& client = all_.client();
         candidate_ = std::make_shared<candidate>(
-            all_.client().make_holder_id(),
-            std::min(wanted.lease, primitive::longest_window),
+            client.make_holder_id(),
+            on_->speaks->queues_each() ? client.settings().fair_waiter_patience
+                                       : std::min(wanted.lease, primitive::longest_window),
             wanted
         );
     }
@@ -25,7 +27,8 @@ std::shared_ptr<candidate> const& wait_queue::the_candidate() {
 }
 
 bool wait_queue::may_queue() const noexcept {
-    return all_.client().hands_over() && all_.channel().confirmed();
+    return on_->speaks->queues_each() ||
+           (all_.client().hands_over(*on_) && all_.channel().confirmed());
 }
 
 void wait_queue::send_attempt(time_point now) {
@@ -39,8 +42,8 @@ void wait_queue::send_attempt(time_point now) {
             first,
             first->terms(),
             now,
-            all_.rights_for(first->terms()),
-            all_.client().hands_over() ? hold_fsm::tokens_for(waiters_.size() - 1) : 1,
+            all_.rights_for(*on_, first->terms()),
+            all_.client().hands_over(*on_) ? hold_fsm::tokens_for(waiters_.size() - 1) : 1,
             wants_place,
             std::exchange(told_, false),
             {},
@@ -132,10 +135,12 @@ void wait_queue::on_busy(attempt const& what, attempt_reply const& reply, time_p
         client.server().time.on_reply(what.sent_at, reply.place->server_time);
     }
     orphans_.on_seen(reply.orphan, now);
-    fsm_.on_busy(reply.remaining, jitter, now, !client.hands_over() || reply.place.has_value());
+    bool const queues = on_->speaks->queues_each() || client.hands_over(*on_);
+    bool const told = !queues || reply.place.has_value();
+    fsm_.on_busy(reply.remaining, jitter, now, told);
     client.count().refusals.add();
     count_wait(front());
-    if (!reply.remaining) {
+    if (reply.endless) {
         warn_of_orphan();
     }
 }

@@ -32,7 +32,7 @@ hold* wait_queue::own(time_point now) const noexcept {
 }
 
 void wait_queue::on_own(hold& of) noexcept {
-    if (all_.client().hands_over()) {
+    if (all_.client().hands_over(*on_)) {
         own_ = of.weak_from_this();
     }
 }
@@ -41,7 +41,7 @@ void wait_queue::on_gone() {
     own_.reset();
     bool const asked = candidate_ && (candidate_->in_flight || candidate_->place);
     // Without hand-over the notification of the release tells them, as it tells others.
-    if (!waiters_.empty() && !asked && all_.client().hands_over()) {
+    if (!waiters_.empty() && !asked && all_.client().hands_over(*on_)) {
         on_news();
     }
 }
@@ -200,6 +200,9 @@ void wait_queue::on_given_back(released const& what) {
 }
 
 void wait_queue::on_hand_over_changed() {
+    if (!on_->speaks->hands_over()) {
+        return;
+    }
     if (!all_.client().hands_over()) {
         own_.reset();
         waiters_channel_ = {};

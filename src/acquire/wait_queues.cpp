@@ -3,8 +3,10 @@
 #include "acquire/acquire_op.hpp"
 #include "acquire/acquisitions.hpp"
 #include "acquire/wait_queue.hpp"
+#include "protocol/primitive.hpp"
 #include "runtime/client_context.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace holdfast::detail {
@@ -17,31 +19,35 @@ constexpr millis linger{500};
 }  // namespace
 
 void wait_queues::enter(std::shared_ptr<acquire_op> op) {
-    // The key is a name in the target, which the queue shares.
-    auto const [at, is_new] = queues_.try_emplace(target_key{*op->on()});
-    if (is_new) {
-        try {
-            at->second = std::make_shared<wait_queue>(all_, op->on());
-        } catch (...) {
-            queues_.erase(at);
-            throw;
-        }
-    }
-    auto const queue = at->second;
-    if (queue->size() >= all_.client().settings().max_waiters) {
+    if (waiters_of(*op->on()) >= all_.client().settings().max_waiters) {
         op->end(errc::too_many_waiters);
         return;
+    }
+    auto* const shared = find(*op->on());
+    auto const queue =
+        shared ? shared->shared_from_this() : std::make_shared<wait_queue>(all_, op->on());
+    if (!shared) {
+        // The key is a name in the target, which the queue shares.
+        queues_.emplace(target_key{*op->on()}, queue);
     }
     queue->join(std::move(op));
 }
 
 wait_queue* wait_queues::find(target const& on) const noexcept {
     auto const at = queues_.find(target_key{on});
-    return at == queues_.end() ? nullptr : at->second.get();
+    return at == queues_.end() || on.speaks->queues_each() ? nullptr : at->second.get();
+}
+
+std::size_t wait_queues::waiters_of(target const& on) const noexcept {
+    if (on.speaks->queues_each()) {
+        return queues_.count(target_key{on});
+    }
+    auto const* const shared = find(on);
+    return shared ? shared->size() : 0;
 }
 
 void wait_queues::on_empty(wait_queue& which) {
-    if (!which.subscribed()) {
+    if (!which.lingers()) {
         close(which);
         return;
     }
@@ -50,8 +56,11 @@ void wait_queues::on_empty(wait_queue& which) {
 }
 
 void wait_queues::close(wait_queue& which) noexcept {
-    auto const at = queues_.find(target_key{*which.on()});
-    if (at != queues_.end() && at->second.get() == &which) {
+    auto const [first, end] = queues_.equal_range(target_key{*which.on()});
+    auto const at = std::find_if(first, end, [&](auto const& each) {
+        return each.second.get() == &which;
+    });
+    if (at != end) {
         // The key is a name in the queue.
         auto const closed = std::move(at->second);
         queues_.erase(at);

@@ -25,9 +25,12 @@ class wait_queues {
 public:
     explicit wait_queues(acquisitions& all) : all_{all} {}
 
-    /// Ends with `too_many_waiters` if the queue is full.
+    /// Ends with `too_many_waiters` if the queue is full. Where each waiter has a place of its own
+    /// on the server, each has a queue of its own.
     void enter(std::shared_ptr<acquire_op> op);
+    /// The queue that all waiters of this target share.
     [[nodiscard]] wait_queue* find(target const& on) const noexcept;
+    [[nodiscard]] std::size_t waiters_of(target const& on) const noexcept;
     [[nodiscard]] std::size_t size() const noexcept { return queues_.size(); }
 
     /// The last waiter of a queue has gone. It is closed now, or, to keep its subscription for the
@@ -54,8 +57,8 @@ private:
     [[nodiscard]] std::vector<std::shared_ptr<wait_queue>> all() const;
 
     acquisitions& all_;
-    // A key is the name in its queue's target.
-    std::unordered_map<target_key, std::shared_ptr<wait_queue>, target_key_hash> queues_;
+    // A key is the name in its queue's target. It stands there once, or for each waiter.
+    std::unordered_multimap<target_key, std::shared_ptr<wait_queue>, target_key_hash> queues_;
     // Those that were empty, in the order in which they became so.
     std::deque<lingering> lingering_;
     std::optional<timer> sweep_timer_;

@@ -2,7 +2,8 @@
 
 #include "client/client_state.hpp"
 #include "core/lease_terms.hpp"
-#include "protocol/lock.hpp"
+#include "protocol/primitive.hpp"
+#include "protocol/target.hpp"
 
 #include <utility>
 
@@ -82,11 +83,11 @@ void inspect(
         std::move(on),
         std::move(handler),
         [](client_state& by, target const& asked, nanos timeout) {
-            return inspect_lock(asked, timeout, by.hands_over());
+            return asked.speaks->inspect(asked, timeout, by.hands_over());
         },
         [](script_reply const& reply, lock_info& info, client_state& from, target const& of
         ) -> error_code {
-            auto read = read_inspect_lock(reply);
+            auto read = of.speaks->read_inspect(reply);
             if (read.what == lock_reading::kind::corrupt) {
                 return errc::corrupt_state;
             }
@@ -112,12 +113,13 @@ void force_release(
         std::move(client),
         std::move(on),
         std::move(handler),
-        [](client_state&, target const& asked, nanos timeout) {
-            return force_release_lock(asked, timeout);
+        [](client_state& by, target const& asked, nanos timeout) {
+            auto const patience = by.settings().fair_waiter_patience;
+            return asked.speaks->force_release(asked, timeout, patience);
         },
         [](script_reply const& reply, bool& freed, client_state& from, target const& of
         ) -> error_code {
-            auto const read = read_force_release_lock(reply);
+            auto const read = of.speaks->read_force_release(reply);
             if (read.what == force_release_reply::kind::corrupt) {
                 return errc::corrupt_state;
             }

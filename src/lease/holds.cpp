@@ -147,7 +147,7 @@ void holds::give_back(
 // The hold has no tenure at the moment. It goes to the next local waiter, or back to the server.
 void holds::settle(hold& of, parting left, bool asked, time_point now) {
     auto const* const wanted =
-        successors_ && client_.hands_over() ? successors_->next_terms(*of.on()) : nullptr;
+        successors_ && client_.hands_over(*of.on()) ? successors_->next_terms(*of.on()) : nullptr;
     auto const step =
         wanted ? of.fsm().next(of.terms_for(*wanted), asked, now) : hold_fsm::step::release;
     if (step == hold_fsm::step::release) {
@@ -180,7 +180,7 @@ void holds::settle(hold& of, parting left, bool asked, time_point now) {
 }
 
 void holds::refill_ahead(hold& of, time_point now) {
-    if (!client_.hands_over() ||
+    if (!client_.hands_over(*of.on()) ||
         !of.fsm().wants_refill(successors_->waiting_for(*of.on()).count, now)) {
         return;
     }
@@ -326,7 +326,7 @@ void holds::start_keep_alives() {
 // A waiter may follow, whether the lease was released or not.
 void holds::on_tenure_over(tenure& of) {
     auto const held = of.share_hold();
-    if (client_.hands_over() && held->current().get() == &of &&
+    if (client_.hands_over(*held->on()) && held->current().get() == &of &&
         successors_->next_terms(*held->on())) {
         auto const now = lease_clock::now();
         end_tenure(*held, now);

@@ -101,13 +101,14 @@ void release_queue::send(entry_ptr const& e, time_point now) {
             .on = *task.on,
             .id = task.id,
             .timeout = task.terms.timeout,
-            .hand_over = client_.hands_over(),
+            .hand_over = client_.hands_over(*task.on),
             .window = task.window,
             .next = next,
             .counter_ttl = client_.settings().fence_ttl,
             .floor = client_.server().tokens.floor(now),
             .others = task.others,
             .held = task.held,
+            .patience = client_.settings().fair_waiter_patience,
         });
         if (task.held.count > 0) {
             what.may_be_forbidden();

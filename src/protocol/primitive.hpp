@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 
 namespace holdfast::detail {
 
@@ -53,8 +54,11 @@ struct attempt_reply {
     kind what = kind::corrupt;
     /// Of a grant: the first of those that were asked for.
     fencing_token token;
-    /// Of a refusal: the time until the holder's lease ends. None: it has no end.
+    /// Of a refusal: the time until the next attempt makes sense, which is when the holder's lease
+    /// ends, or the waiter has to be heard of again. None: the lease has no end.
     std::optional<std::chrono::milliseconds> remaining;
+    /// Of a refusal: the holder's lease has no end.
+    bool endless = false;
     /// Of a refusal: the place in the queue, if one was asked for and given.
     std::optional<queue_place> place;
     /// Of a grant after a preflight: the user has the rights that hand-over needs.
@@ -91,6 +95,27 @@ struct release_reply {
     bool handed_over = false;
 };
 
+/// What `inspect` found.
+struct lock_reading {
+    enum class kind : std::uint8_t { free, held, corrupt };
+    kind what = kind::corrupt;
+    /// None: the key has no expiry.
+    std::optional<std::chrono::milliseconds> remaining;
+    std::string holder;
+    std::uint64_t hold_count = 0;
+    std::uint64_t last_token = 0;
+    /// Those in the server's queue.
+    std::uint64_t waiting = 0;
+};
+
+/// What `force_release` did.
+struct force_release_reply {
+    enum class kind : std::uint8_t { was_free, freed, corrupt };
+    kind what = kind::corrupt;
+    /// The notification went out to those who wait.
+    bool notified = true;
+};
+
 /// How to speak with a server about one kind of lock: which scripts with which keys and arguments,
 /// and what their replies mean. The drivers of acquisitions and leases know no more of a kind.
 class primitive {
@@ -100,6 +125,17 @@ public:
     /// The server keeps a lock so long, or for a shorter lease, for the client that it was given
     /// to.
     static constexpr millis longest_window{3'000};
+
+    /// Whether a lock of this kind goes from holder to holder without being free in between.
+    [[nodiscard]] virtual bool hands_over() const noexcept { return false; }
+    /// Whether each waiter has a place of its own in the server's queue. Otherwise those of one
+    /// client share what they know.
+    [[nodiscard]] virtual bool queues_each() const noexcept { return false; }
+    /// Where it has: the channel on which one who waits with this holder id is told that the lock
+    /// is free.
+    [[nodiscard]] virtual std::string channel_of_waiter(target const&, holder_id const&) const {
+        return {};
+    }
 
     /// An entry in the server's queue: the holder id that its client will have, and how long the
     /// server keeps the lock for that client until it claims it.
@@ -132,12 +168,14 @@ public:
         std::uint32_t tokens = 1;
         /// Respects the queue. Without it, the script uses what the first version used.
         bool hand_over = false;
-        /// If it is refused: takes a place in the queue, with this time to claim the lock. Zero:
-        /// none.
+        /// If it is refused: takes a place in the queue, which it loses if it does not claim the lock
+        /// within this time. Zero: none.
         millis window{0};
         /// The place it had before; zero: none.
         std::uint64_t score = 0;
         std::optional<learning> learned = {};
+        /// Where each waiter has a place of its own: how long one may keep silent.
+        millis patience{0};
     };
 
     [[nodiscard]] virtual call acquire(attempt const& what) const = 0;
@@ -201,10 +239,29 @@ public:
         std::optional<std::uint8_t> others = {};
         /// Tenures with learned leases that have ended since it was last told.
         usual_hold::report held = {};
+        /// Where each waiter has a place of its own: how long one may keep silent.
+        millis patience{0};
     };
 
     [[nodiscard]] virtual call release(parting const& what) const = 0;
     [[nodiscard]] virtual release_reply read_release(script_reply const& reply) const = 0;
+
+    /// `hand_over`: the user may look at the queue.
+    [[nodiscard]] virtual call inspect(
+        target const& on,
+        std::chrono::nanoseconds timeout,
+        bool hand_over
+    ) const = 0;
+    [[nodiscard]] virtual lock_reading read_inspect(script_reply const& reply) const = 0;
+
+    /// `patience`: as of an attempt.
+    [[nodiscard]] virtual call force_release(
+        target const& on,
+        std::chrono::nanoseconds timeout,
+        millis patience
+    ) const = 0;
+    [[nodiscard]] virtual force_release_reply read_force_release(script_reply const& reply
+    ) const = 0;
 
 protected:
     ~primitive() = default;

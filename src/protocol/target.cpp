@@ -1,6 +1,10 @@
 #include "protocol/target.hpp"
 
+#include "core/lease_terms.hpp"
+
 #include <fmt/format.h>
+
+#include <functional>
 
 namespace holdfast::detail {
 
@@ -15,6 +19,40 @@ void target::set_parts(std::array<std::string, 4> const& parts) {
         parts_ += parts[i];
         ends_[i] = static_cast<std::uint16_t>(parts_.size());
     }
+}
+
+target make_target(
+    primitive const& speaks,
+    target_kind kind,
+    std::string_view prefix,
+    std::string_view name,
+    std::array<std::string_view, 4> const& beginnings
+) {
+    target made;
+    made.speaks = &speaks;
+    made.kind = kind;
+    if (name.empty() || name.size() > max_name_length ||
+        prefix.size() > max_name_length - name.size()) {
+        return made;
+    }
+    made.lock.reserve(prefix.size() + name.size());
+    made.lock.append(prefix).append(name);
+    // The whole name is the hash tag, unless the user gave one: any `{` counts, closed or not.
+    bool const tagged = made.lock.find('{') != std::string::npos;
+    auto const with = [&](std::string_view beginning) {
+        std::string key;
+        key.reserve(beginning.size() + made.lock.size() + 3);
+        key.append(beginning)
+            .append(tagged ? ":" : ":{")
+            .append(made.lock)
+            .append(tagged ? "" : "}");
+        return key;
+    };
+    made.set_parts(
+        {with(beginnings[0]), with(beginnings[1]), with(beginnings[2]), with(beginnings[3])}
+    );
+    made.hash = std::hash<std::string_view>{}(made.lock);
+    return made;
 }
 
 // On a cluster their slots would have to be the same, too.

@@ -12,7 +12,7 @@ namespace holdfast::detail {
 class primitive;
 
 /// What kind of lock a target is: two kinds of one name never meet.
-enum class target_kind : std::uint8_t { lock };
+enum class target_kind : std::uint8_t { lock, fair_lock };
 
 /// What one lock is on the server: its kind, its keys and its channels. Wait queues, owners and
 /// holds are keyed by it.
@@ -29,9 +29,10 @@ struct target {
     [[nodiscard]] std::string_view counter() const noexcept { return part(0); }
     /// Where a release is published.
     [[nodiscard]] std::string_view channel() const noexcept { return part(1); }
-    /// The key of the clients that wait, in order.
+    /// The key of those that wait, in order.
     [[nodiscard]] std::string_view queue() const noexcept { return part(2); }
-    /// Whoever listens to the channel and queues listens to this one, too.
+    /// What else belongs to the queue. Of a lock, a channel: whoever listens to the lock's channel
+    /// and queues listens to this one, too. Of a fair lock, a key: the deadlines of the waiters.
     [[nodiscard]] std::string_view waiters() const noexcept { return part(3); }
 
     /// They all stand in one text: a target costs few allocations.
@@ -46,6 +47,16 @@ private:
     std::string parts_;
     std::array<std::uint16_t, 4> ends_{};
 };
+
+/// The target of the name `prefix + name`, whose parts begin with these words. Invalid if the name is
+/// not allowed.
+[[nodiscard]] target make_target(
+    primitive const& speaks,
+    target_kind kind,
+    std::string_view prefix,
+    std::string_view name,
+    std::array<std::string_view, 4> const& beginnings
+);
 
 /// Whether one script may have the keys of both.
 [[nodiscard]] bool may_share_a_call(target const& a, target const& b) noexcept;

@@ -1,5 +1,8 @@
 #include "runtime/client_context.hpp"
 
+#include "protocol/primitive.hpp"
+#include "protocol/target.hpp"
+
 #include <boost/asio/execution/blocking.hpp>
 #include <boost/asio/require.hpp>
 #include <boost/uuid/uuid.hpp>
@@ -59,6 +62,10 @@ void client_context::exec(call&& what, exec_handler&& handler) {
         return;
     }
     backend_->exec(std::move(what), std::move(handler));
+}
+
+bool client_context::hands_over(target const& on) const noexcept {
+    return on.speaks->hands_over() && hands_over();
 }
 
 bool client_context::can_execute() const {

@@ -94,6 +94,8 @@ public:
     [[nodiscard]] bool hands_over() const noexcept {
         return settings_->hand_over && !hand_over_denied_;
     }
+    /// The same of this one: not every kind of lock is handed over.
+    [[nodiscard]] bool hands_over(target const& on) const noexcept;
     /// The user has not the rights. False if that was known before.
     bool deny_hand_over() noexcept { return !std::exchange(hand_over_denied_, true); }
     /// The user may read and write how long locks are usually held, as far as is known.

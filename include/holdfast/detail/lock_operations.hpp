@@ -8,12 +8,15 @@
 #include <boost/asio/any_completion_handler.hpp>
 
 #include <memory>
+#include <string>
 
 namespace holdfast::detail {
 
 using inspect_handler = asio::any_completion_handler<void(error_code, lock_info)>;
 using force_handler = asio::any_completion_handler<void(error_code, bool)>;
 
+/// Of a target.
+[[nodiscard]] HOLDFAST_EXPORT std::string const& name_of(target const& key) noexcept;
 HOLDFAST_EXPORT void start_inspect(
     std::shared_ptr<client_state> client,
     std::shared_ptr<target const> key,

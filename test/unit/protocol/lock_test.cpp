@@ -20,12 +20,9 @@ using namespace std::chrono_literals;
 using namespace std::string_literals;
 using namespace std::string_view_literals;
 using holdfast::fencing_token;
-using holdfast::loss_reason;
 using holdfast::detail::attempt_reply;
-using holdfast::detail::force_release_reply;
 using holdfast::detail::holder_id;
 using holdfast::detail::lock_protocol;
-using holdfast::detail::lock_reading;
 using holdfast::detail::make_lock_target;
 using holdfast::detail::max_name_length;
 using holdfast::detail::primitive;
@@ -174,15 +171,15 @@ BOOST_AUTO_TEST_CASE(the_other_calls_name_what_they_touch) {
         "lock.release 2 foo redisson_lock__channel:{foo} " + holder
     );
     BOOST_TEST(
-        typed(inspect_lock(on, 3s, false)) == "lock.inspect 2 foo redisson_lock_token:{foo}"
+        typed(speaks.inspect(on, 3s, false)) == "lock.inspect 2 foo redisson_lock_token:{foo}"
     );
     BOOST_TEST(
-        typed(force_release_lock(on, 3s)) == "lock.force_release 2 foo redisson_lock__channel:{foo}"
+        typed(speaks.force_release(on, 3s, 2s)) == "lock.force_release 2 foo redisson_lock__channel:{foo}"
     );
     BOOST_TEST((speaks.renew({.on = on, .id = id, .lease = 30s, .timeout = 5s}).timeout() == 5s));
     BOOST_TEST((speaks.release({.on = on, .id = id, .timeout = 6s}).timeout() == 6s));
-    BOOST_TEST((inspect_lock(on, 7s, false).timeout() == 7s));
-    BOOST_TEST((force_release_lock(on, 8s).timeout() == 8s));
+    BOOST_TEST((speaks.inspect(on, 7s, false).timeout() == 7s));
+    BOOST_TEST((speaks.force_release(on, 8s, 2s).timeout() == 8s));
 }
 
 BOOST_AUTO_TEST_CASE(the_answers_to_an_attempt) {
@@ -204,99 +201,6 @@ BOOST_AUTO_TEST_CASE(the_answers_to_an_attempt) {
     BOOST_TEST((corrupt.what == attempt_reply::kind::corrupt));
     for (auto const& reply : strange) {
         BOOST_TEST((speaks.read_acquire(reply).what == attempt_reply::kind::corrupt));
-    }
-}
-
-BOOST_AUTO_TEST_CASE(the_answers_to_a_renewal_and_to_a_release) {
-    auto const& speaks = lock_protocol();
-    struct {
-        script_reply reply;
-        loss_reason lost;
-    } const table[] = {
-        {reply_of(1), loss_reason::none},
-        {reply_of(0, 1), loss_reason::taken},
-        {reply_of(0, 0), loss_reason::deleted},
-    };
-    for (auto const& row : table) {
-        BOOST_TEST(speaks.read_renew(row.reply).lost == row.lost);
-        BOOST_TEST(speaks.read_release(row.reply).lost == row.lost);
-    }
-    BOOST_TEST(speaks.read_release(reply_of(1, 1)).notified);
-    BOOST_TEST(!speaks.read_release(reply_of(1, 0)).notified);
-    // Nothing but `1` says that the lock is ours.
-    for (auto const& reply : strange) {
-        BOOST_TEST(speaks.read_renew(reply).lost != loss_reason::none);
-        BOOST_TEST(speaks.read_release(reply).lost != loss_reason::none);
-    }
-}
-
-BOOST_AUTO_TEST_CASE(several_renewals_name_their_locks_first) {
-    auto const other = make_lock_target("", "bar");
-    holder_id const second{"0f4b1c5e-7a3d-4e8b-9c21-d5a6f7e80123", 85};
-    std::array const all{
-        primitive::member{&on, id, 30s},
-        primitive::member{&other, second, 7s},
-    };
-    auto const sent = lock_protocol().renew_many(all, 3s);
-    BOOST_TEST(
-        typed(sent) ==
-        "lock.renew_many 2 foo bar 30000 " + holder + " 7000 " + std::string{second.view()}
-    );
-    BOOST_TEST((sent.timeout() == 3s));
-}
-
-BOOST_AUTO_TEST_CASE(the_answers_to_several_renewals) {
-    auto const& speaks = lock_protocol();
-    auto const reply = reply_of("1029");
-    BOOST_TEST(speaks.read_renew_many(reply, 0).value() == loss_reason::none);
-    BOOST_TEST(speaks.read_renew_many(reply, 1).value() == loss_reason::deleted);
-    BOOST_TEST(speaks.read_renew_many(reply, 2).value() == loss_reason::taken);
-    BOOST_TEST(!speaks.read_renew_many(reply, 3).has_value());
-    // One that is too short.
-    BOOST_TEST(!speaks.read_renew_many(reply, 4).has_value());
-    for (auto const& other : {script_reply{}, reply_of(), reply_of("x1"s), reply_of(lowest)}) {
-        BOOST_TEST(!speaks.read_renew_many(other, 0).has_value());
-    }
-}
-
-BOOST_AUTO_TEST_CASE(the_answers_to_an_inspection) {
-    auto const held = read_inspect_lock(reply_of(9'000, 41, 3, 2, holder));
-    BOOST_TEST((held.what == lock_reading::kind::held));
-    BOOST_TEST((held.remaining == 9s));
-    BOOST_TEST(held.holder == holder);
-    BOOST_TEST(held.hold_count == 2U);
-    BOOST_TEST(held.last_token == 41U);
-    BOOST_TEST(held.waiting == 3U);
-
-    auto const endless = read_inspect_lock(reply_of(-1, 0, 0, 1, holder));
-    BOOST_TEST((endless.what == lock_reading::kind::held));
-    BOOST_TEST(!endless.remaining.has_value());
-    BOOST_TEST(endless.last_token == 0U);
-
-    auto const free = read_inspect_lock(reply_of(-2, 7));
-    BOOST_TEST((free.what == lock_reading::kind::free));
-    BOOST_TEST(free.last_token == 7U);
-    BOOST_TEST(free.holder.empty());
-
-    for (auto const& reply : {reply_of(-3), reply_of(), reply_of("many"s)}) {
-        BOOST_TEST((read_inspect_lock(reply).what == lock_reading::kind::corrupt));
-    }
-    // What is no number counts as none.
-    auto const odd = read_inspect_lock(reply_of(1, "many", "-1"));
-    BOOST_TEST(odd.last_token == 0U);
-    BOOST_TEST(odd.hold_count == 0U);
-}
-
-BOOST_AUTO_TEST_CASE(the_answers_to_a_forced_release) {
-    using kind = force_release_reply::kind;
-    BOOST_TEST((read_force_release_lock(reply_of(0)).what == kind::was_free));
-    auto const freed = read_force_release_lock(reply_of(1, 1));
-    BOOST_TEST((freed.what == kind::freed));
-    BOOST_TEST(freed.notified);
-    BOOST_TEST(!read_force_release_lock(reply_of(1, 0)).notified);
-    BOOST_TEST((read_force_release_lock(reply_of(2)).what == kind::corrupt));
-    for (auto const& reply : strange) {
-        BOOST_TEST((read_force_release_lock(reply).what == kind::corrupt));
     }
 }
 

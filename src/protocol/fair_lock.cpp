@@ -1,0 +1,141 @@
+#include "protocol/fair_lock.hpp"
+
+#include "protocol/hash_lock.hpp"
+#include "protocol/scripts.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace holdfast::detail {
+
+namespace {
+
+class fair_lock_protocol_type final : public hash_lock {
+public:
+    [[nodiscard]] bool queues_each() const noexcept override { return true; }
+    [[nodiscard]] std::string channel_of_waiter(target const& on, holder_id const& id)
+        const override {
+        std::string channel{on.channel()};
+        return channel.append(":").append(id.view());
+    }
+
+    [[nodiscard]] call acquire(attempt const& what) const override {
+        return attempt_call(what, nullptr);
+    }
+
+    // Whoever is the first in the queue gets it.
+    [[nodiscard]] call take_over(attempt const& what, orphan const& seen) const override {
+        return attempt_call(what, &seen);
+    }
+
+    [[nodiscard]] attempt_reply read_acquire(script_reply const& reply) const override {
+        auto read = read_grant(reply);
+        if (reply.integer(0, -1) != busy) {
+            return read;
+        }
+        read.what = attempt_reply::kind::busy;
+        read.remaining = millis{std::max<std::int64_t>(reply.integer(1), 0)};
+        read.endless = reply.integer(2) == 1;
+        read.place = place_in(reply, 3);
+        if (read.endless && !reply.rest(7).empty()) {
+            read.orphan = {std::string{reply.rest(7)}, std::string{reply.text(6)}};
+        }
+        return read;
+    }
+
+    [[nodiscard]] call release(parting const& what) const override {
+        call sent{scripts::fair_lock_release, what.timeout};
+        add_queue_keys(sent, what.on);
+        if (what.held.count > 0) {
+            sent.key(usual_hold_key(what.on));
+        }
+        sent.arg(what.id.view())
+            .arg(what.window > millis{0} ? "1" : "0")
+            .arg(what.patience.count());
+        if (what.held.count > 0) {
+            sent.arg(std::int64_t{what.held.count}).arg(micros_of(what.held.mean));
+        }
+        return sent;
+    }
+
+    [[nodiscard]] call inspect(target const& on, std::chrono::nanoseconds timeout, bool)
+        const override {
+        call sent{scripts::fair_lock_inspect, timeout};
+        sent.key(on.lock).key(on.counter()).key(on.queue());
+        return sent;
+    }
+
+    [[nodiscard]] call force_release(
+        target const& on,
+        std::chrono::nanoseconds timeout,
+        millis patience
+    ) const override {
+        call sent{scripts::fair_lock_force_release, timeout};
+        add_queue_keys(sent, on);
+        sent.arg(patience.count());
+        return sent;
+    }
+
+private:
+    static call attempt_call(attempt const& what, orphan const* seen) {
+        call sent{scripts::fair_lock_acquire, what.timeout};
+        sent.key(what.on.lock)
+            .key(what.on.counter())
+            .key(what.on.queue())
+            .key(what.on.waiters())
+            .key(trust_of(what.on))
+            .key(what.on.channel());
+        if (what.learned) {
+            sent.key(usual_hold_key(what.on));
+        }
+        sent.arg(what.lease.count())
+            .arg(what.id.view())
+            .arg(what.counter_ttl.count())
+            .arg(signed_of(what.floor.value))
+            .arg(what.window > millis{0} ? "1" : "0")
+            .arg(what.patience.count())
+            .arg(what.preflight ? "1" : "0")
+            .arg(seen ? seen->holder : std::string{})
+            .arg(seen ? seen->count : std::string{});
+        if (what.learned) {
+            sent.arg(what.learned->shortest.count()).arg(what.learned->times);
+        }
+        return sent;
+    }
+
+    static void add_queue_keys(call& to, target const& on) {
+        to.key(on.lock)
+            .key(on.channel())
+            .key(on.queue())
+            .key(on.waiters())
+            .key(trust_of(on));
+    }
+
+    static std::string trust_of(target const& on) {
+        return sibling_of_counter(on, "holdfast_fair");
+    }
+};
+
+}  // namespace
+
+primitive const& fair_lock_protocol() noexcept {
+    static fair_lock_protocol_type const instance;
+    return instance;
+}
+
+target make_fair_lock_target(std::string_view prefix, std::string_view name) {
+    return make_target(
+        fair_lock_protocol(),
+        target_kind::fair_lock,
+        prefix,
+        name,
+        {"redisson_lock_token",
+         "redisson_lock__channel",
+         "redisson_lock_queue",
+         "redisson_lock_timeout"}
+    );
+}
+
+}  // namespace holdfast::detail

@@ -1,0 +1,140 @@
+-- Grants the lock if it is free and nobody came before, or if it is ours already: an attempt may be repeated, its holder id is never
+-- used for another. One that is refused and waits keeps its place in the queue, or takes one.
+-- KEYS: lock, token counter, queue, deadlines, trust, beginning of the waiters' channels, for a learned lease the usual hold
+-- ARGV: lease in ms, holder id, lifetime of the token counter in ms (0: for ever), floor, 1: waits, ms that a silent waiter is waited for,
+--   1: preflight, a holder that had the lock without an end and is to be removed (or nothing), how often it had the lock (or nothing), for a
+--   learned lease the shortest one in ms, and how many usual holds it covers; nonce
+-- Returns the words: nonce, 1, token, for a learned lease 1, the lease in ms and the usual hold in µs (0: not known, -1: not allowed to know)
+--   | nonce, 0, ms after which to ask again, 1 if the lock has no end, with a place in the queue 1, the server's time in µs, and 0 (else three
+--   zeros), for a lock that a single holder has without an end how often it has it, holder id, which may have spaces
+--   | nonce, 2: not a lock, or not its counter
+
+local call, lock, counter, queue, deadlines, trust, channel = redis.call, unpack(KEYS)
+local lease, holder, counter_ttl, floor, waits, patience, preflight, orphan, holds, shortest, times = unpack(ARGV)
+local nonce = ARGV[#ARGV]
+local usual_key = KEYS[7]
+patience = tonumber(patience)
+--#include is_holder.lua
+
+local now = call('TIME')
+local time = now[1] * 1000000 + now[2]
+local ms = math.floor(time / 1000)
+--#include fair_queue.lua
+
+local remaining = call('PTTL', lock)
+local ours, endless = false, nil
+if remaining ~= -2 then
+    local held = call('HGETALL', lock)
+    for i = 1, #held, 2 do
+        ours = ours or held[i] == holder
+        if not is_holder(held[i]) then
+            return nonce .. ' 2'
+        end
+    end
+    if remaining == -1 and #held == 2 and not ours and string.find(held[2], '^%d+$') then
+        if held[1] == orphan and held[2] == holds then
+            call('HDEL', lock, orphan)
+            remaining = -2
+        else
+            endless = held[2] .. ' ' .. held[1]
+        end
+    end
+end
+local free = remaining == -2
+local head = not ours and first_waiter(free)
+
+if not ours and (not free or head and head ~= holder) then
+    if free and head then
+        redis.pcall('PUBLISH', channel .. ':' .. head, '0')
+    end
+    local look = patience / 4
+    local place = ' 0 0 0'
+    if waits == '1' then
+        local ahead, others = nil, 0
+        for i, waiter in ipairs(call('LRANGE', queue, 0, 31)) do
+            if waiter == holder then
+                ahead = i - 1
+                break
+            end
+            others = others + (call('ZSCORE', trust, waiter) and 0 or 1)
+        end
+        if not ahead then
+            local length = call('LLEN', queue)
+            -- In the queue, and far behind.
+            if length > 32 and call('ZSCORE', trust, holder) then
+                ahead, others = length, length
+            else
+                local added = redis.pcall('RPUSH', queue, holder)
+                ahead = type(added) == 'number' and length
+                others = others + math.max(length - 32, 0)
+            end
+        end
+        if ahead then
+            -- Who is far behind does not have to be heard of so often.
+            look = math.min(look * math.max(1, ahead / 16), 5000)
+            local trusted = ms + 4 * look
+            -- A waiter of Redisson's takes as much from the deadlines behind it when it gets the lock.
+            redis.pcall('ZADD', deadlines, string.format('%.0f', trusted + 300000 * others), holder)
+            redis.pcall('ZADD', trust, string.format('%.0f', trusted), holder)
+            redis.pcall('PEXPIRE', trust, string.format('%.0f', 60000 + patience))
+            -- Redisson lets them stay for ever. It looks at them more often than once a day while it uses them.
+            redis.pcall('PEXPIRE', queue, '86400000')
+            redis.pcall('PEXPIRE', deadlines, '86400000')
+            place = string.format(' 1 %.0f 0', time)
+        end
+        if free then
+            local trusted = call('ZSCORE', trust, head)
+            look = math.min(look, trusted and trusted - ms + 1 or look)
+        elseif head == holder and remaining >= 0 then
+            look = math.min(look, remaining)
+        end
+    end
+    return nonce .. string.format(' 0 %.0f', look) .. (remaining == -1 and ' 1' or ' 0') .. place .. (endless and ' ' .. endless or '')
+end
+
+if preflight == '1' and free then
+    -- A user without a right fails here, before the first write. SET goes first: a server without memory refuses it.
+    call('SET', lock, '', 'XX')
+    call('PEXPIRE', lock, lease)
+    call('HEXISTS', lock, holder)
+    call('HDEL', lock, holder)
+    call('LREM', queue, 1, holder)
+    call('LRANGE', queue, 0, 0)
+    call('LLEN', queue)
+    call('ZADD', deadlines, 'XX', 0, holder)
+    call('ZADD', trust, 'XX', 0, holder)
+    call('ZSCORE', trust, holder)
+    call('PUBLISH', channel .. ':' .. holder, '0')
+end
+local learned = ''
+if usual_key then
+--#include usual_hold.lua
+    local usual, why = usual_hold(usual_key)
+    if usual then
+        lease = covering(usual, times, shortest, lease)
+    end
+    local unknown = why and not string.find(why, 'WRONGTYPE') and '-1' or '0'
+    learned = ' 1 ' .. lease .. ' ' .. (usual and string.format('%.0f', usual) or unknown)
+end
+
+local count = '1'
+-- The first write: a server without memory refuses it.
+--#include take_tokens.lua
+if not token then
+    return nonce .. ' 2'
+end
+call('HSET', lock, holder, '1')
+if free or remaining < tonumber(lease) then
+    local kept = redis.pcall('PEXPIRE', lock, lease)
+    if kept ~= 1 then
+        -- One that was ours before keeps its end.
+        if free then
+            call('HDEL', lock, holder)
+        end
+        return kept
+    end
+end
+if head then
+    drop(holder)
+end
+return nonce .. ' 1 ' .. token .. learned

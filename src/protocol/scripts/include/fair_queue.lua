@@ -1,0 +1,59 @@
+-- The queue is Redisson's: a list of holder ids in the order of their arrival, and the time until which each is waited for, in ms
+-- by the clock of whoever wrote it. Whoever is told that the lock is free listens to a channel of his own.
+-- `trust` is ours: until when our own waiters are waited for, by the server's time in ms. They renew it while they wait. A member
+-- that begins with `?` is another client's waiter who does not listen, and when that was seen first, and the patience.
+
+local function listens(waiter)
+    local heard = redis.pcall('PUBSUB', 'NUMSUB', channel .. ':' .. waiter)
+    -- A user may lack the right to ask.
+    return heard.err or heard[2] > 0
+end
+
+local function drop(waiter)
+    call('LREM', queue, 1, waiter)
+    call('ZREM', deadlines, waiter)
+    call('ZREM', trust, waiter, '?' .. waiter)
+end
+
+-- Whether the first one has been silent for too long. One who may have the lock, and does not take it, is not waited for for long.
+local function is_gone(head, free, gone_client)
+    local trusted = tonumber(call('ZSCORE', trust, head))
+    if trusted then
+        if free and trusted > ms + patience then
+            trusted = ms + patience
+            redis.pcall('ZADD', trust, string.format('%.0f', trusted), head)
+        end
+        -- The others of a client that has gone are not waited for one after the other.
+        return trusted <= ms or string.match(head, '^(.+):') == gone_client and not listens(head)
+    end
+    local deadline = tonumber(call('ZSCORE', deadlines, head))
+    if not deadline or deadline <= ms then
+        return true
+    end
+    if not free then
+        return false
+    end
+    if listens(head) then
+        call('ZREM', trust, '?' .. head)
+        return false
+    end
+    local since = call('ZSCORE', trust, '?' .. head)
+    if not since then
+        redis.pcall('ZADD', trust, string.format('%.0f', ms + patience), '?' .. head)
+    end
+    return since and tonumber(since) <= ms
+end
+
+-- The first one in the queue that has not gone, or is `holder`.
+local function first_waiter(free)
+    local head, gone_client
+    for _ = 1, 1000 do
+        head = call('LINDEX', queue, 0)
+        if not head or head == holder or not is_gone(head, free, gone_client) then
+            break
+        end
+        gone_client = not listens(head) and string.match(head, '^(.+):')
+        drop(head)
+    end
+    return head
+end
