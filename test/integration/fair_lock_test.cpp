@@ -47,7 +47,7 @@ void queue_from_java(redis_probe& probe, std::string const& thread, std::chrono:
 }
 
 bool queued(redis_probe& probe, std::int64_t count) {
-    return probe.cmd("LLEN", queue).integer == count;
+    return probe.cmd("LLEN", queue).as_integer() == count;
 }
 
 }  // namespace
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(a_waiter_of_ours_that_died_holds_the_next_up_for_no_longer_
         auto probe = server.probe();
         auto lease = co_await client.fair_lock("L").acquire();
         // Two of one client, which is not there any more.
-        auto const dead = "0f4b1c5e-7a3d-4e8b-9c21-d5a6f7e80123:"s;
+        std::string const dead = "0f4b1c5e-7a3d-4e8b-9c21-d5a6f7e80123:";
         for (auto const& id : {dead + "1", dead + "2"}) {
             queue_from_java(probe, id, 10min);
             probe.cmd("ZADD", trust, "9999999999999", id);
@@ -188,7 +188,8 @@ BOOST_AUTO_TEST_CASE(a_waiter_of_another_make_keeps_its_turn_while_it_listens) {
         auto const message = listener.next_message(1s);
         BOOST_REQUIRE(message);
         BOOST_TEST(message->payload == "0");
-        BOOST_TEST(!(co_await client.fair_lock("L").try_acquire()));
+        auto none = co_await client.fair_lock("L").try_acquire();
+        BOOST_TEST(!none);
         // It does not poll quickly: an answer of 0 makes Redisson's own waiters spin.
         auto const before = client.stats().attempts;
         co_await sleep_for(1500ms);
@@ -267,7 +268,7 @@ BOOST_AUTO_TEST_CASE(a_lock_without_an_end_goes_to_the_first_one_after_a_while) 
         BOOST_TEST(!none);
         auto lease = co_await client.fair_lock("L").acquire({.orphan_after = 500ms});
         BOOST_TEST(bool(lease));
-        BOOST_TEST(probe.cmd("HLEN", "L").integer == 1);
+        BOOST_TEST(probe.cmd("HLEN", "L").as_integer() == 1);
         co_await lease.release();
         BOOST_TEST(!probe.exists(queue));
     });
