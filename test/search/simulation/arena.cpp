@@ -41,6 +41,24 @@ void arena::set_lease(std::chrono::milliseconds lease) {
     oracle_.set_lease(lease, nanos{lease} / 10);
 }
 
+void arena::set_patience(std::chrono::milliseconds patience) {
+    all_.client.fair_waiter_patience = patience;
+    oracle_.fair().set_patience(patience);
+}
+
+bool arena::is_of_a_queue(std::string_view key) {
+    constexpr std::string_view beginnings[] = {
+        "holdfast_queue:",
+        "holdfast_fair:",
+        "redisson_lock_queue:",
+        "redisson_lock_timeout:",
+    };
+    return server_.data().pttl(std::string{key}) > 0 &&
+           std::any_of(std::begin(beginnings), std::end(beginnings), [&](std::string_view one) {
+               return key.starts_with(one);
+           });
+}
+
 node& arena::add_node(double rate) {
     auto const number = static_cast<std::uint32_t>(nodes_.size() + 1);
     return *nodes_.emplace_back(std::make_shared<node>(all_, number, rate));
@@ -121,7 +139,7 @@ void arena::part() {
         world_.run_until(world_.now() + longest);
     }
     for (auto const& key : server_.data().lock_keys()) {
-        if (places_may_stay && key.starts_with("holdfast_queue:") && server_.data().pttl(key) > 0) {
+        if (places_may_stay && is_of_a_queue(key)) {
             continue;
         }
         world_.violation(

@@ -42,6 +42,8 @@ public:
     [[nodiscard]] std::vector<std::shared_ptr<node>>& nodes() noexcept { return nodes_; }
 
     void set_lease(std::chrono::milliseconds lease);
+    /// How long a waiter of a fair lock may be silent.
+    void set_patience(std::chrono::milliseconds patience);
     node& add_node(double rate);
 
     /// Steps as long as `goes_on`, at most for `limit`.
@@ -61,6 +63,8 @@ public:
 
 private:
     void check_steps();
+    /// What may stay where the places of those who are gone may, and expires.
+    [[nodiscard]] bool is_of_a_queue(std::string_view key);
     void check_empty(node& one);
     void check_ended(node& one);
     [[nodiscard]] bool working() const;

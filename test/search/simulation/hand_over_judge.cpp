@@ -23,10 +23,11 @@ hand_over_judge::hand_over_judge(world& in, server& of, std::function<void(somet
     : in_{in},
       server_{of},
       reached_{std::move(reached)} {
-    server_.before_script = [this](std::string_view lock) {
-        locks_[std::string{lock}].before = {server_.queue_of(lock), holder_of(lock)};
-    };
     server_.on_grant_lost = [this] { reached_(sometimes::grant_lost); };
+}
+
+void hand_over_judge::on_before(std::string_view lock) {
+    locks_[std::string{lock}].before = {server_.queue_of(lock), holder_of(lock)};
 }
 
 std::string hand_over_judge::holder_of(std::string_view lock) {

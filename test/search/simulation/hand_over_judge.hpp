@@ -22,6 +22,8 @@ public:
     hand_over_judge(world& in, server& of, std::function<void(sometimes)> reached);
 
     /// `delivered`: a lease of this holder id was given out.
+    /// Before a script that may give the lock to somebody.
+    void on_before(std::string_view lock);
     void on_script(script_event const& what, bool delivered);
     /// A reply, or a message on a channel, has come to this process.
     void on_arrival(std::uint32_t process, value const& message);

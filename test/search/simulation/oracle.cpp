@@ -26,7 +26,15 @@ bool is_valid(oracle::belief const& one) {
 oracle::oracle(world& in, server& of)
     : in_{in},
       server_{of},
-      hand_overs_{in, of, [this](sometimes what) { reached(what); }} {
+      hand_overs_{in, of, [this](sometimes what) { reached(what); }},
+      fair_{in, of, [this](sometimes what) { reached(what); }} {
+    server_.before_script = [this](std::string_view script, std::string_view lock) {
+        if (script.starts_with("lock.")) {
+            hand_overs_.on_before(lock);
+        } else {
+            fair_.on_before(lock);
+        }
+    };
     server_.on_script = [this](script_event const& what) { on_script(what); };
     server_.on_renewed_together = [this] { reached(sometimes::renewed_together); };
     server_.on_answer = [this](std::uint32_t process, value const& answer) {

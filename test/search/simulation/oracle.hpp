@@ -1,6 +1,7 @@
 #ifndef HOLDFAST_TEST_SIMULATION_ORACLE_HPP
 #define HOLDFAST_TEST_SIMULATION_ORACLE_HPP
 
+#include "simulation/fair_judge.hpp"
 #include "simulation/hand_over_judge.hpp"
 #include "simulation/server.hpp"
 #include "simulation/sometimes.hpp"
@@ -73,6 +74,7 @@ public:
     void reached(sometimes what) noexcept { ++reached_[static_cast<std::size_t>(what)]; }
     [[nodiscard]] sometimes_counts const& reached() const noexcept { return reached_; }
     [[nodiscard]] hand_over_judge& hand_overs() noexcept { return hand_overs_; }
+    [[nodiscard]] fair_judge& fair() noexcept { return fair_; }
 
     // What the users see.
     belief_ref on_delivered(
@@ -108,7 +110,10 @@ public:
     void on_disturbance() { last_disturbance_ = in_.now(); }
     [[nodiscard]] nanos last_disturbance() const noexcept { return last_disturbance_; }
     /// The server's clock was stepped.
-    void on_clock_step() noexcept { last_step_ = in_.now(); }
+    void on_clock_step() noexcept {
+        last_step_ = in_.now();
+        fair_.on_clock_step();
+    }
     /// The counter's order is not promised any more.
     void forget_tokens() { tokens_excused_ = true; }
     /// Foreign values under locks' keys are not locks.
@@ -196,6 +201,7 @@ private:
     world& in_;
     server& server_;
     hand_over_judge hand_overs_;
+    fair_judge fair_;
     nanos slowest_wake_up_{12s};
     nanos lease_{0};
     nanos loss_margin_{0};

@@ -52,7 +52,7 @@ void oracle::on_script(script_event const& what) {
     if (reply.is_error()) {
         if (reply.text.starts_with("NOSCRIPT")) {
             reached(sometimes::not_known);
-            if (what.script == "lock.renew") {
+            if (what.does == "renew") {
                 ++known.renewals_to_come[std::string{what.holder}];
             }
         } else if (reply.text.starts_with("NOPERM") ||
@@ -67,7 +67,7 @@ void oracle::on_script(script_event const& what) {
     }
     detail::script_reply const said{reply.text};
     auto const outcome = said.integer(0, -1);
-    if (what.script == "lock.acquire" || what.script == "lock.take_over") {
+    if (what.does == "acquire" || what.does == "take_over") {
         if (outcome == 1) {
             auto const first = static_cast<std::uint64_t>(said.integer(1));
             on_granted(known, what, std::string{what.holder}, first, counter_of(lock));
@@ -79,12 +79,12 @@ void oracle::on_script(script_event const& what) {
             if (said.integer(4) > 0) {
                 reached(sometimes::learned_lease);
             }
-            if (what.script == "lock.take_over") {
+            if (what.does == "take_over") {
                 on_taken_over(known, lock);
             }
         }
         // That a lock has changed says nothing of who has it.
-        bool const refused = outcome == 0 && what.script == "lock.acquire";
+        bool const refused = outcome == 0 && what.does == "acquire";
         if (refused && holds_on_server(lock, std::string{what.holder})) {
             in_.violation(lock + " is refused to the holder who has it");
         }
@@ -92,7 +92,7 @@ void oracle::on_script(script_event const& what) {
         if (refused || outcome == 1) {
             held_[std::string{said.nonce()}] = lock;
         }
-    } else if (what.script == "lock.renew") {
+    } else if (what.does == "renew") {
         auto const released = known.released_over.find(what.holder);
         auto const to_come = known.renewals_to_come.find(what.holder);
         bool const expected = to_come != known.renewals_to_come.end() && to_come->second > 0;
@@ -116,16 +116,16 @@ void oracle::on_script(script_event const& what) {
                 on_tokens(known, what, std::string{what.holder}, first, counter_of(lock));
             }
         }
-    } else if (what.script == "lock.release" || what.script == "lock.force_release") {
+    } else if (what.does == "release" || what.does == "force_release") {
         if (outcome == 1) {
             // Rules may forbid the notification.
             bool const silent = said.integer(1, 1) == 0;
             known.freed_in_silence = known.freed_in_silence || silent;
             known.released_over[std::string{what.holder}] = what.over;
-            if (what.script == "lock.release" && !known.delivered.contains(what.holder)) {
+            if (what.does == "release" && !known.delivered.contains(what.holder)) {
                 reached(sometimes::withdrawn);
             }
-            if (what.script == "lock.force_release") {
+            if (what.does == "force_release") {
                 excused_.insert(known.last_holder);
             }
             on_maybe_free(lock);
@@ -137,7 +137,11 @@ void oracle::on_script(script_event const& what) {
             held_[std::string{said.nonce()}] = lock;
         }
     }
-    hand_overs_.on_script(what, known.delivered.contains(what.holder));
+    if (is_fair(lock)) {
+        fair_.on_script(what);
+    } else {
+        hand_overs_.on_script(what, known.delivered.contains(what.holder));
+    }
     look_at_holder(known, what);
     known.counter = counter_of(lock);
     check(lock);
@@ -147,6 +151,9 @@ void oracle::on_script(script_event const& what) {
 void oracle::on_taken_over(truth& of, std::string const& lock) {
     reached(sometimes::taken_over);
     auto const since = std::exchange(of.endless_since, std::nullopt);
+    if (!since && is_fair(lock)) {
+        return;  // it was freed for another, who did not take it
+    }
     if (!since) {
         in_.violation(lock + " is taken over from a holder whose lease ends");
     } else if (in_.now() - *since < shortest_patience) {

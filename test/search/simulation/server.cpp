@@ -62,6 +62,10 @@ std::string_view script_of(std::vector<std::string_view> const& command) {
         &scripts::lock_renew_many,
         &scripts::lock_inspect,
         &scripts::lock_force_release,
+        &scripts::fair_lock_acquire,
+        &scripts::fair_lock_release,
+        &scripts::fair_lock_inspect,
+        &scripts::fair_lock_force_release,
     };
     if (command.size() > 2 && (command[0] == "EVALSHA" || command[0] == "EVAL")) {
         for (auto const* one : known) {
@@ -73,6 +77,16 @@ std::string_view script_of(std::vector<std::string_view> const& command) {
     return {};
 }
 
+// What follows the kind of the lock.
+std::string_view deed_of(std::vector<std::string_view> const& command, std::string_view script) {
+    if (script == "fair_lock.acquire") {
+        auto const keys = static_cast<std::size_t>(command[2][0] - '0');
+        constexpr std::size_t orphan = 7;
+        return command.at(3 + keys + orphan).empty() ? "acquire" : "take_over";
+    }
+    return script.substr(std::min(script.find('.') + 1, script.size()));
+}
+
 bool respects_queue(std::vector<std::string_view> const& command) {
     return std::any_of(command.begin() + 3, command.end(), [](std::string_view word) {
         return word.starts_with("holdfast_queue:");
@@ -82,7 +96,7 @@ bool respects_queue(std::vector<std::string_view> const& command) {
 std::string_view holder_in(std::vector<std::string_view> const& command, std::string_view script) {
     // After the keys' number come the keys and then the arguments.
     auto const keys = static_cast<std::size_t>(command[2][0] - '0');
-    std::size_t const at = 3 + keys + (script == "lock.release" ? 0 : 1);
+    std::size_t const at = 3 + keys + (script.ends_with(".release") ? 0 : 1);
     return at < command.size() ? command[at] : std::string_view{};
 }
 
@@ -309,8 +323,9 @@ std::optional<value> server::execute(
     std::string_view script,
     bool repeated
 ) {
-    if (before_script && (script == "lock.acquire" || script == "lock.release")) {
-        before_script(command[3]);
+    bool const may_give = script.ends_with(".acquire") || script.ends_with(".release");
+    if (before_script && may_give) {
+        before_script(script, command[3]);
     }
     auto answer = data().execute(from ? from->session_ : ghost_, command);
     if (!script.empty() && answer && on_script) {
@@ -321,6 +336,7 @@ std::optional<value> server::execute(
             for (auto const& one : renewals_in(command, *answer)) {
                 on_script(
                     {"lock.renew",
+                     "renew",
                      one.lock,
                      one.holder,
                      &one.reply,
@@ -340,6 +356,7 @@ std::optional<value> server::execute(
         }
         on_script(
             {script,
+             deed_of(command, script),
              command[3],
              holder_in(command, script),
              &*answer,

@@ -20,7 +20,9 @@ namespace holdfast::sim {
 
 /// What a script did, as the server sees it.
 struct script_event {
+    /// Such as `lock.acquire`, and what it does, `acquire`.
     std::string_view script;
+    std::string_view does;
     std::string_view lock;
     std::string_view holder;
     value const* reply;
@@ -132,7 +134,7 @@ public:
     void set_pings_fail(bool fail);
 
     /// Called before a script that may give a lock to somebody.
-    std::function<void(std::string_view lock)> before_script;
+    std::function<void(std::string_view script, std::string_view lock)> before_script;
     /// Called for each lock that a script is about.
     std::function<void(script_event const&)> on_script;
     std::function<void()> on_grant_lost;

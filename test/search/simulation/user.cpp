@@ -61,22 +61,23 @@ asio::awaitable<void> user::sleep(nanos how_long) {
 // Acquisitions
 
 void user::start(request const& what, call<lease>& asked) {
-    auto const lock = node_.client().lock(what.lock);
     asked.initiating = true;
-    switch (what.how) {
-        case request::kind::acquire:
-            say("acquires " + what.lock);
-            lock.acquire(what.options, asked.token());
-            break;
-        case request::kind::one_try:
-            say("tries " + what.lock);
-            lock.try_acquire(what.options, asked.token());
-            break;
-        case request::kind::limited:
-            say("tries for a while " + what.lock);
-            lock.try_acquire_for(what.limit, what.options, asked.token());
-            break;
-    }
+    with_lock_of(node_.client(), what.lock, [&](auto const& lock) {
+        switch (what.how) {
+            case request::kind::acquire:
+                say("acquires " + what.lock);
+                lock.acquire(what.options, asked.token());
+                break;
+            case request::kind::one_try:
+                say("tries " + what.lock);
+                lock.try_acquire(what.options, asked.token());
+                break;
+            case request::kind::limited:
+                say("tries for a while " + what.lock);
+                lock.try_acquire_for(what.limit, what.options, asked.token());
+                break;
+        }
+    });
     asked.initiating = false;
 }
 
@@ -86,8 +87,10 @@ asio::awaitable<lease> user::ask(request what) {
     // Whoever may leave at any time is not owed the lock.
     bool const patient = what.how == request::kind::acquire && !what.cancelled;
     auto const started = all_.in.now();
-    // An owner may join a lease, and a try asks for itself.
-    bool const in_order = what.how != request::kind::one_try && !what.options.owner;
+    // An owner may join a lease, and a try asks for itself. Of a fair lock the order on the server
+    // counts.
+    bool const in_order =
+        what.how != request::kind::one_try && !what.options.owner && !is_fair(what.lock);
     auto const waits = all_.judge.on_waits(process_, what.lock, patient, in_order);
     start(what, *asked);
     if (what.cancelled) {

@@ -291,7 +291,6 @@ private:
 
     asio::awaitable<void> with_body() {
         auto const& name = random_lock();
-        auto const lock = node_.client().lock(name);
         auto const self = shared_from_this();
         auto const asked = std::make_shared<call<>>(executor_);
         auto const waits = all_.judge.on_waits(process_, name, false, false);
@@ -305,17 +304,19 @@ private:
             }
         };
         say("with_lease of " + name);
-        asio::co_spawn(
-            executor_,
-            with_lease(lock, body),
-            asio::bind_cancellation_slot(
-                asked->signal.slot(),
-                asio::bind_executor(
-                    executor_,
-                    [asked](std::exception_ptr failure) { asked->complete(code_of(failure)); }
+        with_lock_of(node_.client(), name, [&](auto const& lock) {
+            asio::co_spawn(
+                executor_,
+                with_lease(lock, body),
+                asio::bind_cancellation_slot(
+                    asked->signal.slot(),
+                    asio::bind_executor(
+                        executor_,
+                        [asked](std::exception_ptr failure) { asked->complete(code_of(failure)); }
+                    )
                 )
-            )
-        );
+            );
+        });
         if (auto const ends = random_cancellation(all_.healed ? 0 : 30)) {
             asked->cancel_after(ends->after, asio::cancellation_type::terminal);
         }
@@ -332,9 +333,10 @@ private:
     }
 
     asio::awaitable<void> inspect() {
-        auto const lock = node_.client().lock(random_lock());
         auto const asked = std::make_shared<call<lock_info>>(executor_);
-        lock.inspect(asked->token());
+        with_lock_of(node_.client(), random_lock(), [&](auto const& lock) {
+            lock.inspect(asked->token());
+        });
         auto wait = done(asked);
         co_await std::move(wait);
         judge_operator(asked->error);
@@ -342,10 +344,11 @@ private:
 
     asio::awaitable<void> force_release() {
         auto const& name = random_lock();
-        auto const lock = node_.client().lock(name);
         auto const asked = std::make_shared<call<bool>>(executor_);
         say("force_release of " + name);
-        lock.force_release(asked->token());
+        with_lock_of(node_.client(), name, [&](auto const& lock) {
+            lock.force_release(asked->token());
+        });
         auto wait = done(asked);
         co_await std::move(wait);
         judge_operator(asked->error);

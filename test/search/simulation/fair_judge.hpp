@@ -1,0 +1,60 @@
+#ifndef HOLDFAST_TEST_SIMULATION_FAIR_JUDGE_HPP
+#define HOLDFAST_TEST_SIMULATION_FAIR_JUDGE_HPP
+
+#include "simulation/server.hpp"
+#include "simulation/sometimes.hpp"
+#include "simulation/world.hpp"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::sim {
+
+/// Whether fair locks go to those who wait in the order in which they came. Whoever was heard of
+/// within the time that a waiter may be silent is not passed over.
+class fair_judge {
+public:
+    fair_judge(world& in, server& of, std::function<void(sometimes)> reached);
+
+    void set_patience(nanos patience) noexcept { patience_ = patience; }
+    /// Times on the server mean nothing for a while.
+    void on_clock_step() noexcept { last_step_ = in_.now(); }
+    /// Before a script that may change the queue.
+    void on_before(std::string_view lock);
+    void on_script(script_event const& what);
+
+private:
+    struct history {
+        // Who stood in the queue before the script that runs, and who had the lock.
+        std::vector<std::string> before;
+        bool was_held = false;
+        std::map<std::string, nanos, std::less<>> heard_at;
+    };
+
+    [[nodiscard]] bool listens(std::string_view lock, std::string_view holder);
+
+    world& in_;
+    server& server_;
+    std::function<void(sometimes)> reached_;
+    nanos patience_{0};
+    nanos last_step_{-24h};
+    std::map<std::string, history, std::less<>> locks_;
+};
+
+/// Locks of a schedule with such a name are fair.
+[[nodiscard]] inline bool is_fair(std::string_view lock) {
+    return lock.starts_with("fair");
+}
+
+/// Calls `f` with the client's lock of this name, of whichever kind it is.
+template <class Client, class F>
+decltype(auto) with_lock_of(Client& client, std::string const& name, F f) {
+    return is_fair(name) ? f(client.fair_lock(name)) : f(client.lock(name));
+}
+
+}  // namespace holdfast::sim
+
+#endif
