@@ -13,8 +13,9 @@ import org.redisson.client.codec.StringCodec;
 /**
  * Threads that take one lock over and over, read a number under it and write the next one.
  *
- * <p>Words: the lock, the number's key, threads, how long at most (ms), grants at most per thread,
- * the longest hold and the longest pause after a release (both in microseconds, drawn anew each time).
+ * <p>Words: the lock, the number's key, threads, how long at most (ms), the number at which all
+ * stop, the longest hold and the longest pause after a release (both in microseconds, drawn anew
+ * each time).
  * Answers {@code grant <thread> <called> <granted> <releasing> <token> <number read>} for each grant.
  * Times are those of the system's monotonic clock in nanoseconds, the same in all processes.
  */
@@ -58,17 +59,17 @@ final class Contest<L extends RLock> {
     }
 
     private List<String> contend(int thread, long end) throws InterruptedException {
-        var most = request.integer(4);
+        var last = request.integer(4);
         var lock = make.apply(request.text(0));
         var resource = redisson.<String>getBucket(request.text(1), StringCodec.INSTANCE);
         var lines = new ArrayList<String>();
-        for (var called = System.nanoTime();
-                lines.size() < most && called < end;
-                called = System.nanoTime()) {
+        var number = 0L;
+        while (number + 1 < last && System.nanoTime() < end) {
+            var called = System.nanoTime();
             var token = take.from(lock);
             var granted = System.nanoTime();
             var read = resource.get();
-            var number = read == null ? 0 : Long.parseLong(read);
+            number = read == null ? 0 : Long.parseLong(read);
             rest(request.integer(5));
             resource.set(Long.toString(number + 1));
             var releasing = System.nanoTime();

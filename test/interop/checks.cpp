@@ -1,0 +1,32 @@
+#include "interop/checks.hpp"
+
+namespace holdfast::test {
+
+bool situation::expect(bool holds, std::string_view what) {
+    if (!holds) {
+        failures.emplace_back(what);
+    }
+    return holds;
+}
+
+std::unique_ptr<lock_actor> situation::actor(party of, std::string const& name) const {
+    return of == party::ours ? kind.ours(ours, name) : kind.java(java, name);
+}
+
+task situation::until_parked(std::string const& name) {
+    auto const channel = channel_of(name);
+    auto const listens = [&] { return probe.pubsub_numsub(channel) > 0; };
+    expect(co_await co_eventually(soon, listens), "nobody waits for the message of a release");
+    co_await sleep_for(300ms);
+}
+
+std::string channel_of(std::string const& lock) {
+    bool const has_tag = lock.find('{') != std::string::npos;
+    return "redisson_lock__channel:" + (has_tag ? lock : "{" + lock + "}");
+}
+
+std::string_view to_string(party which) {
+    return which == party::ours ? "C++ holds" : "Java holds";
+}
+
+}  // namespace holdfast::test
