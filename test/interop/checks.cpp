@@ -2,11 +2,11 @@
 
 namespace holdfast::test {
 
-bool situation::expect(bool holds, std::string_view what) {
-    if (!holds) {
+bool situation::expect(bool is_so, std::string_view what) {
+    if (!is_so) {
         failures.emplace_back(what);
     }
-    return holds;
+    return is_so;
 }
 
 std::unique_ptr<lock_actor> situation::actor(party of, std::string const& name) const {

@@ -66,8 +66,8 @@ struct situation {
     redis_probe probe;
     std::vector<std::string> failures{};
 
-    /// Notes a failure unless it holds.
-    bool expect(bool holds, std::string_view what);
+    /// Notes a failure unless it is so.
+    bool expect(bool is_so, std::string_view what);
 
     party waits() const { return holds == party::ours ? party::java : party::ours; }
 

@@ -89,12 +89,12 @@ struct settings {
 };
 
 struct grant {
-    int coroutine;
-    std::int64_t called;
-    std::int64_t granted;
-    std::int64_t releasing;
-    std::uint64_t token;
-    std::int64_t number;
+    int coroutine = 0;
+    std::int64_t called = 0;
+    std::int64_t granted = 0;
+    std::int64_t releasing = 0;
+    std::uint64_t token = 0;
+    std::int64_t number = 0;
 };
 
 class contest {

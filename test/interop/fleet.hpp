@@ -17,12 +17,12 @@ using nanoseconds = std::chrono::nanoseconds;
 class fleet_record {
 public:
     struct grant {
-        std::size_t process;
-        nanoseconds called;
-        nanoseconds granted;
-        nanoseconds releasing;
-        std::uint64_t token;
-        std::int64_t number;  // read under the lock: each is one more than the last
+        std::size_t process = 0;
+        nanoseconds called{0};
+        nanoseconds granted{0};
+        nanoseconds releasing{0};
+        std::uint64_t token = 0;
+        std::int64_t number = 0;  // read under the lock: each is one more than the last
     };
 
     /// Returns what the lines of the process are noted under.
@@ -48,7 +48,7 @@ public:
     std::string describe() const;
 
 private:
-    struct process {
+    struct member {
         std::string language;
         std::string name;
     };
@@ -62,7 +62,7 @@ private:
     nanoseconds hand_over(std::size_t index) const;
     std::string longest_pauses(nanoseconds from, nanoseconds to) const;
 
-    std::vector<process> processes_;
+    std::vector<member> processes_;
     std::vector<grant> grants_;
     std::vector<pause> pauses_;
 };
