@@ -18,14 +18,15 @@ namespace asio = boost::asio;
 
 namespace {
 
-std::string const interop_folder = std::string{HOLDFAST_SOURCE_DIR} + "/test/interop";
-std::string const built_folder = std::string{HOLDFAST_SOURCE_DIR} + "/build/interop";
+// Constants of the compiler: the tables of tests ask for versions before main.
+constexpr char const* versions_file = HOLDFAST_SOURCE_DIR "/test/interop/java/versions";
+constexpr char const* built_folder = HOLDFAST_SOURCE_DIR "/build/interop/";
 
 // The number of what is waited for that is no command: the connection.
 constexpr std::uint64_t connecting = 0;
 
 std::vector<std::string> command_line(java_peer_options const& options) {
-    auto const folder = built_folder + "/" + options.version;
+    auto const folder = built_folder + options.version;
     std::vector<std::string> words{"java", "-Xmx192m", "-XX:+UseSerialGC", "-Xshare:auto"};
     if (options.brief) {
         words.push_back("-XX:TieredStopAtLevel=1");
@@ -52,7 +53,7 @@ std::string next_word(std::string_view& text) {
 }  // namespace
 
 std::vector<std::string> redisson_versions() {
-    std::ifstream in{interop_folder + "/java/versions"};
+    std::ifstream in{versions_file};
     std::vector<std::string> versions;
     for (std::string line; std::getline(in, line);) {
         versions.push_back(line);
