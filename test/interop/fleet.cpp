@@ -118,22 +118,29 @@ std::string fleet_record::describe() const {
     struct share {
         std::size_t grants = 0;
         nanoseconds longest_wait{0};
+        nanoseconds time{0};  // from its grants to those after them
     };
     std::map<std::string, share> shares;
     std::map<std::string, std::size_t> by_process;
-    for (auto const& one : grants_) {
+    nanoseconds all_time{1};
+    for (std::size_t i = 0; i < grants_.size(); ++i) {
+        auto const& one = grants_[i];
         auto& of = shares[processes_[one.process].language];
         ++of.grants;
+        auto const next = i + 1 < grants_.size() ? grants_[i + 1].granted : one.releasing;
+        of.time += next - one.granted;
+        all_time += next - one.granted;
         of.longest_wait = std::max(of.longest_wait, one.granted - one.called);
         ++by_process[processes_[one.process].name];
     }
     std::string text;
     for (auto const& [language, of] : shares) {
         text += fmt::format(
-            "  {:<5} {:6} grants, {:4.1f} %; longest wait {:.0f} ms\n",
+            "  {:<5} {:6} grants, {:4.1f} %, {:4.1f} % of the time; longest wait {:.0f} ms\n",
             language,
             of.grants,
             100.0 * static_cast<double>(of.grants) / static_cast<double>(grants_.size()),
+            100.0 * in_ms(of.time) / in_ms(all_time),
             in_ms(of.longest_wait)
         );
     }
@@ -141,15 +148,27 @@ std::string fleet_record::describe() const {
     for (auto const& [name, count] : by_process) {
         text += fmt::format(" {}: {}", name, count);
     }
-    auto const times = hand_overs();
-    text += fmt::format(
-        "\n  {} hand-overs to one who waited: p50 {:.2f}, p99 {:.2f}, p99.9 {:.2f}, longest {:.2f} ms\n",
-        times.size(),
-        in_ms(quantile(times, 0.5)),
-        in_ms(quantile(times, 0.99)),
-        in_ms(quantile(times, 0.999)),
-        in_ms(quantile(times, 1))
-    );
+    std::map<std::string, std::vector<nanoseconds>> ways{{"all", hand_overs()}};
+    for (std::size_t i = 1; i < grants_.size(); ++i) {
+        if (waited(i)) {
+            auto const& from = processes_[grants_[i - 1].process].language;
+            auto const& to = processes_[grants_[i].process].language;
+            ways[from + " to " + to].push_back(hand_over(i));
+        }
+    }
+    text += "\n";
+    for (auto& [way, times] : ways) {
+        std::ranges::sort(times);
+        text += fmt::format(
+            "  {:<12} {:6} hand-overs: p50 {:.2f}, p99 {:.2f}, p99.9 {:.2f}, longest {:.2f} ms\n",
+            way,
+            times.size(),
+            in_ms(quantile(times, 0.5)),
+            in_ms(quantile(times, 0.99)),
+            in_ms(quantile(times, 0.999)),
+            in_ms(quantile(times, 1))
+        );
+    }
     for (std::size_t i = 1; i < grants_.size(); ++i) {
         if (waited(i) && hand_over(i) > remarkable) {
             text += fmt::format(

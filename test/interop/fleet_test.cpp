@@ -64,11 +64,12 @@ std::vector<std::string> contend_here(fleet const& in, std::string const& words)
 }
 
 void take(fleet& in, std::string language, std::string name, std::vector<std::string> const& lines) {
+    auto const who = name;
     auto const process = in.record.add_process(std::move(language), std::move(name));
     for (auto const& line : lines) {
         in.record.take(process, line);
         if (line.starts_with("stats ")) {
-            std::printf("  hand-overs of C++ %zu, by way: %s\n", process, line.substr(6).c_str());
+            std::printf("  %s was granted what it waited for by: %s\n", who.c_str(), line.substr(6).c_str());
         }
     }
 }
