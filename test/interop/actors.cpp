@@ -46,6 +46,9 @@ public:
     }
 
     awaitable<bool> release() override {
+        if (held_.empty()) {
+            co_return false;
+        }
         auto given_back = std::move(held_.back());
         held_.pop_back();
         auto [ec] = co_await given_back.release(as_result);

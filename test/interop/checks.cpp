@@ -9,8 +9,9 @@ bool situation::expect(bool is_so, std::string_view what) {
     return is_so;
 }
 
-std::unique_ptr<lock_actor> situation::actor(party of, std::string const& name) const {
-    return of == party::ours ? kind.ours(ours, name) : kind.java(java, name);
+lock_actor& situation::actor(party of, std::string const& name) {
+    actors.push_back(of == party::ours ? kind.ours(ours, name) : kind.java(java, name));
+    return *actors.back();
 }
 
 task situation::until_parked(std::string const& name) {

@@ -9,7 +9,9 @@
 #include <boost/asio/co_spawn.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -39,13 +41,18 @@ struct outcome {
 };
 
 template <class T>
-std::shared_ptr<outcome<T>> start(asio::any_io_executor const& on, asio::awaitable<T> what) {
+std::shared_ptr<outcome<T>> start(
+    asio::any_io_executor const& on,
+    asio::awaitable<T> what,
+    std::function<void()> at_its_end = [] {}
+) {
     auto result = std::make_shared<outcome<T>>();
-    asio::co_spawn(on, std::move(what), [result](std::exception_ptr failure, T value) {
+    asio::co_spawn(on, std::move(what), [result, at_its_end](std::exception_ptr failure, T value) {
         result->failure = failure;
         result->value = std::move(value);
         result->at = steady_clock::now();
         result->done = true;
+        at_its_end();
     });
     return result;
 }
@@ -65,16 +72,26 @@ struct situation {
     std::string key;
     redis_probe probe;
     std::vector<std::string> failures{};
+    std::deque<std::unique_ptr<lock_actor>> actors{};
+    std::size_t under_way = 0;
 
     /// Notes a failure unless it is so.
     bool expect(bool is_so, std::string_view what);
 
     party waits() const { return holds == party::ours ? party::java : party::ours; }
 
-    /// A new one each time.
-    std::unique_ptr<lock_actor> actor(party of, std::string const& name) const;
-    std::unique_ptr<lock_actor> holder() const { return actor(holds, key); }
-    std::unique_ptr<lock_actor> waiter() const { return actor(waits(), key); }
+    /// A new one each time. It lives as long as the situation, because a check that failed may leave
+    /// it waiting.
+    lock_actor& actor(party of, std::string const& name);
+    lock_actor& holder() { return actor(holds, key); }
+    lock_actor& waiter() { return actor(waits(), key); }
+
+    /// Lets an actor do something beside the check.
+    template <class T>
+    std::shared_ptr<outcome<T>> start(asio::awaitable<T> what) {
+        ++under_way;
+        return test::start(executor, std::move(what), [this] { --under_way; });
+    }
 
     /// Returns once somebody listens to the lock's messages, and had time to ask again.
     task until_parked(std::string const& name);

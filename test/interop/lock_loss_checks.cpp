@@ -23,8 +23,8 @@ task succeed_a_killed_holder(
     milliseconds lease,
     std::function<void()> kill
 ) {
-    auto const waiter = in.actor(in.waits(), key);
-    auto const waiting = start(in.executor, waiter->acquire(long_lease));
+    auto& waiter = in.actor(in.waits(), key);
+    auto const waiting = in.start(waiter.acquire(long_lease));
     co_await in.until_parked(key);
     co_await sleep_for(lease);
     in.expect(!waiting->done, "the lock of a living process was granted to another one");
@@ -36,7 +36,7 @@ task succeed_a_killed_holder(
     in.expect(waiting->at - killed > left - early, "a lease was not over when it was granted again");
     in.expect(waiting->value > token, "the successor's token is not greater");
     if (waiting->done) {
-        co_await waiter->release();
+        co_await waiter.release();
     }
 }
 
@@ -63,24 +63,24 @@ task a_killed_holder_is_succeeded(situation& in) {
 
 task a_lease_that_is_not_renewed_ends(situation& in) {
     constexpr milliseconds lease = 1500ms;
-    auto const holder = in.holder();
-    auto const waiter = in.waiter();
+    auto& holder = in.holder();
+    auto& waiter = in.waiter();
     auto const granted = steady_clock::now();
-    co_await holder->acquire(lease);
-    auto const waiting = start(in.executor, waiter->acquire(long_lease));
+    co_await holder.acquire(lease);
+    auto const waiting = in.start(waiter.acquire(long_lease));
     in.expect(co_await in.granted(waiting, lease + soon), "the end of a lease freed nothing");
     in.expect(waiting->at - granted > lease - early, "a lease was not over when it was granted again");
-    in.expect(!co_await holder->holds(), "a holder does not know that its lease is over");
-    in.expect(!co_await holder->release(), "a release after the end of the lease succeeded");
-    in.expect(co_await waiter->holds(), "a late release took the lock from its next holder");
-    in.expect(co_await waiter->release(), "the next holder could not release");
+    in.expect(!co_await holder.holds(), "a holder does not know that its lease is over");
+    in.expect(!co_await holder.release(), "a release after the end of the lease succeeded");
+    in.expect(co_await waiter.holds(), "a late release took the lock from its next holder");
+    in.expect(co_await waiter.release(), "the next holder could not release");
 }
 
 task a_renewed_lock_stays_its_holders(situation& in) {
-    auto const holder = in.holder();
-    auto const waiter = in.waiter();
-    auto const token = co_await holder->acquire_renewed();
-    auto const waiting = start(in.executor, waiter->acquire(long_lease));
+    auto& holder = in.holder();
+    auto& waiter = in.waiter();
+    auto const token = co_await holder.acquire_renewed();
+    auto const waiting = in.start(waiter.acquire(long_lease));
     auto const end = steady_clock::now() + 3 * renewed_lease + renewed_lease / 2;
     bool had_expiry = true;
     while (steady_clock::now() < end) {
@@ -90,53 +90,53 @@ task a_renewed_lock_stays_its_holders(situation& in) {
     }
     in.expect(had_expiry, "the lock was gone, or had a wrong expiry");
     in.expect(!waiting->done, "a lock that is renewed was granted to another one");
-    in.expect(co_await holder->holds(), "the holder lost what it renews");
-    in.expect(co_await holder->release(), "the holder could not release");
+    in.expect(co_await holder.holds(), "the holder lost what it renews");
+    in.expect(co_await holder.release(), "the holder could not release");
     in.expect(co_await in.granted(waiting), "the release woke nobody");
     in.expect(waiting->value > token, "the token did not grow");
     if (waiting->done) {
         // Nobody goes on renewing what is the other one's.
         in.expect(milliseconds{in.probe.pttl(in.key)} > renewed_lease, "the next lease was cut");
-        co_await waiter->release();
+        co_await waiter.release();
     }
     co_await sleep_for(renewed_lease / 2);
     in.expect(!in.probe.exists(in.key), "a lock came back after its release");
 }
 
 task who_loses_it_by_force_is_told(situation& in) {
-    auto const holder = in.holder();
-    auto const waiter = in.waiter();
-    auto const by_force = in.waiter();
-    auto const token = co_await holder->acquire_renewed();
-    auto const waiting = start(in.executor, waiter->acquire(long_lease));
+    auto& holder = in.holder();
+    auto& waiter = in.waiter();
+    auto& by_force = in.waiter();
+    auto const token = co_await holder.acquire_renewed();
+    auto const waiting = in.start(waiter.acquire(long_lease));
     co_await in.until_parked();
-    in.expect(co_await by_force->force(), "a lock that is held looked free to whoever forced it");
+    in.expect(co_await by_force.force(), "a lock that is held looked free to whoever forced it");
     in.expect(co_await in.granted(waiting), "a forced release woke nobody");
     in.expect(waiting->value > token, "the token did not grow");
     bool told = false;
     for (auto const end = steady_clock::now() + soon; !told && steady_clock::now() < end;) {
-        told = !co_await holder->holds();
+        told = !co_await holder.holds();
         co_await sleep_for(50ms);
     }
     in.expect(told, "the former holder does not learn that the lock was taken");
-    in.expect(!co_await holder->release(), "the former holder's release succeeded");
-    in.expect(co_await waiter->holds(), "the former holder's release took the lock from its next holder");
-    in.expect(co_await waiter->release(), "the next holder could not release");
-    in.expect(!co_await by_force->force(), "a free lock looked held to whoever forced it");
+    in.expect(!co_await holder.release(), "the former holder's release succeeded");
+    in.expect(co_await waiter.holds(), "the former holder's release took the lock from its next holder");
+    in.expect(co_await waiter.release(), "the next holder could not release");
+    in.expect(!co_await by_force.force(), "a free lock looked held to whoever forced it");
 }
 
 // Nobody is told, so the waiter comes when the lease that it was refused for would have ended.
 task somebody_takes_the_key_away(situation& in, std::function<void()> take_away) {
-    auto const holder = in.holder();
-    auto const waiter = in.waiter();
-    auto const token = co_await holder->acquire(short_lease);
-    auto const waiting = start(in.executor, waiter->acquire(long_lease));
+    auto& holder = in.holder();
+    auto& waiter = in.waiter();
+    auto const token = co_await holder.acquire(short_lease);
+    auto const waiting = in.start(waiter.acquire(long_lease));
     co_await in.until_parked();
     take_away();
     in.expect(co_await in.granted(waiting, short_lease + soon), "a key that is gone freed nothing");
     in.expect(waiting->value > token, "the token did not grow");
-    in.expect(!co_await holder->release(), "the release of a lock that was gone succeeded");
-    in.expect(co_await waiter->release(), "the next holder could not release");
+    in.expect(!co_await holder.release(), "the release of a lock that was gone succeeded");
+    in.expect(co_await waiter.release(), "the next holder could not release");
 }
 
 task a_key_that_is_deleted_frees_the_lock(situation& in) {
@@ -150,43 +150,43 @@ task a_key_that_expires_early_frees_the_lock(situation& in) {
 }
 
 task a_holder_learns_that_its_key_is_gone(situation& in) {
-    auto const holder = in.holder();
-    co_await holder->acquire_renewed();
+    auto& holder = in.holder();
+    co_await holder.acquire_renewed();
     in.probe.del(in.key);
     bool told = false;
     for (auto const end = steady_clock::now() + soon; !told && steady_clock::now() < end;) {
-        told = !co_await holder->holds();
+        told = !co_await holder.holds();
         co_await sleep_for(50ms);
     }
     in.expect(told, "the holder does not learn that its key is gone");
     in.expect(!in.probe.exists(in.key), "a renewal brought a lock back that was gone");
-    in.expect(!co_await holder->release(), "the release of a lock that was gone succeeded");
+    in.expect(!co_await holder.release(), "the release of a lock that was gone succeeded");
 }
 
 // Redisson's delete() takes the counter away with the lock: its own tokens then start at 1.
 task tokens_of_ours_grow_when_java_deletes_the_counter(situation& in) {
-    auto const ours = in.actor(party::ours, in.key);
-    auto const java = in.actor(party::java, in.key);
+    auto& ours = in.actor(party::ours, in.key);
+    auto& java = in.actor(party::java, in.key);
     std::uint64_t greatest = 0;
     std::string const remove = in.kind.name + ".delete " + in.key;
     auto const counter = "redisson_lock_token:{" + in.key + "}";
     for (int i = 0; i < 3; ++i) {
         if (i != 1) {
-            greatest = std::max(greatest, co_await java->acquire(long_lease));
-            co_await java->release();
+            greatest = std::max(greatest, co_await java.acquire(long_lease));
+            co_await java.release();
         }
         co_await in.java.tell("delete", remove);
         in.expect(!in.probe.exists(counter), "the counter is still there, so this shows nothing");
         if (i == 2) {
-            in.expect(co_await java->acquire(long_lease) == 1, "the counter did not start again");
-            co_await java->release();
+            in.expect(co_await java.acquire(long_lease) == 1, "the counter did not start again");
+            co_await java.release();
         }
-        auto const token = co_await ours->acquire(long_lease);
+        auto const token = co_await ours.acquire(long_lease);
         in.expect(token > greatest, "a token of ours is not greater than those before");
-        co_await ours->release();
-        auto const next = co_await java->acquire(long_lease);
+        co_await ours.release();
+        auto const next = co_await java.acquire(long_lease);
         in.expect(next > token, "a token of Java's is not greater than ours before");
-        co_await java->release();
+        co_await java.release();
         greatest = next;
     }
 }
