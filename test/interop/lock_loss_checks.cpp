@@ -133,6 +133,8 @@ task somebody_takes_the_key_away(situation& in, std::function<void()> take_away)
     auto const waiting = in.start(waiter.acquire(long_lease));
     co_await in.until_parked();
     take_away();
+    auto const is_gone = [&] { return !in.probe.exists(in.key); };
+    in.expect(co_await co_eventually(short_lease / 4, is_gone), "the key stays, so this shows nothing");
     in.expect(co_await in.granted(waiting, short_lease + soon), "a key that is gone freed nothing");
     in.expect(waiting->value > token, "the token did not grow");
     in.expect(!co_await holder.release(), "the release of a lock that was gone succeeded");
