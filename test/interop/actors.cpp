@@ -90,8 +90,9 @@ private:
 
 class java_actor final : public lock_actor {
 public:
-    java_actor(java_peer& by, std::string const& primitive, std::string name)
+    java_actor(java_peer& by, std::string const& primitive, std::string name, bool has_tokens)
         : peer_{by},
+          has_tokens_{has_tokens},
           thread_{by.new_thread()},
           primitive_{primitive + "."},
           name_{std::move(name)} {}
@@ -101,13 +102,13 @@ public:
         constexpr milliseconds long_enough = std::chrono::hours{1};
         auto const times =
             std::to_string(long_enough.count()) + " " + std::to_string(lease.count());
-        auto const token = co_await tell("tryToken", times);
-        co_return std::stoull(token);
+        auto const given = co_await tell(has_tokens_ ? "tryToken" : "tryFor", times);
+        co_return has_tokens_ ? std::stoull(given) : 0;
     }
 
     awaitable<std::uint64_t> acquire_renewed() override {
-        auto const token = co_await tell("token");
-        co_return std::stoull(token);
+        auto const given = co_await tell(has_tokens_ ? "token" : "lock");
+        co_return has_tokens_ ? std::stoull(given) : 0;
     }
 
     awaitable<bool> try_acquire() override { co_return co_await says("try"); }
@@ -147,6 +148,7 @@ private:
     }
 
     java_peer& peer_;
+    bool has_tokens_;
     std::string thread_;
     std::string primitive_;
     std::string name_;
@@ -161,9 +163,10 @@ std::unique_ptr<lock_actor> our_lock_actor(client& by, std::string const& name) 
 std::unique_ptr<lock_actor> java_lock_actor(
     java_peer& by,
     std::string const& primitive,
-    std::string const& name
+    std::string const& name,
+    bool has_tokens
 ) {
-    return std::make_unique<java_actor>(by, primitive, name);
+    return std::make_unique<java_actor>(by, primitive, name, has_tokens);
 }
 
 }  // namespace holdfast::test

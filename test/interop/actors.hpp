@@ -64,7 +64,8 @@ std::unique_ptr<lock_actor> our_lock_actor(client& by, std::string const& name);
 std::unique_ptr<lock_actor> java_lock_actor(
     java_peer& by,
     std::string const& primitive,
-    std::string const& name
+    std::string const& name,
+    bool has_tokens
 );
 
 }  // namespace holdfast::test

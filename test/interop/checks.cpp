@@ -9,6 +9,10 @@ bool situation::expect(bool is_so, std::string_view what) {
     return is_so;
 }
 
+bool situation::grew(std::uint64_t before, std::uint64_t after) const {
+    return after > before || !kind.has_tokens;
+}
+
 lock_actor& situation::actor(party of, std::string const& name) {
     actors.push_back(of == party::ours ? kind.ours(ours, name) : kind.java(java, name));
     return *actors.back();

@@ -78,6 +78,10 @@ struct situation {
     /// Notes a failure unless it is so.
     bool expect(bool is_so, std::string_view what);
 
+    /// Whether a token is greater than one before it; also if one of the two is of a lock of Java's
+    /// that has none.
+    bool grew(std::uint64_t before, std::uint64_t after) const;
+
     party waits() const { return holds == party::ours ? party::java : party::ours; }
 
     /// A new one each time. It lives as long as the situation, because a check that failed may leave
@@ -118,21 +122,24 @@ struct check {
 /// A kind of object that both sides have.
 struct primitive {
     std::string name;  // also the prefix of the peer's commands
+    bool has_tokens = true;
     std::function<std::unique_ptr<lock_actor>(client&, std::string const&)> ours;
     std::function<std::unique_ptr<lock_actor>(java_peer&, std::string const&)> java;
     std::vector<check> checks;
 };
 
 /// A new primitive is a function here, a line in `all_primitives` and the peer's commands.
-primitive lock_primitive();
+primitive lock_primitive();        // RFencedLock
+primitive plain_lock_primitive();  // RLock
 
 inline std::vector<primitive> all_primitives() {
-    return {lock_primitive()};
+    return {lock_primitive(), plain_lock_primitive()};
 }
 
 /// The parts of the table of checks of a lock.
 std::vector<check> lock_turn_checks();
 std::vector<check> lock_loss_checks();
+std::vector<check> lock_token_checks();
 
 std::string channel_of(std::string const& lock);
 std::string_view to_string(party which);

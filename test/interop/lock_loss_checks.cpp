@@ -15,26 +15,25 @@ constexpr milliseconds short_lease = 4s;
 // Two clocks and a busy machine.
 constexpr milliseconds early = 300ms;
 
-// The other side waits while `key` is held by a process that is about to die.
+// The other side waits while the lock is held by a process that is about to die.
 task succeed_a_killed_holder(
     situation& in,
-    std::string key,
     std::uint64_t token,
     milliseconds lease,
     std::function<void()> kill
 ) {
-    auto& waiter = in.actor(in.waits(), key);
+    auto& waiter = in.waiter();
     auto const waiting = in.start(waiter.acquire(long_lease));
-    co_await in.until_parked(key);
+    co_await in.until_parked();
     co_await sleep_for(lease);
     in.expect(!waiting->done, "the lock of a living process was granted to another one");
     kill();
     auto const killed = steady_clock::now();
-    milliseconds const left{in.probe.pttl(key)};
+    milliseconds const left{in.probe.pttl(in.key)};
     in.expect(left > 0s && left <= lease, "a killed holder left a lock with a wrong expiry");
     in.expect(co_await in.granted(waiting, lease + soon), "a killed holder has no successor");
     in.expect(waiting->at - killed > left - early, "a lease was not over when it was granted again");
-    in.expect(waiting->value > token, "the successor's token is not greater");
+    in.expect(in.grew(token, waiting->value), "the successor's token is not greater");
     if (waiting->done) {
         co_await waiter.release();
     }
@@ -47,17 +46,16 @@ task a_killed_holder_is_succeeded(situation& in) {
         auto const holder = in.kind.java(victim, in.key);
         auto const token = co_await holder->acquire_renewed();
         std::function<void()> const kill = [&] { victim.kill(); };
-        co_await succeed_a_killed_holder(in, in.key, token, renewed_lease, kill);
+        co_await succeed_a_killed_holder(in, token, renewed_lease, kill);
         co_return;
     }
-    std::vector<std::string> words{HOLDFAST_TEST_HOLDER, in.server.tcp_url()};
+    std::vector<std::string> words{HOLDFAST_TEST_HOLDER, in.server.tcp_url(), in.key};
     child_process victim{words};
-    // The holder's lock and lease are its own.
-    auto const held = [&] { return in.probe.exists("a"); };
+    auto const held = [&] { return in.probe.exists(in.key); };
     if (in.expect(co_await co_eventually(soon, held), "the holder did not start")) {
         auto const token = std::stoull(victim.read_line().value_or("token 0").substr(6));
         std::function<void()> const kill = [&] { victim.kill(); };
-        co_await succeed_a_killed_holder(in, "a", token, 1s, kill);
+        co_await succeed_a_killed_holder(in, token, 1s, kill);
     }
 }
 
@@ -93,7 +91,7 @@ task a_renewed_lock_stays_its_holders(situation& in) {
     in.expect(co_await holder.holds(), "the holder lost what it renews");
     in.expect(co_await holder.release(), "the holder could not release");
     in.expect(co_await in.granted(waiting), "the release woke nobody");
-    in.expect(waiting->value > token, "the token did not grow");
+    in.expect(in.grew(token, waiting->value), "the token did not grow");
     if (waiting->done) {
         // Nobody goes on renewing what is the other one's.
         in.expect(milliseconds{in.probe.pttl(in.key)} > renewed_lease, "the next lease was cut");
@@ -112,7 +110,7 @@ task who_loses_it_by_force_is_told(situation& in) {
     co_await in.until_parked();
     in.expect(co_await by_force.force(), "a lock that is held looked free to whoever forced it");
     in.expect(co_await in.granted(waiting), "a forced release woke nobody");
-    in.expect(waiting->value > token, "the token did not grow");
+    in.expect(in.grew(token, waiting->value), "the token did not grow");
     bool told = false;
     for (auto const end = steady_clock::now() + soon; !told && steady_clock::now() < end;) {
         told = !co_await holder.holds();
@@ -136,7 +134,7 @@ task somebody_takes_the_key_away(situation& in, std::function<void()> take_away)
     auto const is_gone = [&] { return !in.probe.exists(in.key); };
     in.expect(co_await co_eventually(short_lease / 4, is_gone), "the key stays, so this shows nothing");
     in.expect(co_await in.granted(waiting, short_lease + soon), "a key that is gone freed nothing");
-    in.expect(waiting->value > token, "the token did not grow");
+    in.expect(in.grew(token, waiting->value), "the token did not grow");
     in.expect(!co_await holder.release(), "the release of a lock that was gone succeeded");
     in.expect(co_await waiter.release(), "the next holder could not release");
 }
@@ -165,34 +163,6 @@ task a_holder_learns_that_its_key_is_gone(situation& in) {
     in.expect(!co_await holder.release(), "the release of a lock that was gone succeeded");
 }
 
-// Redisson's delete() takes the counter away with the lock: its own tokens then start at 1.
-task tokens_of_ours_grow_when_java_deletes_the_counter(situation& in) {
-    auto& ours = in.actor(party::ours, in.key);
-    auto& java = in.actor(party::java, in.key);
-    std::uint64_t greatest = 0;
-    std::string const remove = in.kind.name + ".delete " + in.key;
-    auto const counter = "redisson_lock_token:{" + in.key + "}";
-    for (int i = 0; i < 3; ++i) {
-        if (i != 1) {
-            greatest = std::max(greatest, co_await java.acquire(long_lease));
-            co_await java.release();
-        }
-        co_await in.java.tell("delete", remove);
-        in.expect(!in.probe.exists(counter), "the counter is still there, so this shows nothing");
-        if (i == 2) {
-            in.expect(co_await java.acquire(long_lease) == 1, "the counter did not start again");
-            co_await java.release();
-        }
-        auto const token = co_await ours.acquire(long_lease);
-        in.expect(token > greatest, "a token of ours is not greater than those before");
-        co_await ours.release();
-        auto const next = co_await java.acquire(long_lease);
-        in.expect(next > token, "a token of Java's is not greater than ours before");
-        co_await java.release();
-        greatest = next;
-    }
-}
-
 }  // namespace
 
 std::vector<check> lock_loss_checks() {
@@ -210,23 +180,6 @@ std::vector<check> lock_loss_checks() {
         {"a_holder_learns_that_its_key_is_gone",
          begins::both,
          &a_holder_learns_that_its_key_is_gone},
-        {"tokens_of_ours_grow_when_java_deletes_the_counter",
-         begins::java,
-         &tokens_of_ours_grow_when_java_deletes_the_counter},
-    };
-}
-
-primitive lock_primitive() {
-    auto checks = lock_turn_checks();
-    auto const more = lock_loss_checks();
-    checks.insert(checks.end(), more.begin(), more.end());
-    return {
-        .name = "lock",
-        .ours = &our_lock_actor,
-        .java = [](java_peer& by, std::string const& name) {
-            return java_lock_actor(by, "lock", name);
-        },
-        .checks = std::move(checks),
     };
 }
 

@@ -67,29 +67,6 @@ task each_who_waits_is_served(situation& in) {
     in.expect(co_await co_eventually(soon, all_served), "not all who waited were served");
 }
 
-task tokens_grow_over_one_another(situation& in) {
-    auto& holder = in.holder();
-    auto& waiter = in.waiter();
-    std::uint64_t last = 0;
-    auto const take = [&](std::uint64_t token) {
-        in.expect(token > last, "a token is not greater than the one before");
-        last = token;
-    };
-    for (int i = 0; i < 5; ++i) {
-        take(co_await holder.acquire(long_lease));
-        auto const waiting = in.start(waiter.acquire(long_lease));
-        if (i % 2 == 0) {
-            co_await sleep_for(50ms);
-        }
-        co_await holder.release();
-        if (!in.expect(co_await in.granted(waiting), "the lock was not handed over")) {
-            co_return;
-        }
-        take(waiting->value);
-        co_await waiter.release();
-    }
-}
-
 task the_last_release_of_a_re_entrant_holder_frees_it(situation& in) {
     auto& holder = in.holder();
     auto& waiter = in.waiter();
@@ -123,7 +100,7 @@ task names_with_braces(situation& in) {
         co_await holder.release();
         bool const woken = co_await in.granted(waiting);
         if (in.expect(woken, name + ": the release woke nobody")) {
-            in.expect(waiting->value > token, name + ": the token did not grow");
+            in.expect(in.grew(token, waiting->value), name + ": the token did not grow");
             co_await waiter.release();
         }
     }
@@ -179,7 +156,8 @@ task each_sees_the_others_holder(situation& in) {
         auto const watched = in.ours.lock(in.key);
         auto const info = co_await watched.inspect();
         in.expect(info.hold_count == 2, "the holds of a Java thread are not counted");
-        in.expect(info.last_token.value == token + 1, "the token of a Java thread is not seen");
+        bool const seen_token = info.last_token.value == token + 1 || !in.kind.has_tokens;
+        in.expect(seen_token, "the token of a Java thread is not seen");
         in.expect(in.probe.hgetall(in.key).contains(info.holder), "the holder is named wrongly");
         co_await holder.release();
     }
@@ -194,7 +172,6 @@ std::vector<check> lock_turn_checks() {
         {"exclusion", begins::both, &exclusion},
         {"wake_up_by_message", begins::both, &wake_up_by_message},
         {"each_who_waits_is_served", begins::both, &each_who_waits_is_served},
-        {"tokens_grow_over_one_another", begins::both, &tokens_grow_over_one_another},
         {"the_last_release_of_a_re_entrant_holder_frees_it",
          begins::both,
          &the_last_release_of_a_re_entrant_holder_frees_it},

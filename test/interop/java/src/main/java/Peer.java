@@ -94,6 +94,7 @@ public final class Peer {
         var peer = new Peer(out);
         peer.commands.put("pauses", pauses::report);
         LockCommands.add(peer.commands, "lock", redisson, redisson::getFencedLock);
+        LockCommands.add(peer.commands, "plain_lock", redisson, redisson::getLock);
         out.println("ready");
 
         var in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
