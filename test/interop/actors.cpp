@@ -60,7 +60,9 @@ public:
 
     awaitable<bool> holds() override { co_return !held_.empty() && held_.back().valid(); }
 
-    awaitable<bool> force() override { co_return co_await lock_.force_release(asio::use_awaitable); }
+    awaitable<bool> force() override {
+        co_return co_await lock_.force_release(asio::use_awaitable);
+    }
 
     awaitable<view> look() override {
         auto const info = co_await lock_.inspect(asio::use_awaitable);

@@ -84,8 +84,8 @@ struct situation {
 
     party waits() const { return holds == party::ours ? party::java : party::ours; }
 
-    /// A new one each time. It lives as long as the situation, because a check that failed may leave
-    /// it waiting.
+    /// A new one each time. It lives as long as the situation, because a check that failed may
+    /// leave it waiting.
     lock_actor& actor(party of, std::string const& name);
     lock_actor& holder() { return actor(holds, key); }
     lock_actor& waiter() { return actor(waits(), key); }

@@ -49,7 +49,11 @@ public:
             stopped_ = true;
             thread_.join();
             for (auto const& [from, to] : pauses_) {
-                std::printf("pause %lld %lld\n", static_cast<long long>(from), static_cast<long long>(to));
+                std::printf(
+                    "pause %lld %lld\n",
+                    static_cast<long long>(from),
+                    static_cast<long long>(to)
+                );
             }
         }
     }

@@ -1,7 +1,8 @@
 // Processes of both languages that take one lock in turns, thousands of times.
 
-#include "interop/checks.hpp"
 #include "interop/fleet.hpp"
+
+#include "interop/checks.hpp"
 #include "interop/scoreboard.hpp"
 #include "support/child_process.hpp"
 
@@ -39,7 +40,12 @@ struct fleet {
     fleet_record record;
 };
 
-std::string words_of(fleet const& in, std::string const& lock, milliseconds limit, std::size_t last) {
+std::string words_of(
+    fleet const& in,
+    std::string const& lock,
+    milliseconds limit,
+    std::size_t last
+) {
     auto const number = [](auto count) { return " " + std::to_string(count); };
     return lock + " number-" + lock + number(in.plan.threads) + number(limit.count()) +
            number(last) + number(in.plan.hold_us) + number(in.plan.pause_us);
@@ -63,13 +69,22 @@ std::vector<std::string> contend_here(fleet const& in, std::string const& words)
     return lines;
 }
 
-void take(fleet& in, std::string language, std::string name, std::vector<std::string> const& lines) {
+void take(
+    fleet& in,
+    std::string language,
+    std::string name,
+    std::vector<std::string> const& lines
+) {
     auto const who = name;
     auto const process = in.record.add_process(std::move(language), std::move(name));
     for (auto const& line : lines) {
         in.record.take(process, line);
         if (line.starts_with("stats ")) {
-            std::printf("  %s was granted what it waited for by: %s\n", who.c_str(), line.substr(6).c_str());
+            std::printf(
+                "  %s was granted what it waited for by: %s\n",
+                who.c_str(),
+                line.substr(6).c_str()
+            );
         }
     }
 }

@@ -93,9 +93,8 @@ task run_all(redis_server& server, asio::any_io_executor executor, std::string v
     java.kill();
     co_await ours.shutdown();
     auto const nothing_left = [&] {
-        return all_done() && std::ranges::all_of(rows, [](row const& one) {
-                   return one.in.under_way == 0;
-               });
+        return all_done() &&
+               std::ranges::all_of(rows, [](row const& one) { return one.in.under_way == 0; });
     };
     BOOST_REQUIRE(co_await co_eventually(30s, nothing_left));
 }

@@ -32,7 +32,10 @@ task succeed_a_killed_holder(
     milliseconds const left{in.probe.pttl(in.key)};
     in.expect(left > 0s && left <= lease, "a killed holder left a lock with a wrong expiry");
     in.expect(co_await in.granted(waiting, lease + soon), "a killed holder has no successor");
-    in.expect(waiting->at - killed > left - early, "a lease was not over when it was granted again");
+    in.expect(
+        waiting->at - killed > left - early,
+        "a lease was not over when it was granted again"
+    );
     in.expect(in.grew(token, waiting->value), "the successor's token is not greater");
     if (waiting->done) {
         co_await waiter.release();
@@ -41,7 +44,9 @@ task succeed_a_killed_holder(
 
 task a_killed_holder_is_succeeded(situation& in) {
     if (in.holds == party::java) {
-        java_peer victim{{.version = in.version, .port = in.server.tcp_port(), .watchdog = renewed_lease}};
+        java_peer victim{
+            {.version = in.version, .port = in.server.tcp_port(), .watchdog = renewed_lease}
+        };
         co_await victim.ready();
         auto const holder = in.kind.java(victim, in.key);
         auto const token = co_await holder->acquire_renewed();
@@ -67,7 +72,10 @@ task a_lease_that_is_not_renewed_ends(situation& in) {
     co_await holder.acquire(lease);
     auto const waiting = in.start(waiter.acquire(long_lease));
     in.expect(co_await in.granted(waiting, lease + soon), "the end of a lease freed nothing");
-    in.expect(waiting->at - granted > lease - early, "a lease was not over when it was granted again");
+    in.expect(
+        waiting->at - granted > lease - early,
+        "a lease was not over when it was granted again"
+    );
     in.expect(!co_await holder.holds(), "a holder does not know that its lease is over");
     in.expect(!co_await holder.release(), "a release after the end of the lease succeeded");
     in.expect(co_await waiter.holds(), "a late release took the lock from its next holder");
@@ -118,7 +126,10 @@ task who_loses_it_by_force_is_told(situation& in) {
     }
     in.expect(told, "the former holder does not learn that the lock was taken");
     in.expect(!co_await holder.release(), "the former holder's release succeeded");
-    in.expect(co_await waiter.holds(), "the former holder's release took the lock from its next holder");
+    in.expect(
+        co_await waiter.holds(),
+        "the former holder's release took the lock from its next holder"
+    );
     in.expect(co_await waiter.release(), "the next holder could not release");
     in.expect(!co_await by_force.force(), "a free lock looked held to whoever forced it");
 }
@@ -132,7 +143,10 @@ task somebody_takes_the_key_away(situation& in, std::function<void()> take_away)
     co_await in.until_parked();
     take_away();
     auto const is_gone = [&] { return !in.probe.exists(in.key); };
-    in.expect(co_await co_eventually(short_lease / 4, is_gone), "the key stays, so this shows nothing");
+    in.expect(
+        co_await co_eventually(short_lease / 4, is_gone),
+        "the key stays, so this shows nothing"
+    );
     in.expect(co_await in.granted(waiting, short_lease + soon), "a key that is gone freed nothing");
     in.expect(in.grew(token, waiting->value), "the token did not grow");
     in.expect(!co_await holder.release(), "the release of a lock that was gone succeeded");
@@ -171,15 +185,13 @@ std::vector<check> lock_loss_checks() {
         {"a_lease_that_is_not_renewed_ends", begins::both, &a_lease_that_is_not_renewed_ends},
         {"a_renewed_lock_stays_its_holders", begins::both, &a_renewed_lock_stays_its_holders},
         {"who_loses_it_by_force_is_told", begins::both, &who_loses_it_by_force_is_told},
-        {"a_key_that_is_deleted_frees_the_lock",
-         begins::both,
-         &a_key_that_is_deleted_frees_the_lock},
+        {"a_key_that_is_deleted_frees_the_lock", begins::both, &a_key_that_is_deleted_frees_the_lock
+        },
         {"a_key_that_expires_early_frees_the_lock",
          begins::both,
          &a_key_that_expires_early_frees_the_lock},
-        {"a_holder_learns_that_its_key_is_gone",
-         begins::both,
-         &a_holder_learns_that_its_key_is_gone},
+        {"a_holder_learns_that_its_key_is_gone", begins::both, &a_holder_learns_that_its_key_is_gone
+        },
     };
 }
 

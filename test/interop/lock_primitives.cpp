@@ -9,9 +9,10 @@ primitive lock_like(std::string name, bool has_tokens) {
         .name = name,
         .has_tokens = has_tokens,
         .ours = &our_lock_actor,
-        .java = [name, has_tokens](java_peer& by, std::string const& key) {
-            return java_lock_actor(by, name, key, has_tokens);
-        },
+        .java =
+            [name, has_tokens](java_peer& by, std::string const& key) {
+                return java_lock_actor(by, name, key, has_tokens);
+            },
         .checks = lock_turn_checks(),
     };
     auto add = [&made](std::vector<check> const& more) {

@@ -22,7 +22,10 @@ task exclusion(situation& in) {
         in.expect(!waiting->done, "the other one did not wait for the release");
         in.expect(co_await first.holds(), "the holder does not know that it is");
         in.expect(co_await first.release(), "the holder could not release");
-        if (!in.expect(co_await in.granted(waiting), "the other one got nothing after the release")) {
+        if (!in.expect(
+                co_await in.granted(waiting),
+                "the other one got nothing after the release"
+            )) {
             co_return;
         }
         in.expect(!co_await first.holds(), "a former holder thinks that it holds the lock");

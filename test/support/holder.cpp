@@ -1,6 +1,6 @@
 // A process that holds a lock and says when its lease is lost. SIGSTOP, SIGCONT and SIGKILL come
-// from outside. With "learned" it has held the lock briefly before, several times. Any other word is
-// the lock's name, which is "a" without it.
+// from outside. With "learned" it has held the lock briefly before, several times. Any other word
+// is the lock's name, which is "a" without it.
 
 #include <holdfast.hpp>
 
@@ -88,7 +88,8 @@ int main(int argc, char** argv) {
     }
     asio::io_context context;
     std::string const word = argc == 3 ? argv[2] : "a";
-    auto holds = word == "learned" ? hold_once_more(context, argv[1]) : hold(context, argv[1], word);
+    auto holds =
+        word == "learned" ? hold_once_more(context, argv[1]) : hold(context, argv[1], word);
     asio::co_spawn(context, std::move(holds), [](std::exception_ptr e) {
         if (e) {
             std::rethrow_exception(e);
