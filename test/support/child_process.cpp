@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -52,16 +53,26 @@ child_process::child_process(std::vector<std::string> argv, child_options option
     }
     output_ = ends[0];
     int const null = open_null();
+    int inputs[2] = {-1, null};
+    if (options.standard_input == child_input::pipe &&
+        ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, inputs) != 0) {
+        throw std::system_error{errno, std::generic_category(), "socketpair"};
+    }
+    input_ = inputs[0];
     standard_streams const streams{
-        .input = null,
+        .input = inputs[1],
         .output = stream_for(options.standard_output, STDOUT_FILENO, null, ends[1]),
         .error = stream_for(options.standard_error, STDERR_FILENO, null, ends[1]),
     };
     int error = 0;
     pid_ = fork_exec(argv, streams, error);
+    if (inputs[1] != null) {
+        ::close(inputs[1]);
+    }
     ::close(null);
     ::close(ends[1]);
     if (pid_ < 0) {
+        close_input();
         ::close(output_);
         throw std::system_error{error, std::generic_category(), "starting " + program_};
     }
@@ -70,6 +81,7 @@ child_process::child_process(std::vector<std::string> argv, child_options option
 child_process::child_process(child_process&& other) noexcept
     : program_{std::move(other.program_)},
       pid_{std::exchange(other.pid_, -1)},
+      input_{std::exchange(other.input_, -1)},
       output_{std::exchange(other.output_, -1)},
       unread_{std::move(other.unread_)},
       status_{std::exchange(other.status_, std::nullopt)} {}
@@ -79,6 +91,7 @@ child_process& child_process::operator=(child_process&& other) noexcept {
         dispose();
         program_ = std::move(other.program_);
         pid_ = std::exchange(other.pid_, -1);
+        input_ = std::exchange(other.input_, -1);
         output_ = std::exchange(other.output_, -1);
         unread_ = std::move(other.unread_);
         status_ = std::exchange(other.status_, std::nullopt);
@@ -96,6 +109,7 @@ void child_process::dispose() noexcept {
         while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
         }
     }
+    close_input();
     if (output_ >= 0) {
         ::close(output_);
     }
@@ -151,6 +165,28 @@ std::optional<std::string> child_process::read_line(milliseconds limit) {
             }
             return std::exchange(unread_, {});
         }
+    }
+}
+
+bool child_process::write_line(std::string const& line) {
+    auto const text = line + "\n";
+    for (std::size_t sent = 0; sent < text.size();) {
+        // The input is a socket, so that a child that has ended raises no SIGPIPE.
+        auto const count = ::send(input_, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
+        if (count < 0 && errno == EINTR) {
+            continue;
+        }
+        if (count < 0) {
+            return false;
+        }
+        sent += static_cast<std::size_t>(count);
+    }
+    return true;
+}
+
+void child_process::close_input() {
+    if (input_ >= 0) {
+        ::close(std::exchange(input_, -1));
     }
 }
 

@@ -12,10 +12,12 @@
 namespace holdfast::test {
 
 enum class child_output { inherit, pipe, discard };
+enum class child_input { none, pipe };
 
 struct child_options {
     child_output standard_output = child_output::pipe;
     child_output standard_error = child_output::inherit;
+    child_input standard_input = child_input::none;
 };
 
 /// Another program, run by a test and ended with it.
@@ -27,7 +29,7 @@ struct child_options {
 /// The child inherits no descriptor but its standard streams: a socket that a child held open
 /// would not be closed for its peer when the test closes it.
 ///
-/// Not thread-safe.
+/// Not thread-safe, except that one thread may read while another one does everything else.
 class child_process {
 public:
     /// Starts `argv[0]`, looked up in PATH. Throws `std::system_error` if it cannot be started.
@@ -46,6 +48,12 @@ public:
     std::optional<std::string> read_line(
         std::chrono::milliseconds limit = std::chrono::seconds{10}
     );
+
+    /// Writes a line to the child, which needs `child_input::pipe`. False if the child has ended.
+    bool write_line(std::string const& line);
+
+    /// The child finds the end of its input.
+    void close_input();
 
     /// All that is left of the output.
     std::string read_all(std::chrono::milliseconds limit = std::chrono::seconds{10});
@@ -70,6 +78,7 @@ private:
 
     std::string program_;
     pid_t pid_ = -1;
+    int input_ = -1;
     int output_ = -1;
     std::string unread_;
     std::optional<int> status_;

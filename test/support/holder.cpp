@@ -1,5 +1,6 @@
 // A process that holds a lock and says when its lease is lost. SIGSTOP, SIGCONT and SIGKILL come
-// from outside. With "learned" it has held the lock briefly before, several times.
+// from outside. With "learned" it has held the lock briefly before, several times. Any other word
+// is the lock's name, which is "a" without it.
 
 #include <holdfast.hpp>
 
@@ -61,11 +62,11 @@ asio::awaitable<void> hold_once_more(asio::io_context& context, std::string url)
     co_await lease.wait_lost();
 }
 
-asio::awaitable<void> hold(asio::io_context& context, std::string url) {
+asio::awaitable<void> hold(asio::io_context& context, std::string url, std::string name) {
     auto settings = holdfast::parse_url(url);
     settings.lease = std::chrono::seconds{1};
     holdfast::client client{context.get_executor(), settings};
-    auto lease = co_await client.lock("a").acquire();
+    auto lease = co_await client.lock(name).acquire();
     asio::steady_timer timer{context};
     auto const before = clock_type::now();  // the pause may come with the next word
     say("token " + std::to_string(lease.token().value));
@@ -82,11 +83,13 @@ asio::awaitable<void> hold(asio::io_context& context, std::string url) {
 
 int main(int argc, char** argv) {
     if (argc != 2 && argc != 3) {
-        std::fprintf(stderr, "usage: %s URL [learned]\n", argv[0]);
+        std::fprintf(stderr, "usage: %s URL [learned | LOCK]\n", argv[0]);
         return 2;
     }
     asio::io_context context;
-    auto holds = argc == 3 ? hold_once_more(context, argv[1]) : hold(context, argv[1]);
+    std::string const word = argc == 3 ? argv[2] : "a";
+    auto holds =
+        word == "learned" ? hold_once_more(context, argv[1]) : hold(context, argv[1], word);
     asio::co_spawn(context, std::move(holds), [](std::exception_ptr e) {
         if (e) {
             std::rethrow_exception(e);

@@ -1,0 +1,199 @@
+// Processes of both languages that take one lock in turns, thousands of times.
+
+#include "interop/fleet.hpp"
+
+#include "interop/checks.hpp"
+#include "interop/scoreboard.hpp"
+#include "support/child_process.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <future>
+#include <stdexcept>
+
+using namespace holdfast::test;
+
+namespace {
+
+// Who was not told of a release comes when the lease would have ended, after 30 s.
+constexpr std::chrono::seconds not_told{5};
+
+bool in_full() {
+    auto const* const wanted = std::getenv("HOLDFAST_INTEROP");
+    return wanted != nullptr && std::string{wanted} == "full";
+}
+
+struct fleet_plan {
+    std::string name;
+    int threads;  // of each process
+    std::size_t hand_overs;
+    int hold_us;
+    int pause_us;
+};
+
+struct fleet {
+    redis_server& server;
+    primitive kind;
+    fleet_plan plan;
+    fleet_record record;
+};
+
+std::string words_of(
+    fleet const& in,
+    std::string const& lock,
+    milliseconds limit,
+    std::size_t last
+) {
+    auto const number = [](auto count) { return " " + std::to_string(count); };
+    return lock + " number-" + lock + number(in.plan.threads) + number(limit.count()) +
+           number(last) + number(in.plan.hold_us) + number(in.plan.pause_us);
+}
+
+std::vector<std::string> contend_here(fleet const& in, std::string const& words) {
+    std::vector<std::string> command{HOLDFAST_TEST_CONTENDER, std::to_string(in.server.tcp_port())};
+    for (std::size_t from = 0; from < words.size();) {
+        auto const to = std::min(words.find(' ', from), words.size());
+        command.push_back(words.substr(from, to - from));
+        from = to + 1;
+    }
+    child_process process{command};
+    std::vector<std::string> lines;
+    while (auto const line = process.read_line(10min)) {
+        lines.push_back(*line);
+    }
+    if (process.wait() != 0) {
+        throw std::runtime_error{"a process of ours failed"};
+    }
+    return lines;
+}
+
+void take(
+    fleet& in,
+    std::string language,
+    std::string name,
+    std::vector<std::string> const& lines
+) {
+    auto const who = name;
+    auto const process = in.record.add_process(std::move(language), std::move(name));
+    for (auto const& line : lines) {
+        in.record.take(process, line);
+        if (line.starts_with("stats ")) {
+            std::printf(
+                "  %s was granted what it waited for by: %s\n",
+                who.c_str(),
+                line.substr(6).c_str()
+            );
+        }
+    }
+}
+
+task contend(fleet& in) {
+    auto const executor = co_await asio::this_coro::executor;
+    std::deque<java_peer> peers;
+    for (auto const& version : redisson_versions()) {
+        peers.emplace_back(java_peer_options{
+            .version = version,
+            .port = in.server.tcp_port(),
+            .brief = !in_full(),
+        });
+    }
+    for (auto& peer : peers) {
+        co_await peer.ready();
+        // Alone, so that the code is compiled when the others come.
+        auto const alone = words_of(in, "warm-up", in_full() ? 5'000ms : 300ms, 1'000'000);
+        auto const command = in.kind.name + ".contend " + alone;
+        co_await peer.tell("main", command);
+    }
+    auto const words = words_of(in, "contested", 9min, in.plan.hand_overs);
+    auto const command = in.kind.name + ".contend " + words;
+    std::vector<std::shared_ptr<outcome<java_peer::answer>>> java;
+    for (auto& peer : peers) {
+        java.push_back(start(executor, peer.ask("main", command)));
+    }
+    std::vector<std::future<std::vector<std::string>>> ours;
+    for (int i = 0; i < 2; ++i) {
+        ours.push_back(std::async(std::launch::async, [&] { return contend_here(in, words); }));
+    }
+    auto const all_done = [&] {
+        return std::ranges::all_of(java, [](auto const& one) { return one->done; }) &&
+               std::ranges::all_of(ours, [](auto const& one) {
+                   return one.wait_for(0s) == std::future_status::ready;
+               });
+    };
+    BOOST_REQUIRE(co_await co_eventually(9min, all_done));
+    for (std::size_t i = 0; i < peers.size(); ++i) {
+        auto const version = redisson_versions()[i];
+        BOOST_REQUIRE_MESSAGE(java[i]->value.ok, java[i]->value.text);
+        auto lines = java[i]->value.lines;
+        auto const pauses = co_await peers[i].ask("main", "pauses");
+        lines.insert(lines.end(), pauses.lines.begin(), pauses.lines.end());
+        take(in, "Java", "Redisson " + version, lines);
+    }
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+        auto const lines = ours[i].get();
+        take(in, "C++", "holdfast " + std::to_string(i + 1), lines);
+    }
+}
+
+void run_fleet(fleet_plan const& plan) {
+    redis_server server{{.tcp = true}};
+    fleet in{server, lock_primitive(), plan, {}};
+    std::printf("a mixed fleet, %s:\n", plan.name.c_str());
+    run_with_deadline([&](asio::any_io_executor) { return contend(in); }, 10min);
+    in.record.sort();
+    std::printf("%s", in.record.describe().c_str());
+    std::fflush(stdout);
+
+    auto const violations = in.record.violations();
+    for (auto const& violation : violations) {
+        BOOST_ERROR(violation);
+    }
+    BOOST_TEST(in.record.grants() >= plan.hand_overs);
+    auto const times = in.record.hand_overs();
+    BOOST_REQUIRE(times.size() > plan.hand_overs / 4);
+    BOOST_TEST((times.back() < not_told), "somebody was not told of a release");
+    bool const good = violations.empty() && times.back() < not_told;
+    scoreboard::of_this_run().add({in.kind.name, "both", "mixed fleet"}, good);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_mixed_fleet_with_pauses) {
+    run_fleet({
+        .name = "with pauses",
+        .threads = 3,
+        .hand_overs = in_full() ? 10'000U : 400U,
+        .hold_us = 500,
+        .pause_us = 4'000,
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_mixed_fleet_without_pauses) {
+    run_fleet({
+        .name = "without pauses",
+        .threads = 3,
+        .hand_overs = in_full() ? 10'000U : 800U,
+        .hold_us = 0,
+        .pause_us = 0,
+    });
+}
+
+// The record finds what it is to find.
+BOOST_AUTO_TEST_CASE(a_fleet_record_finds_what_is_wrong) {
+    auto const violations_of = [](std::vector<std::string> const& lines) {
+        fleet_record record;
+        auto const process = record.add_process("C++", "one");
+        for (auto const& line : lines) {
+            record.take(process, line);
+        }
+        record.sort();
+        return record.violations().size();
+    };
+    std::string const first = "grant 0 0 10 20 5 0";
+    BOOST_TEST(violations_of({"grant 1 5 25 40 6 1", first}) == 0U);
+    BOOST_TEST(violations_of({first, "grant 1 5 19 40 6 1"}) == 1U);  // two holders
+    BOOST_TEST(violations_of({first, "grant 1 5 25 40 5 1"}) == 1U);  // the token of another
+    BOOST_TEST(violations_of({first, "grant 1 5 25 40 6 0"}) == 1U);  // a lost update
+}

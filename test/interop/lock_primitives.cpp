@@ -1,0 +1,38 @@
+#include "interop/checks.hpp"
+
+namespace holdfast::test {
+
+namespace {
+
+primitive lock_like(std::string name, bool has_tokens) {
+    primitive made{
+        .name = name,
+        .has_tokens = has_tokens,
+        .ours = &our_lock_actor,
+        .java =
+            [name, has_tokens](java_peer& by, std::string const& key) {
+                return java_lock_actor(by, name, key, has_tokens);
+            },
+        .checks = lock_turn_checks(),
+    };
+    auto add = [&made](std::vector<check> const& more) {
+        made.checks.insert(made.checks.end(), more.begin(), more.end());
+    };
+    add(lock_loss_checks());
+    if (has_tokens) {
+        add(lock_token_checks());
+    }
+    return made;
+}
+
+}  // namespace
+
+primitive lock_primitive() {
+    return lock_like("lock", true);
+}
+
+primitive plain_lock_primitive() {
+    return lock_like("plain_lock", false);
+}
+
+}  // namespace holdfast::test
