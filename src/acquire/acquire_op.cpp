@@ -183,7 +183,8 @@ void acquire_op::refuse() {
 void acquire_op::let_others_join() {
     for (auto const& other : all_.waiting_like(*this)) {
         if (auto* const held = all_.held().of_owner(*what_.on, what_.who)) {
-            other->join(*held, false);
+            // This one's queue looks when it has been served.
+            other->join(*held, what_.on->speaks->queues_each());
         }
     }
 }

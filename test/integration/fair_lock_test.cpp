@@ -274,16 +274,25 @@ BOOST_AUTO_TEST_CASE(a_lock_without_an_end_goes_to_the_first_one_after_a_while) 
     });
 }
 
-BOOST_AUTO_TEST_CASE(with_memory_full_one_waits_without_a_place_and_the_others_go_on) {
+BOOST_AUTO_TEST_CASE(with_memory_full_those_who_wait_are_served_and_one_that_comes_gets_no_place) {
     with_server([](redis_server& server, asio::any_io_executor executor) -> task {
         holdfast::client client{executor, with_patience(server, 400ms)};
         auto probe = server.probe();
         auto lease = co_await client.fair_lock("L").acquire();
+        std::vector<int> served;
+        for (int i = 0; i < 2; ++i) {
+            auto lock = client.fair_lock("L");
+            asio::co_spawn(executor, take_in_turn(lock, i, served), asio::detached);
+            BOOST_TEST(co_await co_eventually(5s, [&] { return queued(probe, i + 1); }));
+        }
         probe.cmd("CONFIG", "SET", "maxmemory", "1");
-        auto const [ec, none] = co_await client.fair_lock("L").try_acquire_for(500ms, as_result);
+        auto const [ec, none] = co_await client.fair_lock("L").try_acquire_for(600ms, as_result);
         BOOST_TEST(!ec, ec.message());
         BOOST_TEST(!none);
+        BOOST_TEST(queued(probe, 2));
         co_await lease.release();
+        BOOST_TEST(co_await co_eventually(5s, [&] { return served.size() == 2; }));
+        BOOST_TEST(served == (std::vector{0, 1}), boost::test_tools::per_element());
         probe.cmd("CONFIG", "SET", "maxmemory", "0");
         auto next = co_await client.fair_lock("L").acquire();
         co_await next.release();

@@ -20,6 +20,7 @@ public:
     fair_judge(world& in, server& of, std::function<void(sometimes)> reached);
 
     void set_patience(nanos patience) noexcept { patience_ = patience; }
+    [[nodiscard]] nanos patience() const noexcept { return patience_; }
     /// Times on the server mean nothing for a while.
     void on_clock_step() noexcept { last_step_ = in_.now(); }
     /// Before a script that may change the queue.

@@ -146,7 +146,7 @@ oracle::waiter_ref oracle::on_waits(
 ) {
     waiters_.push_back({&of, lock, in_.now(), patient, in_order});
     if (server_.data().pttl(lock) == -2) {
-        watch_waiters(lock, in_.now() + slowest_wake_up_);
+        watch_waiters(lock, in_.now() + slowest_wake_up(lock));
     }
     return std::prev(waiters_.end());
 }

@@ -65,6 +65,10 @@ public:
 
     /// The longest time for which a lock may be free while somebody waits for it, undisturbed.
     void set_slowest_wake_up(nanos limit) noexcept { slowest_wake_up_ = limit; }
+    [[nodiscard]] nanos slowest_wake_up(std::string_view lock) const {
+        // A fair lock waits for those who are silent, too.
+        return slowest_wake_up_ + (is_fair(lock) ? 2 * fair_.patience() : 0ns);
+    }
     /// Leases, and how long before its deadline a lease is reported as lost.
     void set_lease(nanos lease, nanos loss_margin) noexcept {
         lease_ = lease;

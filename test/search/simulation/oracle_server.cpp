@@ -282,7 +282,7 @@ void oracle::on_maybe_free(std::string const& lock) {
         if (known.free_since < 0ns) {
             known.free_since = in_.now();
         }
-        watch_waiters(lock, in_.now() + slowest_wake_up_);
+        watch_waiters(lock, in_.now() + slowest_wake_up(lock));
     }
 }
 
@@ -304,7 +304,7 @@ void oracle::watch_waiters(std::string const& lock, nanos when) {
                 return;
             }
             if (known.free_since < 0ns) {
-                known.free_since = in_.now() - slowest_wake_up_;
+                known.free_since = in_.now() - slowest_wake_up(lock);
             }
             if (disturbed()) {
                 watch_waiters(lock, in_.now() + 1s);
@@ -318,7 +318,7 @@ void oracle::watch_waiters(std::string const& lock, nanos when) {
                 auto const since =
                     std::max({known.free_since, last_disturbance_, one.since, one.of->free_since()}
                     );
-                if (in_.now() - since >= slowest_wake_up_) {
+                if (in_.now() - since >= slowest_wake_up(lock)) {
                     in_.violation(fmt::format(
                         "{} has been free for {:.3f} s, and p{} waits for it",
                         lock,
@@ -327,7 +327,7 @@ void oracle::watch_waiters(std::string const& lock, nanos when) {
                     ));
                     return;
                 }
-                soonest = std::min(soonest, since + slowest_wake_up_);
+                soonest = std::min(soonest, since + slowest_wake_up(lock));
             }
             if (soonest != nanos::max()) {
                 watch_waiters(lock, soonest);

@@ -70,17 +70,21 @@ if not ours and (not free or head and head ~= holder) then
             end
         end
         if ahead then
+            -- First, because a server without memory refuses scripts that begin with a write that grows.
+            redis.pcall('PEXPIRE', trust, string.format('%.0f', 60000 + patience))
             -- Who is far behind does not have to be heard of so often.
-            look = math.min(look * math.max(1, ahead / 16), 5000)
+            look = math.min(look * math.max(1, ahead / 16), math.max(look, 5000))
             local trusted = ms + 4 * look
             -- A waiter of Redisson's takes as much from the deadlines behind it when it gets the lock.
             redis.pcall('ZADD', deadlines, string.format('%.0f', trusted + 300000 * others), holder)
-            redis.pcall('ZADD', trust, string.format('%.0f', trusted), holder)
+            local heard = redis.pcall('ZADD', trust, string.format('%.0f', trusted), holder)
             redis.pcall('PEXPIRE', trust, string.format('%.0f', 60000 + patience))
             -- Redisson lets them stay for ever. It looks at them more often than once a day while it uses them.
             redis.pcall('PEXPIRE', queue, '86400000')
             redis.pcall('PEXPIRE', deadlines, '86400000')
-            place = string.format(' 1 %.0f 0', time)
+            if type(heard) == 'number' then
+                place = string.format(' 1 %.0f 0', time)
+            end
         end
         if free then
             local trusted = call('ZSCORE', trust, head)
@@ -117,8 +121,12 @@ if usual_key then
     learned = ' 1 ' .. lease .. ' ' .. (usual and string.format('%.0f', usual) or unknown)
 end
 
+if head then
+    -- Before anything that grows: one who waits gets the lock also if the server has no memory.
+    drop(holder)
+end
 local count = '1'
--- The first write: a server without memory refuses it.
+-- For one who did not wait the first write: a server without memory refuses it.
 --#include take_tokens.lua
 if not token then
     return nonce .. ' 2'
@@ -133,8 +141,5 @@ if free or remaining < tonumber(lease) then
         end
         return kept
     end
-end
-if head then
-    drop(holder)
 end
 return nonce .. ' 1 ' .. token .. learned

@@ -9,19 +9,19 @@ local holder, leaves, patience, holds, mean = unpack(ARGV)
 local nonce = ARGV[#ARGV]
 patience = tonumber(patience)
 
+local ms
+--#include fair_queue.lua
+if leaves == '1' then
+    drop(holder)
+end
 local ours = call('HDEL', lock, holder) == 1
 local told = 1
-if leaves == '1' or call('EXISTS', lock, queue) == 1 then
-    -- The lock may be free by now. A user who lacks a right for the rest must not be told otherwise.
+if call('EXISTS', queue) == 1 and call('EXISTS', lock) == 0 then
+    -- The lock is free by now. A user who lacks a right for the rest must not be told otherwise.
     local done = pcall(function()
         local now = call('TIME')
-        local ms = math.floor((now[1] * 1000000 + now[2]) / 1000)
---#include fair_queue.lua
-        if leaves == '1' then
-            drop(holder)
-        end
-        local free = call('EXISTS', lock) == 0
-        local head = free and first_waiter(true)
+        ms = math.floor((now[1] * 1000000 + now[2]) / 1000)
+        local head = first_waiter(true)
         if head then
             told = redis.pcall('PUBLISH', channel .. ':' .. head, '0')
         end
