@@ -11,7 +11,7 @@
 
 namespace holdfast {
 
-/// What `lock::inspect()` found.
+/// What `inspect()` of a lock found.
 struct lock_info {
     /// Whether somebody holds the lock.
     bool held = false;
@@ -30,7 +30,8 @@ struct lock_info {
     /// reserved for the next ones; zero if there is none.
     fencing_token last_token;
     /// The number of clients in the server's queue, which get the lock in order. A client is in it
-    /// once, however many of its operations wait. Zero without `config::hand_over`.
+    /// once, however many of its operations wait; in that of a `fair_lock`, once for each. Of a
+    /// `lock` without `config::hand_over` it is zero.
     std::size_t waiting_clients = 0;
     /// The number of operations of this client that wait for the lock.
     std::size_t local_waiters = 0;
