@@ -42,7 +42,11 @@ asio::awaitable<void> co_main(holdfast::config config) {
     std::vector<int> done;
     for (int number = 0; number < 6; ++number) {
         auto& taken_by = number % 2 == 0 ? here : there;
-        asio::co_spawn(executor, do_job(taken_by.fair_lock("printer"), number, done), asio::detached);
+        asio::co_spawn(
+            executor,
+            do_job(taken_by.fair_lock("printer"), number, done),
+            asio::detached
+        );
         // The next one comes when this one stands in the queue.
         for (auto queue = co_await printer.inspect();
              queue.waiting_clients <= static_cast<std::size_t>(number);

@@ -57,9 +57,8 @@ void wait_queues::on_empty(wait_queue& which) {
 
 void wait_queues::close(wait_queue& which) noexcept {
     auto const [first, end] = queues_.equal_range(target_key{*which.on()});
-    auto const at = std::find_if(first, end, [&](auto const& each) {
-        return each.second.get() == &which;
-    });
+    auto const at =
+        std::find_if(first, end, [&](auto const& each) { return each.second.get() == &which; });
     if (at != end) {
         // The key is a name in the queue.
         auto const closed = std::move(at->second);

@@ -106,11 +106,7 @@ private:
     }
 
     static void add_queue_keys(call& to, target const& on) {
-        to.key(on.lock)
-            .key(on.channel())
-            .key(on.queue())
-            .key(on.waiters())
-            .key(trust_of(on));
+        to.key(on.lock).key(on.channel()).key(on.queue()).key(on.waiters()).key(trust_of(on));
     }
 
     static std::string trust_of(target const& on) {

@@ -129,10 +129,8 @@ call hash_lock::renew_many(std::span<member const> all, nanos timeout) const {
     return sent;
 }
 
-std::optional<loss_reason> hash_lock::read_renew_many(
-    script_reply const& reply,
-    std::size_t number
-) const {
+std::optional<loss_reason> hash_lock::read_renew_many(script_reply const& reply, std::size_t number)
+    const {
     auto const digits = reply.text(0);
     switch (number < digits.size() ? digits[number] : '-') {
         case '1': return loss_reason::none;

@@ -19,10 +19,8 @@ class hash_lock : public primitive {
 public:
     [[nodiscard]] call renew(renewal const& what) const final;
     [[nodiscard]] renew_reply read_renew(script_reply const& reply) const final;
-    [[nodiscard]] call renew_many(
-        std::span<member const> all,
-        std::chrono::nanoseconds timeout
-    ) const final;
+    [[nodiscard]] call renew_many(std::span<member const> all, std::chrono::nanoseconds timeout)
+        const final;
     [[nodiscard]] std::optional<loss_reason> read_renew_many(
         script_reply const& reply,
         std::size_t number

@@ -168,8 +168,8 @@ public:
         std::uint32_t tokens = 1;
         /// Respects the queue. Without it, the script uses what the first version used.
         bool hand_over = false;
-        /// If it is refused: takes a place in the queue, which it loses if it does not claim the lock
-        /// within this time. Zero: none.
+        /// If it is refused: takes a place in the queue, which it loses if it does not claim the
+        /// lock within this time. Zero: none.
         millis window{0};
         /// The place it had before; zero: none.
         std::uint64_t score = 0;

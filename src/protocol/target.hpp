@@ -48,8 +48,8 @@ private:
     std::array<std::uint16_t, 4> ends_{};
 };
 
-/// The target of the name `prefix + name`, whose parts begin with these words. Invalid if the name is
-/// not allowed.
+/// The target of the name `prefix + name`, whose parts begin with these words. Invalid if the name
+/// is not allowed.
 [[nodiscard]] target make_target(
     primitive const& speaks,
     target_kind kind,

@@ -38,7 +38,11 @@ task take_in_turn(holdfast::fair_lock lock, int number, std::vector<int>& served
 }
 
 // As Redisson's acquire script leaves one that has to wait.
-void queue_from_java(redis_probe& probe, std::string const& thread, std::chrono::milliseconds wait) {
+void queue_from_java(
+    redis_probe& probe,
+    std::string const& thread,
+    std::chrono::milliseconds wait
+) {
     auto const now = std::chrono::duration_cast<std::chrono::milliseconds>(
         std::chrono::system_clock::now().time_since_epoch()
     );

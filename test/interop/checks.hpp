@@ -131,15 +131,20 @@ struct primitive {
 /// A new primitive is a function here, a line in `all_primitives` and the peer's commands.
 primitive lock_primitive();        // RFencedLock
 primitive plain_lock_primitive();  // RLock
+primitive fair_lock_primitive();   // RFairLock
 
 inline std::vector<primitive> all_primitives() {
-    return {lock_primitive(), plain_lock_primitive()};
+    return {lock_primitive(), plain_lock_primitive(), fair_lock_primitive()};
 }
 
 /// The parts of the table of checks of a lock.
 std::vector<check> lock_turn_checks();
 std::vector<check> lock_loss_checks();
 std::vector<check> lock_token_checks();
+std::vector<check> fair_lock_checks();
+
+/// `./dev interop`, not the short form.
+bool in_full();
 
 std::string channel_of(std::string const& lock);
 std::string_view to_string(party which);

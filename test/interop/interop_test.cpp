@@ -85,7 +85,7 @@ task run_all(redis_server& server, asio::any_io_executor executor, std::string v
         asio::co_spawn(executor, run(one), asio::detached);
     }
     auto const all_done = [&] { return std::ranges::all_of(rows, &row::done); };
-    co_await co_eventually(120s, all_done);
+    co_await co_eventually(in_full() ? 600s : 120s, all_done);
     for (auto& one : rows) {
         judge(one);
     }
@@ -105,5 +105,5 @@ BOOST_DATA_TEST_CASE(checks, data::make(redisson_versions()), version) {
     auto const with_version = [&](redis_server& server, asio::any_io_executor executor) {
         return run_all(server, executor, version);
     };
-    with_server({.tcp = true}, with_version, 170s);
+    with_server({.tcp = true}, with_version, in_full() ? 650s : 170s);
 }

@@ -4,11 +4,13 @@ namespace holdfast::test {
 
 namespace {
 
-primitive lock_like(std::string name, bool has_tokens) {
+using make_ours = std::unique_ptr<lock_actor> (*)(client&, std::string const&);
+
+primitive lock_like(std::string name, bool has_tokens, make_ours ours = &our_lock_actor) {
     primitive made{
         .name = name,
         .has_tokens = has_tokens,
-        .ours = &our_lock_actor,
+        .ours = ours,
         .java =
             [name, has_tokens](java_peer& by, std::string const& key) {
                 return java_lock_actor(by, name, key, has_tokens);
@@ -33,6 +35,13 @@ primitive lock_primitive() {
 
 primitive plain_lock_primitive() {
     return lock_like("plain_lock", false);
+}
+
+primitive fair_lock_primitive() {
+    auto made = lock_like("fair_lock", false, &our_fair_lock_actor);
+    auto const more = fair_lock_checks();
+    made.checks.insert(made.checks.end(), more.begin(), more.end());
+    return made;
 }
 
 }  // namespace holdfast::test

@@ -62,11 +62,20 @@ asio::awaitable<void> hold_once_more(asio::io_context& context, std::string url)
     co_await lease.wait_lost();
 }
 
+// In its turn, of a fair lock, if the name begins so.
+asio::awaitable<holdfast::lease> acquire(holdfast::client& client, std::string name) {
+    if (name.starts_with("fair_lock")) {
+        co_return co_await client.fair_lock(name).acquire();
+    }
+    co_return co_await client.lock(name).acquire();
+}
+
 asio::awaitable<void> hold(asio::io_context& context, std::string url, std::string name) {
     auto settings = holdfast::parse_url(url);
     settings.lease = std::chrono::seconds{1};
     holdfast::client client{context.get_executor(), settings};
-    auto lease = co_await client.lock(name).acquire();
+    auto acquisition = acquire(client, name);
+    auto lease = co_await std::move(acquisition);
     asio::steady_timer timer{context};
     auto const before = clock_type::now();  // the pause may come with the next word
     say("token " + std::to_string(lease.token().value));

@@ -83,7 +83,14 @@ std::string const& faults::some_lock() {
 
 std::string faults::some_script() {
     return dice().one_of<char const*>(
-        {"", "lock.acquire", "lock.acquire", "lock.renew", "lock.renew_many", "lock.release", "fair_lock.acquire", "fair_lock.release"}
+        {"",
+         "lock.acquire",
+         "lock.acquire",
+         "lock.renew",
+         "lock.renew_many",
+         "lock.release",
+         "fair_lock.acquire",
+         "fair_lock.release"}
     );
 }
 

@@ -28,13 +28,14 @@ void prepare(arena& where) {
     // A long lease shows a lost wake-up: its end comes too late to hide it.
     where.set_lease(dice.one_of({1'000ms, 1'000ms, 1'500ms, 3'000ms, 30'000ms, 3'600'000ms}));
     all.client.fallback_poll_interval = dice.one_of({100ms, 5'000ms, 600'000ms});
-    // A waiter of a fair lock is heard of four times in that time: not for ever behind a long lease.
+    // A waiter of a fair lock is heard of four times in that time: not for ever behind a long
+    // lease.
     auto const often = dice.chance(40);
     where.set_patience(
-        where.all().lease > 1min   ? 60'000ms
-        : where.all().lease > 10s  ? 4'000ms
-        : often                    ? 400ms
-                                   : 2'000ms
+        where.all().lease > 1min  ? 60'000ms
+        : where.all().lease > 10s ? 4'000ms
+        : often                   ? 400ms
+                                  : 2'000ms
     );
     all.client.learned_lease_min = dice.one_of({0ms, 1'000ms});
     all.client.reconnect_max = dice.one_of({200ms, 2'000ms});

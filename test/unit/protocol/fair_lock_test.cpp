@@ -1,5 +1,5 @@
-// How the library speaks of a fair lock: the names of Redisson, and which script gets which keys and
-// arguments.
+// How the library speaks of a fair lock: the names of Redisson, and which script gets which keys
+// and arguments.
 
 #include "protocol/fair_lock.hpp"
 
@@ -58,8 +58,7 @@ BOOST_AUTO_TEST_CASE(names_are_those_of_redisson) {
     BOOST_TEST(tagged.lock == "p:a{b}c");
     BOOST_TEST(tagged.queue() == "redisson_lock_queue:p:a{b}c");
     BOOST_TEST(
-        fair_lock_protocol().channel_of_waiter(on, id) ==
-        "redisson_lock__channel:{foo}:" + holder
+        fair_lock_protocol().channel_of_waiter(on, id) == "redisson_lock__channel:{foo}:" + holder
     );
     BOOST_TEST(!make_fair_lock_target("", "").valid());
 }
@@ -95,8 +94,8 @@ BOOST_AUTO_TEST_CASE(the_calls_name_what_they_touch) {
     BOOST_TEST(
         typed(speaks.release(
             {.on = on, .id = id, .timeout = 3s, .window = 2s, .held = {3, 50us}, .patience = 2s}
-        )) == "fair_lock.release 6 " + release_keys + " holdfast_hold:{foo} " + holder +
-                  " 1 2000 3 50"
+        )) ==
+        "fair_lock.release 6 " + release_keys + " holdfast_hold:{foo} " + holder + " 1 2000 3 50"
     );
     BOOST_TEST(
         typed(speaks.inspect(on, 3s, false)) ==

@@ -1,5 +1,5 @@
-// What the kinds of locks have in common that are a hash with the holder as its only field: renewals,
-// and what the replies mean.
+// What the kinds of locks have in common that are a hash with the holder as its only field:
+// renewals, and what the replies mean.
 
 #include "protocol/hash_lock.hpp"
 

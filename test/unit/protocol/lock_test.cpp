@@ -174,7 +174,8 @@ BOOST_AUTO_TEST_CASE(the_other_calls_name_what_they_touch) {
         typed(speaks.inspect(on, 3s, false)) == "lock.inspect 2 foo redisson_lock_token:{foo}"
     );
     BOOST_TEST(
-        typed(speaks.force_release(on, 3s, 2s)) == "lock.force_release 2 foo redisson_lock__channel:{foo}"
+        typed(speaks.force_release(on, 3s, 2s)) ==
+        "lock.force_release 2 foo redisson_lock__channel:{foo}"
     );
     BOOST_TEST((speaks.renew({.on = on, .id = id, .lease = 30s, .timeout = 5s}).timeout() == 5s));
     BOOST_TEST((speaks.release({.on = on, .id = id, .timeout = 6s}).timeout() == 6s));

@@ -23,7 +23,7 @@ if call('EXISTS', queue) == 1 and call('EXISTS', lock) == 0 then
         ms = math.floor((now[1] * 1000000 + now[2]) / 1000)
         local head = first_waiter(true)
         if head then
-            told = redis.pcall('PUBLISH', channel .. ':' .. head, '0')
+            told = tell(head)
         end
     end)
     if not done then

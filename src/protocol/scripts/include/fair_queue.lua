@@ -44,6 +44,19 @@ local function is_gone(head, free, gone_client)
     return since and tonumber(since) <= ms
 end
 
+-- The lock is free: the first one is told. If it does not listen, the next one is told, too, so that it learns how long to wait.
+local function tell(head)
+    local told = redis.pcall('PUBLISH', channel .. ':' .. head, '0')
+    if told == 0 then
+        for _, waiter in ipairs(call('LRANGE', queue, 1, 15)) do
+            if redis.pcall('PUBLISH', channel .. ':' .. waiter, '0') ~= 0 then
+                break
+            end
+        end
+    end
+    return told
+end
+
 -- The first one in the queue that has not gone, or is `holder`.
 local function first_waiter(free)
     local head, gone_client
