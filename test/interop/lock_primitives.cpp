@@ -1,5 +1,7 @@
 #include "interop/checks.hpp"
 
+#include <vector>
+
 namespace holdfast::test {
 
 namespace {
@@ -39,6 +41,17 @@ primitive plain_lock_primitive() {
 
 primitive fair_lock_primitive() {
     auto made = lock_like("fair_lock", false, &our_fair_lock_actor);
+    // Redisson gives back a fair lock that is gone as if it had it.
+    std::erase_if(made.checks, [](check const& one) {
+        return one.name == "a_holder_learns_that_its_key_is_gone";
+    });
+    for (auto& one : made.checks) {
+        // 3.23.5 tells its waiters to sleep for minutes, whenever the holder's lease ends.
+        if (one.name == "a_killed_holder_is_succeeded" ||
+            one.name == "a_lease_that_is_not_renewed_ends") {
+            one.who = begins::java;
+        }
+    }
     auto const more = fair_lock_checks();
     made.checks.insert(made.checks.end(), more.begin(), more.end());
     return made;

@@ -50,23 +50,25 @@ if not ours and (not free or head and head ~= holder) then
     local look = patience / 4
     local place = ' 0 0 0'
     if waits == '1' then
-        local ahead, others = nil, 0
+        local ahead, last_deadline = nil, 0
         for i, waiter in ipairs(call('LRANGE', queue, 0, 31)) do
             if waiter == holder then
                 ahead = i - 1
                 break
             end
-            others = others + (call('ZSCORE', trust, waiter) and 0 or 1)
+            if not call('ZSCORE', trust, waiter) then
+                last_deadline = math.max(last_deadline, tonumber(call('ZSCORE', deadlines, waiter)) or 0)
+            end
         end
         if not ahead then
             local length = call('LLEN', queue)
             -- In the queue, and far behind.
             if length > 32 and call('ZSCORE', trust, holder) then
-                ahead, others = length, length
+                ahead, last_deadline = length, ms + 86400000
             else
                 local added = redis.pcall('RPUSH', queue, holder)
                 ahead = type(added) == 'number' and length
-                others = others + math.max(length - 32, 0)
+                last_deadline = length > 32 and ms + 86400000 or last_deadline
             end
         end
         if ahead then
@@ -75,8 +77,17 @@ if not ours and (not free or head and head ~= holder) then
             -- Who is far behind does not have to be heard of so often.
             look = math.min(look * math.max(1, ahead / 16), math.max(look, 5000))
             local trusted = ms + 4 * look
-            -- A waiter of Redisson's takes as much from the deadlines behind it when it gets the lock.
-            redis.pcall('ZADD', deadlines, string.format('%.0f', trusted + 300000 * others), holder)
+            local deadline = trusted
+            if last_deadline > 0 then
+                -- Each waiter of Redisson's takes its own waiting time from the deadlines behind it when it gets the lock. Theirs is the
+                -- sum of those times, and of when they came: five minutes ago, or while this one was here.
+                local before, since = call('ZSCORE', deadlines, holder), call('ZSCORE', trust, holder)
+                deadline = math.max(last_deadline, ms) + 300000
+                if before and since then
+                    deadline = math.max(deadline, before + math.max(trusted - since, 0))
+                end
+            end
+            redis.pcall('ZADD', deadlines, string.format('%.0f', deadline), holder)
             local heard = redis.pcall('ZADD', trust, string.format('%.0f', trusted), holder)
             redis.pcall('PEXPIRE', trust, string.format('%.0f', 60000 + patience))
             -- Redisson lets them stay for ever. It looks at them more often than once a day while it uses them.
