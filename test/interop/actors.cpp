@@ -21,9 +21,10 @@ namespace {
 
 constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
 
+template <class Lock>
 class our_actor final : public lock_actor {
 public:
-    explicit our_actor(lock on) : lock_{std::move(on)} {}
+    explicit our_actor(Lock on) : lock_{std::move(on)} {}
 
     awaitable<std::uint64_t> acquire(milliseconds lease) override {
         return take({.lease = lease, .renew = false, .owner = me_});
@@ -85,7 +86,7 @@ private:
         return true;
     }
 
-    lock lock_;
+    Lock lock_;
     owner me_ = owner::make();
     std::vector<lease> held_;
 };
@@ -159,7 +160,11 @@ private:
 }  // namespace
 
 std::unique_ptr<lock_actor> our_lock_actor(client& by, std::string const& name) {
-    return std::make_unique<our_actor>(by.lock(name));
+    return std::make_unique<our_actor<lock>>(by.lock(name));
+}
+
+std::unique_ptr<lock_actor> our_fair_lock_actor(client& by, std::string const& name) {
+    return std::make_unique<our_actor<fair_lock>>(by.fair_lock(name));
 }
 
 std::unique_ptr<lock_actor> java_lock_actor(

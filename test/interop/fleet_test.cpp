@@ -20,11 +20,6 @@ namespace {
 // Who was not told of a release comes when the lease would have ended, after 30 s.
 constexpr std::chrono::seconds not_told{5};
 
-bool in_full() {
-    auto const* const wanted = std::getenv("HOLDFAST_INTEROP");
-    return wanted != nullptr && std::string{wanted} == "full";
-}
-
 struct fleet_plan {
     std::string name;
     int threads;  // of each process

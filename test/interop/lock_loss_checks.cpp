@@ -55,6 +55,9 @@ task a_killed_holder_is_succeeded(situation& in) {
         co_return;
     }
     std::vector<std::string> words{HOLDFAST_TEST_HOLDER, in.server.tcp_url(), in.key};
+    if (in.kind.is_fair) {
+        words.emplace_back("fair");
+    }
     child_process victim{words};
     auto const held = [&] { return in.probe.exists(in.key); };
     if (in.expect(co_await co_eventually(soon, held), "the holder did not start")) {

@@ -4,11 +4,12 @@ namespace holdfast::test {
 
 namespace {
 
-primitive lock_like(std::string name, bool has_tokens) {
+primitive lock_like(std::string name, bool has_tokens, bool is_fair = false) {
     primitive made{
         .name = name,
         .has_tokens = has_tokens,
-        .ours = &our_lock_actor,
+        .is_fair = is_fair,
+        .ours = is_fair ? &our_fair_lock_actor : &our_lock_actor,
         .java =
             [name, has_tokens](java_peer& by, std::string const& key) {
                 return java_lock_actor(by, name, key, has_tokens);
@@ -22,6 +23,10 @@ primitive lock_like(std::string name, bool has_tokens) {
     if (has_tokens) {
         add(lock_token_checks());
     }
+    if (is_fair) {
+        add(fair_order_checks());
+        add(fair_absence_checks());
+    }
     return made;
 }
 
@@ -33,6 +38,11 @@ primitive lock_primitive() {
 
 primitive plain_lock_primitive() {
     return lock_like("plain_lock", false);
+}
+
+// Redisson's fair lock has no tokens.
+primitive fair_lock_primitive() {
+    return lock_like("fair_lock", false, true);
 }
 
 }  // namespace holdfast::test

@@ -95,6 +95,7 @@ public final class Peer {
         peer.commands.put("pauses", pauses::report);
         LockCommands.add(peer.commands, "lock", redisson, redisson::getFencedLock);
         LockCommands.add(peer.commands, "plain_lock", redisson, redisson::getLock);
+        LockCommands.add(peer.commands, "fair_lock", redisson, redisson::getFairLock);
         out.println("ready");
 
         var in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
