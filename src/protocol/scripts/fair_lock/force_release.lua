@@ -24,7 +24,7 @@ local done = pcall(function()
 --#include fair_queue.lua
     local head = first_waiter(true)
     if head then
-        told = redis.pcall('PUBLISH', channel .. ':' .. head, '0')
+        told = tell(head)
     end
 end)
 return nonce .. (done and type(told) == 'number' and ' 1 1' or ' 1 0')

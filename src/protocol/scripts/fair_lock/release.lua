@@ -23,7 +23,7 @@ if leaves == '1' or call('EXISTS', lock, queue) == 1 then
         local free = call('EXISTS', lock) == 0
         local head = free and first_waiter(true)
         if head then
-            told = redis.pcall('PUBLISH', channel .. ':' .. head, '0')
+            told = tell(head)
         end
     end)
     if not done then

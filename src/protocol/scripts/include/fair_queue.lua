@@ -57,3 +57,16 @@ local function first_waiter(free)
     end
     return head
 end
+
+-- The first one may have died and still be waited for. Then the next one who listens is told, too, and asks until it is his turn.
+local function tell(head)
+    local told = redis.pcall('PUBLISH', channel .. ':' .. head, '0')
+    if told == 0 then
+        for _, waiter in ipairs(call('LRANGE', queue, 1, 31)) do
+            if redis.pcall('PUBLISH', channel .. ':' .. waiter, '0') ~= 0 then
+                break
+            end
+        end
+    end
+    return told
+end
