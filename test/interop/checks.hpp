@@ -63,7 +63,8 @@ struct primitive;
 /// side by side; each has locks of its own.
 struct situation {
     redis_server& server;
-    client& ours;
+    client& ours;   // is woken by a message, or not soon
+    client& usual;  // has the settings that clients begin with
     java_peer& java;
     asio::any_io_executor executor;
     std::string version;
@@ -90,6 +91,9 @@ struct situation {
     lock_actor& holder() { return actor(holds, key); }
     lock_actor& waiter() { return actor(waits(), key); }
 
+    /// The same with the client that has the usual settings, if it is one of ours.
+    lock_actor& usual_actor(party of);
+
     /// Lets an actor do something beside the check.
     template <class T>
     std::shared_ptr<outcome<T>> start(asio::awaitable<T> what) {
@@ -100,6 +104,9 @@ struct situation {
     /// Returns once somebody listens to the lock's messages, and had time to ask again.
     task until_parked(std::string const& name);
     task until_parked() { return until_parked(key); }
+
+    /// Returns once so many wait for the fair lock, and all of them listen.
+    task until_queued(std::size_t count);
 
     /// Whether it is granted before somebody loses patience.
     template <class T>
@@ -121,8 +128,9 @@ struct check {
 
 /// A kind of object that both sides have.
 struct primitive {
-    std::string name;  // also the prefix of the peer's commands
-    bool has_tokens = true;
+    std::string name;        // also the prefix of the peer's commands
+    bool has_tokens = true;  // on both sides
+    bool is_fair = false;
     std::function<std::unique_ptr<lock_actor>(client&, std::string const&)> ours;
     std::function<std::unique_ptr<lock_actor>(java_peer&, std::string const&)> java;
     std::vector<check> checks;
@@ -141,12 +149,16 @@ inline std::vector<primitive> all_primitives() {
 std::vector<check> lock_turn_checks();
 std::vector<check> lock_loss_checks();
 std::vector<check> lock_token_checks();
-std::vector<check> fair_lock_checks();
-
-/// `./dev interop`, not the short form.
-bool in_full();
+std::vector<check> fair_order_checks();
+std::vector<check> fair_absence_checks();
 
 std::string channel_of(std::string const& lock);
+
+/// The ids of those who wait for a fair lock, the next one first.
+std::vector<std::string> queue_of(redis_probe& probe, std::string const& lock);
+
+/// Whether `HOLDFAST_INTEROP` asks for more than the short form.
+bool in_full();
 std::string_view to_string(party which);
 
 }  // namespace holdfast::test

@@ -90,6 +90,7 @@ struct settings {
     std::int64_t last_number;
     std::int64_t hold_us;
     std::int64_t pause_us;
+    bool is_fair;
 };
 
 struct grant {
@@ -114,7 +115,7 @@ public:
         holdfast::client client{context_.get_executor(), config};
         running_ = chosen_.coroutines;
         for (int i = 0; i < chosen_.coroutines; ++i) {
-            asio::co_spawn(context_, contend(client, i), [&](std::exception_ptr failure) {
+            asio::co_spawn(context_, contend_for(client, i), [&](std::exception_ptr failure) {
                 if (failure) {
                     std::rethrow_exception(failure);
                 }
@@ -152,8 +153,13 @@ public:
     }
 
 private:
-    asio::awaitable<void> contend(holdfast::client& client, int number) {
-        auto const lock = client.lock(chosen_.lock);
+    asio::awaitable<void> contend_for(holdfast::client& client, int number) {
+        return chosen_.is_fair ? contend(client.fair_lock(chosen_.lock), number)
+                               : contend(client.lock(chosen_.lock), number);
+    }
+
+    template <class Lock>
+    asio::awaitable<void> contend(Lock lock, int number) {
         std::int64_t reached = 0;
         while (reached < chosen_.last_number && now_ns() < chosen_.end_ns) {
             grant one{.coroutine = number, .called = now_ns()};
@@ -192,10 +198,10 @@ private:
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 9) {
+    if (argc != 9 && argc != 10) {
         std::fprintf(
             stderr,
-            "usage: %s PORT LOCK NUMBER COROUTINES MS LAST_NUMBER HOLD_US PAUSE_US\n",
+            "usage: %s PORT LOCK NUMBER COROUTINES MS LAST_NUMBER HOLD_US PAUSE_US [fair]\n",
             argv[0]
         );
         return 2;
@@ -209,6 +215,7 @@ int main(int argc, char** argv) {
         .last_number = std::stoll(argv[6]),
         .hold_us = std::stoll(argv[7]),
         .pause_us = std::stoll(argv[8]),
+        .is_fair = argc == 10,
     }};
     pause_watch pauses;
     one.run();

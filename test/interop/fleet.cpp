@@ -61,6 +61,7 @@ void fleet_record::sort() {
 
 std::vector<std::string> fleet_record::violations(std::size_t most) const {
     std::vector<std::string> found;
+    std::uint64_t last = 0;
     auto const note = [&](std::size_t index, std::string_view what) {
         if (found.size() < most) {
             auto const& by = processes_[grants_[index].process].name;
@@ -74,11 +75,24 @@ std::vector<std::string> fleet_record::violations(std::size_t most) const {
         if (i > 0 && grants_[i].granted < grants_[i - 1].releasing) {
             note(i, "granted before the holder before it released");
         }
-        if (i > 0 && grants_[i].token <= grants_[i - 1].token) {
-            note(i, fmt::format("token {} after {}", grants_[i].token, grants_[i - 1].token));
+        auto const token = grants_[i].token;
+        if (token == 0 && !all_have_tokens_) {
+            continue;
         }
+        if (i > 0 && token <= last) {
+            note(i, fmt::format("token {} after {}", token, last));
+        }
+        last = token;
     }
     return found;
+}
+
+nanoseconds fleet_record::longest_wait() const {
+    nanoseconds longest{0};
+    for (auto const& one : grants_) {
+        longest = std::max(longest, one.granted - one.called);
+    }
+    return longest;
 }
 
 bool fleet_record::waited(std::size_t index) const {

@@ -25,6 +25,9 @@ public:
         std::int64_t number = 0;  // read under the lock: each is one more than the last
     };
 
+    /// Without tokens of Java's, only those of ours must grow.
+    explicit fleet_record(bool all_have_tokens = true) : all_have_tokens_{all_have_tokens} {}
+
     /// Returns what the lines of the process are noted under.
     std::size_t add_process(std::string language, std::string name);
 
@@ -44,6 +47,8 @@ public:
     /// In order of length.
     std::vector<nanoseconds> hand_overs() const;
 
+    nanoseconds longest_wait() const;
+
     /// Shares and longest waits by language, quantiles of hand-overs, and those that took long.
     std::string describe() const;
 
@@ -62,6 +67,7 @@ private:
     nanoseconds hand_over(std::size_t index) const;
     std::string longest_pauses(nanoseconds from, nanoseconds to) const;
 
+    bool all_have_tokens_;
     std::vector<member> processes_;
     std::vector<grant> grants_;
     std::vector<pause> pauses_;

@@ -53,6 +53,9 @@ std::vector<std::string> contend_here(fleet const& in, std::string const& words)
         command.push_back(words.substr(from, to - from));
         from = to + 1;
     }
+    if (in.kind.is_fair) {
+        command.emplace_back("fair");
+    }
     child_process process{command};
     std::vector<std::string> lines;
     while (auto const line = process.read_line(10min)) {
@@ -132,10 +135,10 @@ task contend(fleet& in) {
     }
 }
 
-void run_fleet(fleet_plan const& plan) {
+void run_fleet(fleet_plan const& plan, primitive const& kind = lock_primitive()) {
     redis_server server{{.tcp = true}};
-    fleet in{server, lock_primitive(), plan, {}};
-    std::printf("a mixed fleet, %s:\n", plan.name.c_str());
+    fleet in{server, kind, plan, fleet_record{!kind.is_fair}};
+    std::printf("a mixed fleet with %s, %s:\n", kind.name.c_str(), plan.name.c_str());
     run_with_deadline([&](asio::any_io_executor) { return contend(in); }, 10min);
     in.record.sort();
     std::printf("%s", in.record.describe().c_str());
@@ -149,7 +152,13 @@ void run_fleet(fleet_plan const& plan) {
     auto const times = in.record.hand_overs();
     BOOST_REQUIRE(times.size() > plan.hand_overs / 4);
     BOOST_TEST((times.back() < not_told), "somebody was not told of a release");
-    bool const good = violations.empty() && times.back() < not_told;
+    bool good = violations.empty() && times.back() < not_told;
+    if (kind.is_fair) {
+        // Each waits for the turns of the others only.
+        bool const fair = in.record.longest_wait() < not_told;
+        BOOST_TEST(fair, "somebody waited for much longer than a turn of all");
+        good = good && fair;
+    }
     scoreboard::of_this_run().add({in.kind.name, "both", "mixed fleet"}, good);
 }
 
@@ -173,6 +182,19 @@ BOOST_AUTO_TEST_CASE(a_mixed_fleet_without_pauses) {
         .hold_us = 0,
         .pause_us = 0,
     });
+}
+
+BOOST_AUTO_TEST_CASE(a_mixed_fleet_with_a_fair_lock) {
+    run_fleet(
+        {
+            .name = "with pauses",
+            .threads = 3,
+            .hand_overs = in_full() ? 10'000U : 400U,
+            .hold_us = 500,
+            .pause_us = 4'000,
+        },
+        fair_lock_primitive()
+    );
 }
 
 // The record finds what it is to find.

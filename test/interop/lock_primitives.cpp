@@ -1,18 +1,15 @@
 #include "interop/checks.hpp"
 
-#include <vector>
-
 namespace holdfast::test {
 
 namespace {
 
-using make_ours = std::unique_ptr<lock_actor> (*)(client&, std::string const&);
-
-primitive lock_like(std::string name, bool has_tokens, make_ours ours = &our_lock_actor) {
+primitive lock_like(std::string name, bool has_tokens, bool is_fair = false) {
     primitive made{
         .name = name,
         .has_tokens = has_tokens,
-        .ours = ours,
+        .is_fair = is_fair,
+        .ours = is_fair ? &our_fair_lock_actor : &our_lock_actor,
         .java =
             [name, has_tokens](java_peer& by, std::string const& key) {
                 return java_lock_actor(by, name, key, has_tokens);
@@ -25,6 +22,18 @@ primitive lock_like(std::string name, bool has_tokens, make_ours ours = &our_loc
     add(lock_loss_checks());
     if (has_tokens) {
         add(lock_token_checks());
+    }
+    if (is_fair) {
+        for (auto& one : made.checks) {
+            // 3.23.5 may tell its waiters to sleep until they are told, whenever the holder's lease
+            // ends.
+            if (one.name == "a_killed_holder_is_succeeded" ||
+                one.name == "a_lease_that_is_not_renewed_ends") {
+                one.who = begins::java;
+            }
+        }
+        add(fair_order_checks());
+        add(fair_absence_checks());
     }
     return made;
 }
@@ -39,22 +48,9 @@ primitive plain_lock_primitive() {
     return lock_like("plain_lock", false);
 }
 
+// Redisson's fair lock has no tokens.
 primitive fair_lock_primitive() {
-    auto made = lock_like("fair_lock", false, &our_fair_lock_actor);
-    // Redisson gives back a fair lock that is gone as if it had it.
-    std::erase_if(made.checks, [](check const& one) {
-        return one.name == "a_holder_learns_that_its_key_is_gone";
-    });
-    for (auto& one : made.checks) {
-        // 3.23.5 tells its waiters to sleep for minutes, whenever the holder's lease ends.
-        if (one.name == "a_killed_holder_is_succeeded" ||
-            one.name == "a_lease_that_is_not_renewed_ends") {
-            one.who = begins::java;
-        }
-    }
-    auto const more = fair_lock_checks();
-    made.checks.insert(made.checks.end(), more.begin(), more.end());
-    return made;
+    return lock_like("fair_lock", false, true);
 }
 
 }  // namespace holdfast::test

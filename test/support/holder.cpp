@@ -1,6 +1,6 @@
 // A process that holds a lock and says when its lease is lost. SIGSTOP, SIGCONT and SIGKILL come
 // from outside. With "learned" it has held the lock briefly before, several times. Any other word
-// is the lock's name, which is "a" without it.
+// is the lock's name, which is "a" without it; with "fair" after it, it is a fair lock.
 
 #include <holdfast.hpp>
 
@@ -62,20 +62,13 @@ asio::awaitable<void> hold_once_more(asio::io_context& context, std::string url)
     co_await lease.wait_lost();
 }
 
-// In its turn, of a fair lock, if the name begins so.
-asio::awaitable<holdfast::lease> acquire(holdfast::client& client, std::string name) {
-    if (name.starts_with("fair_lock")) {
-        co_return co_await client.fair_lock(name).acquire();
-    }
-    co_return co_await client.lock(name).acquire();
-}
-
-asio::awaitable<void> hold(asio::io_context& context, std::string url, std::string name) {
+template <class Make>
+asio::awaitable<void> hold(asio::io_context& context, std::string url, Make make) {
     auto settings = holdfast::parse_url(url);
     settings.lease = std::chrono::seconds{1};
     holdfast::client client{context.get_executor(), settings};
-    auto acquisition = acquire(client, name);
-    auto lease = co_await std::move(acquisition);
+    auto lock = make(client);
+    auto lease = co_await lock.acquire();
     asio::steady_timer timer{context};
     auto const before = clock_type::now();  // the pause may come with the next word
     say("token " + std::to_string(lease.token().value));
@@ -91,14 +84,17 @@ asio::awaitable<void> hold(asio::io_context& context, std::string url, std::stri
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 2 && argc != 3) {
-        std::fprintf(stderr, "usage: %s URL [learned | LOCK]\n", argv[0]);
+    if (argc < 2 || argc > 4 || (argc == 4 && std::string{"fair"} != argv[3])) {
+        std::fprintf(stderr, "usage: %s URL [learned | LOCK [fair]]\n", argv[0]);
         return 2;
     }
     asio::io_context context;
-    std::string const word = argc == 3 ? argv[2] : "a";
-    auto holds =
-        word == "learned" ? hold_once_more(context, argv[1]) : hold(context, argv[1], word);
+    std::string const word = argc > 2 ? argv[2] : "a";
+    auto const make = [&](holdfast::client& of) { return of.lock(word); };
+    auto const make_fair = [&](holdfast::client& of) { return of.fair_lock(word); };
+    auto holds = word == "learned" ? hold_once_more(context, argv[1])
+                 : argc == 4       ? hold(context, argv[1], make_fair)
+                                   : hold(context, argv[1], make);
     asio::co_spawn(context, std::move(holds), [](std::exception_ptr e) {
         if (e) {
             std::rethrow_exception(e);

@@ -1,6 +1,8 @@
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 
 import java.util.Map;
+import java.util.Timer;
+import java.util.TimerTask;
 import java.util.function.Function;
 import org.redisson.api.RFencedLock;
 import org.redisson.api.RLock;
@@ -57,6 +59,25 @@ final class LockCommands {
             // Wait and lease; a lease of -1 is renewed.
             put("tryFor", (lock, request) ->
                     lock.tryLock(request.integer(1), request.integer(2), MILLISECONDS));
+            // Says whether it was granted before it was interrupted after so many milliseconds.
+            put("lockInterrupted", (lock, request) -> {
+                var thread = Thread.currentThread();
+                var alarm = new Timer(true);
+                alarm.schedule(new TimerTask() {
+                    @Override
+                    public void run() {
+                        thread.interrupt();
+                    }
+                }, request.integer(1));
+                try {
+                    lock.lockInterruptibly();
+                    return true;
+                } catch (InterruptedException e) {
+                    return false;
+                } finally {
+                    alarm.cancel();
+                }
+            });
             put("unlock", (lock, request) -> {
                 lock.unlock();
                 return "unlocked";
