@@ -106,13 +106,14 @@ struct config {
     /// A user who may publish on the clients' channels could forge such a message. The question
     /// costs one round trip for each lock that another client hands over.
     bool confirm_grants = false;
-    /// How long a waiter of a `fair_lock` may be silent and keep its place: a waiter whose process
-    /// has died delays those behind it by no more. 200 ms to 60 s. All clients of a lock need the
-    /// same value, and more than the clocks of Java programs that share it differ from the
-    /// server's.
+    /// How long a waiter that keeps its place in the server's queue by asking again may be silent:
+    /// a waiter whose process has died delays those behind it by no more. 200 ms to 60 s. All
+    /// clients of a lock need the same value, and more than the clocks of Java programs that share
+    /// it differ from the server's. For all kinds but `lock`, whose waiters ask nothing.
     ///
-    /// Each waiter sends four commands in this time; one that is far behind sends fewer.
-    std::chrono::milliseconds fair_waiter_patience{2'000};
+    /// Each waiter of a `fair_lock` sends four commands in this time; one that is far behind sends
+    /// fewer. Of the other kinds the waiters of one client send them together.
+    std::chrono::milliseconds waiter_patience{2'000};
     /// How long the server keeps the token counter of a lock, from the first grant that made it.
     ///
     /// 24 h to 100 years, or `never` to keep counters for ever. A counter that is gone starts again

@@ -16,7 +16,7 @@ namespace holdfast {
 /// A `lock` is fair among C++ programs, and faster: it has one place in the server's queue for all
 /// waiters of a client, and passes from holder to holder. A fair lock has a place for each waiter,
 /// is asked for after each release, and each waiter is heard of some times a second
-/// (`config::fair_waiter_patience`). It is for locks that Java programs share through `RFairLock`,
+/// (`config::waiter_patience`). It is for locks that Java programs share through `RFairLock`,
 /// and for work whose order matters.
 ///
 /// A waiter loses its place when it was silent for too long, as after a connection was down, and

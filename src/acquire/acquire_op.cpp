@@ -247,8 +247,12 @@ void acquire_op::carry_out(acquire_fsm::verdict verdict, lease granted, time_poi
     if (verdict.withdraw && !waits()) {
         all_.withdraw(*this);
     }
-    auto const error =
+    auto error =
         verdict.kind == kind::abort ? error_code{asio::error::operation_aborted} : verdict.error;
+    if (verdict.kind == kind::finish && !error && !what_.on->speaks->leases()) {
+        // An empty lease would not say that nothing was granted.
+        error = asio::error::try_again;
+    }
     handler_.complete(error, std::move(granted));
 }
 

@@ -83,7 +83,7 @@ public:
         sent const& by,
         time_point now
     );
-    /// `tokens` is how many the attempt asked for.
+    /// `tokens` is how many the attempt asked for. Empty where a grant is no lease.
     [[nodiscard]] lease add_hold(
         acquire_op const& op,
         holder_id const& id,

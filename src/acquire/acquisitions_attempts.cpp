@@ -25,7 +25,7 @@ void acquisitions::exec(attempt const& what, exec_handler&& handler) {
         .hand_over = with.hand_over,
         .window = what.window,
         .score = what.score,
-        .patience = settings.fair_waiter_patience,
+        .patience = settings.waiter_patience,
     };
     if (with.learning) {
         asked.learned = {shortest_learned_lease(settings), usual_holds_in_a_lease(what.terms)};
@@ -119,11 +119,14 @@ lease acquisitions::add_hold(
     std::uint32_t tokens,
     time_point now
 ) {
+    client_.count().grants.add();
+    if (!op.on()->speaks->leases()) {
+        return {};
+    }
     auto const token = granted.reply.token;
     auto const& learned = granted.reply.learned;
     auto const& by = granted.by;
     client_.server().tokens.on_granted(token, now);
-    client_.count().grants.add();
     auto const terms = op.terms().learned && learned.lease > millis{0}
                            ? terms_with(client_.settings(), op.terms(), learned.lease)
                            : op.terms();

@@ -215,7 +215,9 @@ void wait_queue::end_all(error_code cause) {
 
 time_point wait_queue::warn_at() const noexcept {
     auto const& head = *waiters_.front();
-    return warned_of_own_lock_ ? time_point::max() : head.started() + long_wait(head);
+    bool const by_itself = on_->speaks->gives() == primitive::grants::exclusive;
+    return warned_of_own_lock_ || !by_itself ? time_point::max()
+                                             : head.started() + long_wait(head);
 }
 
 void wait_queue::warn_of_own_lock() {

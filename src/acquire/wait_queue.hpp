@@ -114,6 +114,8 @@ private:
         time_point now,
         counter& way
     );
+    /// The lock was granted to one of those that wait here.
+    void let_others_follow(time_point now, counter& way);
     void drop_candidate() noexcept;
     [[nodiscard]] std::shared_ptr<candidate> end_candidate() noexcept;
     [[nodiscard]] std::shared_ptr<candidate> const& the_candidate();

@@ -18,8 +18,8 @@ std::shared_ptr<candidate> const& wait_queue::the_candidate() {
         auto& client = all_.client();
         candidate_ = std::make_shared<candidate>(
             client.make_holder_id(),
-            on_->speaks->queues_each() ? client.settings().fair_waiter_patience
-                                       : std::min(wanted.lease, primitive::longest_window),
+            on_->speaks->keeps_places() ? client.settings().waiter_patience
+                                        : std::min(wanted.lease, primitive::longest_window),
             wanted
         );
     }
@@ -27,7 +27,7 @@ std::shared_ptr<candidate> const& wait_queue::the_candidate() {
 }
 
 bool wait_queue::may_queue() const noexcept {
-    return on_->speaks->queues_each() ||
+    return on_->speaks->keeps_places() ||
            (all_.client().hands_over(*on_) && all_.channel().confirmed());
 }
 
@@ -135,7 +135,7 @@ void wait_queue::on_busy(attempt const& what, attempt_reply const& reply, time_p
         client.server().time.on_reply(what.sent_at, reply.place->server_time);
     }
     orphans_.on_seen(reply.orphan, now);
-    bool const queues = on_->speaks->queues_each() || client.hands_over(*on_);
+    bool const queues = on_->speaks->keeps_places() || client.hands_over(*on_);
     bool const told = !queues || reply.place.has_value();
     fsm_.on_busy(reply.remaining, jitter, now, told);
     client.count().refusals.add();
@@ -199,14 +199,27 @@ void wait_queue::on_granted(
         return;
     }
     auto& count = all_.client().count();
-    deliver(
-        to,
-        std::move(given),
-        now,
-        what.told ? count.notified_hand_overs : count.expired_hand_overs
-    );
-    if (auto* const held = own(now)) {
-        all_.held().refill_ahead(*held, now);
+    auto& way = what.told ? count.notified_hand_overs : count.expired_hand_overs;
+    deliver(to, std::move(given), now, way);
+    let_others_follow(now, way);
+}
+
+void wait_queue::let_others_follow(time_point now, counter& way) {
+    using grants = primitive::grants;
+    switch (on_->speaks->gives()) {
+        case grants::exclusive:
+            if (auto* const held = own(now)) {
+                all_.held().refill_ahead(*held, now);
+            }
+            break;
+        case grants::shared:
+        case grants::passes: fsm_.on_news(); break;
+        case grants::passes_of_all:
+            while (!waiters_.empty()) {
+                all_.client().count().grants.add();
+                deliver(waiters_.front(), {}, now, way);
+            }
+            break;
     }
 }
 

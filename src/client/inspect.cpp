@@ -114,7 +114,7 @@ void force_release(
         std::move(on),
         std::move(handler),
         [](client_state& by, target const& asked, nanos timeout) {
-            auto const patience = by.settings().fair_waiter_patience;
+            auto const patience = by.settings().waiter_patience;
             return asked.speaks->force_release(asked, timeout, patience);
         },
         [](script_reply const& reply, bool& freed, client_state& from, target const& of

@@ -77,9 +77,9 @@ void check_config(config const& settings) {
     if (settings.fallback_poll_interval < millis{10}) {
         refuse("fallback_poll_interval", "must be at least 10 ms");
     }
-    if (settings.fair_waiter_patience < millis{200} ||
-        settings.fair_waiter_patience > std::chrono::minutes{1}) {
-        refuse("fair_waiter_patience", "must be from 200 ms to 60 s");
+    if (settings.waiter_patience < millis{200} ||
+        settings.waiter_patience > std::chrono::minutes{1}) {
+        refuse("waiter_patience", "must be from 200 ms to 60 s");
     }
     if (settings.max_waiters == 0) {
         refuse("max_waiters", "must be at least 1");

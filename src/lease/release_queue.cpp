@@ -108,7 +108,7 @@ void release_queue::send(entry_ptr const& e, time_point now) {
             .floor = client_.server().tokens.floor(now),
             .others = task.others,
             .held = task.held,
-            .patience = client_.settings().fair_waiter_patience,
+            .patience = client_.settings().waiter_patience,
         });
         if (task.held.count > 0) {
             what.may_be_forbidden();

@@ -14,7 +14,7 @@ namespace {
 
 class fair_lock_protocol_type final : public hash_lock {
 public:
-    [[nodiscard]] bool queues_each() const noexcept override { return true; }
+    [[nodiscard]] places queues() const noexcept override { return places::kept_by_each; }
     [[nodiscard]] std::string channel_of_waiter(target const& on, holder_id const& id)
         const override {
         std::string channel{on.channel()};

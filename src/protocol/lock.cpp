@@ -21,7 +21,7 @@ std::string entry_of(holder_id const& id, millis window) {
 
 class lock_protocol_type final : public hash_lock {
 public:
-    [[nodiscard]] bool hands_over() const noexcept override { return true; }
+    [[nodiscard]] places queues() const noexcept override { return places::called; }
 
     [[nodiscard]] call acquire(attempt const& what) const override {
         call sent{scripts::lock_acquire, what.timeout};

@@ -126,13 +126,42 @@ public:
     /// to.
     static constexpr millis longest_window{3'000};
 
-    /// Whether a lock of this kind goes from holder to holder without being free in between.
-    [[nodiscard]] virtual bool hands_over() const noexcept { return false; }
-    /// Whether each waiter has a place of its own in the server's queue. Otherwise those of one
-    /// client share what they know.
-    [[nodiscard]] virtual bool queues_each() const noexcept { return false; }
-    /// Where it has: the channel on which one who waits with this holder id is told that the lock
-    /// is free.
+    /// What those who wait have in the server's queue.
+    enum class places : std::uint8_t {
+        none,
+        /// The waiters of one client share one. The lock goes from holder to holder without being
+        /// free in between, and the client whose turn it is is told that it has it.
+        called,
+        /// The waiters of one client share one, which is lost if it is not asked for again in time.
+        kept,
+        /// The same for each waiter.
+        kept_by_each,
+    };
+    [[nodiscard]] virtual places queues() const noexcept = 0;
+    [[nodiscard]] bool hands_over() const noexcept { return queues() == places::called; }
+    [[nodiscard]] bool keeps_places() const noexcept {
+        return queues() == places::kept || queues_each();
+    }
+    [[nodiscard]] bool queues_each() const noexcept { return queues() == places::kept_by_each; }
+
+    /// What a grant is.
+    enum class grants : std::uint8_t {
+        /// A lease: nobody else has one meanwhile.
+        exclusive,
+        /// A lease, and others may have one beside it.
+        shared,
+        /// Nothing that is held: it is over when it is given.
+        passes,
+        /// The same, and all that wait are given it at once.
+        passes_of_all,
+    };
+    [[nodiscard]] virtual grants gives() const noexcept { return grants::exclusive; }
+    [[nodiscard]] bool leases() const noexcept {
+        return gives() == grants::exclusive || gives() == grants::shared;
+    }
+
+    /// Where each waiter has a place: the channel on which one who waits with this holder id is
+    /// told that the lock is free.
     [[nodiscard]] virtual std::string channel_of_waiter(target const&, holder_id const&) const {
         return {};
     }

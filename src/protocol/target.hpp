@@ -12,7 +12,15 @@ namespace holdfast::detail {
 class primitive;
 
 /// What kind of lock a target is: two kinds of one name never meet.
-enum class target_kind : std::uint8_t { lock, fair_lock };
+enum class target_kind : std::uint8_t {
+    lock,
+    fair_lock,
+    read_lock,
+    write_lock,
+    semaphore,
+    counting_semaphore,
+    latch,
+};
 
 /// What one lock is on the server: its kind, its keys and its channels. Wait queues, owners and
 /// holds are keyed by it.
@@ -24,6 +32,8 @@ struct target {
     std::string lock;
     /// Of the name: it is looked up several times in each operation.
     std::size_t hash = 0;
+    /// Of a semaphore: how many a grant takes. Those who want so many wait in a queue of their own.
+    std::uint32_t permits = 1;
 
     [[nodiscard]] bool valid() const noexcept { return !lock.empty(); }
     [[nodiscard]] std::string_view counter() const noexcept { return part(0); }
@@ -66,16 +76,21 @@ struct target_key {
     target_kind kind;
     std::string_view name;
     std::size_t hash;
+    std::uint32_t permits;
 
-    explicit target_key(target const& of) noexcept : kind{of.kind}, name{of.lock}, hash{of.hash} {}
+    explicit target_key(target const& of) noexcept
+        : kind{of.kind},
+          name{of.lock},
+          hash{of.hash},
+          permits{of.permits} {}
     friend bool operator==(target_key const& a, target_key const& b) noexcept {
-        return a.kind == b.kind && a.name == b.name;
+        return a.kind == b.kind && a.permits == b.permits && a.name == b.name;
     }
 };
 
 struct target_key_hash {
     std::size_t operator()(target_key const& of) const noexcept {
-        return of.hash ^ static_cast<std::size_t>(of.kind);
+        return of.hash ^ static_cast<std::size_t>(of.kind) ^ std::size_t{of.permits} << 8;
     }
 };
 

@@ -26,7 +26,7 @@ std::string const channel_of_java = "redisson_lock__channel:{L}:" + java_thread;
 
 holdfast::config with_patience(redis_server const& server, std::chrono::milliseconds patience) {
     auto settings = holdfast::parse_url(server.url());
-    settings.fair_waiter_patience = patience;
+    settings.waiter_patience = patience;
     return settings;
 }
 

@@ -55,7 +55,7 @@ holdfast::config told_only(redis_server const& server) {
     auto settings = holdfast::parse_url(server.tcp_url());
     // Who waits is woken by a message, or not at all.
     settings.fallback_poll_interval = 1h;
-    settings.fair_waiter_patience = 60s;  // it asks every 15 s
+    settings.waiter_patience = 60s;  // it asks every 15 s
     settings.fence_ttl = holdfast::config::never;
     return settings;
 }

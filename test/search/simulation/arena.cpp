@@ -42,7 +42,7 @@ void arena::set_lease(std::chrono::milliseconds lease) {
 }
 
 void arena::set_patience(std::chrono::milliseconds patience) {
-    all_.client.fair_waiter_patience = patience;
+    all_.client.waiter_patience = patience;
     oracle_.fair().set_patience(patience);
 }
 
