@@ -25,6 +25,8 @@
 #include <holdfast/named_lock.hpp>
 #include <holdfast/options.hpp>
 #include <holdfast/owner.hpp>
+#include <holdfast/semaphore.hpp>
+#include <holdfast/semaphore_info.hpp>
 #include <holdfast/stats.hpp>
 #include <holdfast/version.hpp>
 #include <holdfast/with_lease.hpp>

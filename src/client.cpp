@@ -51,6 +51,10 @@ holdfast::fair_lock client::fair_lock(lock_name name) const {
     return {state_, name.view()};
 }
 
+holdfast::semaphore client::semaphore(lock_name name) const {
+    return {state_, name.view()};
+}
+
 stats client::stats() const {
     return state_->snapshot();
 }

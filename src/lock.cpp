@@ -44,7 +44,7 @@ void start_acquire(acquire_request request, asio::any_io_executor holder, acquir
     error_code wrong = what.on->valid()
                            ? make_terms(client->settings(), request.options, what.terms)
                            : make_error_code(errc::invalid_name);
-    if (!wrong && what.limit < nanos{0}) {
+    if (!wrong && (what.limit < nanos{0} || what.on->permits == 0)) {
         wrong = errc::invalid_options;
     }
     if (wrong) {

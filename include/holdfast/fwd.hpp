@@ -19,6 +19,7 @@ class fair_lock;
 class lease;
 class lock;
 class owner;
+class semaphore;
 struct config;
 
 namespace detail {

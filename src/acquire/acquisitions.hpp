@@ -124,6 +124,9 @@ public:
     void clear() noexcept;
 
     [[nodiscard]] std::size_t waiters_of(target const& on) const noexcept;
+    [[nodiscard]] std::size_t waiters_of_name(target const& on) const noexcept {
+        return queues_.waiters_of_name(on);
+    }
     [[nodiscard]] client_context& client() const noexcept { return client_; }
     [[nodiscard]] holds& held() const noexcept { return held_; }
     [[nodiscard]] wait_queues& queues() noexcept { return queues_; }

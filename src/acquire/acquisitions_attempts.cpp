@@ -78,6 +78,10 @@ void acquisitions::read_reply(reading& read, time_point now) {
             read.answer = attempt_answer::failed;
             read.cause = errc::corrupt_state;
             break;
+        case kind::too_much:
+            read.answer = attempt_answer::failed;
+            read.cause = errc::invalid_options;
+            break;
     }
     if (!reply.may_hand_over) {
         on_hand_over_denied();

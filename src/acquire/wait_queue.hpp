@@ -94,11 +94,22 @@ private:
         // It takes this one over.
         std::shared_ptr<orphan const> seen;
     };
+    // Where a primitive keeps the places of those that wait, and says whose turn it is.
+    struct turn_listener final : subscriber {
+        explicit turn_listener(wait_queue& queue) : of{queue} {}
+        void on_confirmed(bool) override {}
+        void on_unconfirmed() override {}
+        void on_refused(error_code cause) override { of.on_refused(cause); }
+        void on_notification(std::string_view message) override { of.on_turn(message); }
+
+        wait_queue& of;
+    };
 
     void on_confirmed(bool again) override;
     void on_unconfirmed() override;
     void on_refused(error_code cause) override;
     void on_notification(std::string_view message) override;
+    void on_turn(std::string_view message);
 
     void update(time_point now) noexcept;
     void listen(time_point now);
@@ -134,6 +145,7 @@ private:
     std::shared_ptr<candidate> candidate_;
     std::weak_ptr<hold> own_;
     orphan_watch orphans_;
+    turn_listener turns_{*this};
     subscription subscription_;
     subscription waiters_channel_;
     std::optional<timer> timer_;
@@ -141,6 +153,8 @@ private:
     time_point empty_since_{};
     bool confirmed_ = false;
     bool told_ = false;
+    // What comes next on the lock's own channel was said already.
+    bool said_ = false;
     bool warned_of_expiry_ = false;
     bool warned_of_own_lock_ = false;
 };

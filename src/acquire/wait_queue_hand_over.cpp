@@ -135,9 +135,13 @@ void wait_queue::on_next(hand_over_message const& message) {
 }
 
 void wait_queue::on_notification(std::string_view message) {
+    bool const placed = candidate_ && (candidate_->place || candidate_->in_flight);
+    if (std::exchange(said_, false) && placed) {
+        return;
+    }
     auto const now = lease_clock::now();
     told_ = true;
-    if (message == "2") {
+    if (message == "2" && on_->speaks->hands_over()) {
         fsm_.on_hold_back(now + turn_of_others);
         return;
     }
@@ -149,6 +153,16 @@ void wait_queue::on_notification(std::string_view message) {
         return;
     }
     on_news();
+}
+
+// The others that keep a place need not look: it is one turn after the other.
+void wait_queue::on_turn(std::string_view message) {
+    auto const end = message.rfind(' ');
+    said_ = message.substr(end + 1) == "1";
+    if (candidate_ && candidate_->id.view() == message.substr(0, end)) {
+        told_ = true;
+        on_news();
+    }
 }
 
 void wait_queue::on_doubt() {

@@ -46,6 +46,14 @@ std::size_t wait_queues::waiters_of(target const& on) const noexcept {
     return shared ? shared->size() : 0;
 }
 
+std::size_t wait_queues::waiters_of_name(target const& on) const noexcept {
+    std::size_t count = 0;
+    for (auto const& [key, queue] : queues_) {
+        count += key.kind == on.kind && key.name == on.lock ? queue->size() : 0;
+    }
+    return count;
+}
+
 void wait_queues::on_empty(wait_queue& which) {
     if (!which.lingers()) {
         close(which);

@@ -32,15 +32,6 @@ public:
 protected:
     ~hash_lock() = default;
 
-    /// What a refused attempt answers first.
-    static constexpr std::int64_t busy = 0;
-
-    /// A grant, or that the key holds something else; what a refusal says is the kind's own.
-    [[nodiscard]] static attempt_reply read_grant(script_reply const& reply);
-    [[nodiscard]] static std::optional<queue_place> place_in(
-        script_reply const& reply,
-        std::size_t at
-    );
     /// A key beside the token counter, in the lock's slot.
     [[nodiscard]] static std::string sibling_of_counter(
         target const& on,
@@ -49,10 +40,6 @@ protected:
     /// Where it is kept how long the lock is usually held. It is made when it is needed: most locks
     /// never do.
     [[nodiscard]] static std::string usual_hold_key(target const& on);
-    [[nodiscard]] static std::int64_t micros_of(std::chrono::nanoseconds length);
-    [[nodiscard]] static std::int64_t signed_of(std::uint64_t number) {
-        return static_cast<std::int64_t>(number);
-    }
 };
 
 }  // namespace holdfast::detail

@@ -2,6 +2,7 @@
 
 #include "protocol/hash_lock.hpp"
 #include "protocol/scripts.hpp"
+#include "protocol/words.hpp"
 
 #include <fmt/format.h>
 
@@ -70,7 +71,7 @@ public:
 
     [[nodiscard]] attempt_reply read_acquire(script_reply const& reply) const override {
         auto read = read_grant(reply);
-        if (reply.integer(0, -1) != busy) {
+        if (reply.integer(0, -1) != busy_word) {
             return read;
         }
         read.what = attempt_reply::kind::busy;
@@ -106,7 +107,7 @@ public:
                 .arg(what.others ? std::to_string(*what.others) : std::string{});
         }
         if (what.held.count > 0) {
-            sent.arg(std::int64_t{what.held.count}).arg(micros_of(what.held.mean));
+            sent.arg(std::int64_t{what.held.count}).arg(whole_micros(what.held.mean));
         }
         return sent;
     }

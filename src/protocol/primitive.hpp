@@ -50,6 +50,8 @@ struct attempt_reply {
         busy,
         /// The key holds something that is not of this kind.
         corrupt,
+        /// It can never have so much: a semaphore has fewer permits.
+        too_much,
     };
     kind what = kind::corrupt;
     /// Of a grant: the first of those that were asked for.
@@ -133,6 +135,9 @@ public:
         /// free in between, and the client whose turn it is is told that it has it.
         called,
         /// The waiters of one client share one, which is lost if it is not asked for again in time.
+        /// Whose turn it is is said on a channel of its own, `target::waiters()`: the holder id, or
+        /// `-` where it is nobody's, and 1 if a message on `target::channel()` that comes next says
+        /// the same, else 0.
         kept,
         /// The same for each waiter.
         kept_by_each,

@@ -33,6 +33,7 @@ struct target {
     /// Of the name: it is looked up several times in each operation.
     std::size_t hash = 0;
     /// Of a semaphore: how many a grant takes. Those who want so many wait in a queue of their own.
+    /// Zero: so many cannot be had.
     std::uint32_t permits = 1;
 
     [[nodiscard]] bool valid() const noexcept { return !lock.empty(); }
@@ -42,7 +43,8 @@ struct target {
     /// The key of those that wait, in order.
     [[nodiscard]] std::string_view queue() const noexcept { return part(2); }
     /// What else belongs to the queue. Of a lock, a channel: whoever listens to the lock's channel
-    /// and queues listens to this one, too. Of a fair lock, a key: the deadlines of the waiters.
+    /// and queues listens to this one, too. Of a fair lock, a key: the deadlines of the waiters. Of
+    /// what keeps the places of its waiters, the channel on which it is said whose turn it is.
     [[nodiscard]] std::string_view waiters() const noexcept { return part(3); }
 
     /// They all stand in one text: a target costs few allocations.
