@@ -111,7 +111,7 @@ void wait_queue::listen(time_point now) {
             waiters_channel_ =
                 client.subscribe(std::string{on_->waiters()}, all_.channel().counted());
         }
-    } else if (on_->speaks->queues() == primitive::places::kept && !waiters_channel_) {
+    } else if (on_->speaks->names_turns() && !waiters_channel_) {
         waiters_channel_ = client.subscribe(std::string{on_->waiters()}, turns_);
     }
     if (!subscription_) {

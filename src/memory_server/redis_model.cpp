@@ -255,7 +255,9 @@ std::vector<std::string> redis_model::keys(int database) const {
 std::vector<std::string> redis_model::lock_keys(int database) const {
     auto names = keys(database);
     std::erase_if(names, [](auto const& name) {
-        return name.starts_with("redisson_lock_token:") || name.starts_with("holdfast_hold:");
+        return name.starts_with("redisson_lock_token:") || name.starts_with("holdfast_hold:") ||
+               name.starts_with("holdfast_semaphore_token:") ||
+               name.starts_with("holdfast_semaphore_hold:");
     });
     return names;
 }

@@ -135,9 +135,6 @@ public:
         /// free in between, and the client whose turn it is is told that it has it.
         called,
         /// The waiters of one client share one, which is lost if it is not asked for again in time.
-        /// Whose turn it is is said on a channel of its own, `target::waiters()`: the holder id, or
-        /// `-` where it is nobody's, and 1 if a message on `target::channel()` that comes next says
-        /// the same, else 0.
         kept,
         /// The same for each waiter.
         kept_by_each,
@@ -148,6 +145,11 @@ public:
         return queues() == places::kept || queues_each();
     }
     [[nodiscard]] bool queues_each() const noexcept { return queues() == places::kept_by_each; }
+
+    /// Where places are kept: whose turn it is is said on a channel of its own,
+    /// `target::waiters()`. A message is the holder id, or `-` where it is nobody's, and 1 if one
+    /// on `target::channel()` that comes next says the same, else 0.
+    [[nodiscard]] virtual bool names_turns() const noexcept { return false; }
 
     /// What a grant is.
     enum class grants : std::uint8_t {

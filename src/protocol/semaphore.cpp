@@ -30,8 +30,8 @@ std::string deadlines_of(target const& on) {
     return key.append(":timeout");
 }
 
-std::string trust_of(target const& on) {
-    return sibling(on, "holdfast_semaphore_trust");
+std::string heard_of(target const& on) {
+    return sibling(on, "holdfast_semaphore_heard");
 }
 
 std::string usual_hold_of(target const& on) {
@@ -47,6 +47,7 @@ void add_ids(call& to, target const& on, holder_id const& id) {
 class semaphore_protocol_type final : public primitive {
 public:
     [[nodiscard]] places queues() const noexcept override { return places::kept; }
+    [[nodiscard]] bool names_turns() const noexcept override { return true; }
     [[nodiscard]] grants gives() const noexcept override { return grants::shared; }
 
     [[nodiscard]] call acquire(attempt const& what) const override {
@@ -56,7 +57,7 @@ public:
             .key(what.on.channel())
             .key(what.on.counter())
             .key(what.on.queue())
-            .key(trust_of(what.on))
+            .key(heard_of(what.on))
             .key(what.on.waiters());
         if (what.learned) {
             sent.key(usual_hold_of(what.on));
@@ -148,7 +149,7 @@ public:
     [[nodiscard]] call inspect(target const& on, std::chrono::nanoseconds timeout, bool)
         const override {
         call sent{scripts::semaphore_inspect, timeout};
-        sent.key(on.lock).key(deadlines_of(on)).key(on.queue()).key(trust_of(on));
+        sent.key(on.lock).key(deadlines_of(on)).key(on.queue()).key(heard_of(on));
         return sent;
     }
     // What a lock has in common with a semaphore. See `read_semaphore` for the rest.
@@ -177,7 +178,7 @@ public:
             .key(deadlines_of(on))
             .key(on.channel())
             .key(on.queue())
-            .key(trust_of(on))
+            .key(heard_of(on))
             .key(on.waiters());
     }
 };

@@ -22,8 +22,7 @@ namespace {
 std::string const deadlines = "{L}:timeout";
 std::string const channel = "redisson_sc:{L}";
 std::string const queue = "holdfast_semaphore_queue:{L}";
-std::string const trust = "holdfast_semaphore_trust:{L}";
-std::string const turns = "holdfast_semaphore_turns:{L}";
+std::string const heard = "holdfast_semaphore_heard:{L}";
 std::string const counter = "holdfast_semaphore_token:{L}";
 std::string const java_permit = "0123456789abcdef";
 std::string const never = "922337203685477";
@@ -58,9 +57,14 @@ std::int64_t free_permits(redis_probe& probe) {
     return std::stoll(probe.get("L").value());
 }
 
+std::string first_permit(redis_probe& probe) {
+    auto const members = probe.cmd("ZRANGE", deadlines, 0, 0);
+    return members.as_array().front().as_string();
+}
+
 bool nothing_left(redis_probe& probe, std::int64_t limit) {
     return free_permits(probe) == limit && !probe.exists(deadlines) && !probe.exists(queue) &&
-           !probe.exists(trust);
+           !probe.exists(heard);
 }
 
 task take_in_turn(
@@ -113,7 +117,8 @@ BOOST_AUTO_TEST_CASE(so_many_hold_permits_and_no_more) {
         BOOST_TEST(info.acquired == 3);
         BOOST_TEST(info.waiting == 0U);
         BOOST_TEST(probe.cmd("ZCARD", deadlines).as_integer() == 3);
-        for (auto const& permit : probe.cmd("ZRANGE", deadlines, 0, -1).as_array()) {
+        auto const members = probe.cmd("ZRANGE", deadlines, 0, -1);
+        for (auto const& permit : members.as_array()) {
             BOOST_TEST(permit.as_string().size() == 16U);
         }
         auto none = co_await pool.try_acquire();
@@ -362,7 +367,7 @@ BOOST_AUTO_TEST_CASE(permits_are_renewed_and_one_that_is_missing_loses_the_hold)
         co_await sleep_for(2500ms);
         BOOST_TEST(lease.valid());
         BOOST_TEST(client.stats().renewals > 4U);
-        auto const permit = probe.cmd("ZRANGE", deadlines, 0, 0).as_array().front().as_string();
+        auto const permit = first_permit(probe);
         // As Redisson's reclaim does it with one that is over.
         probe.cmd("ZREM", deadlines, permit);
         probe.cmd("INCRBY", "L", 1);
@@ -385,7 +390,7 @@ BOOST_AUTO_TEST_CASE(a_renewal_never_shortens_a_permit) {
         auto const pool = client.semaphore("L");
         BOOST_TEST(co_await pool.try_set_permits(1));
         auto lease = co_await pool.acquire({.lease = 2s});
-        auto const permit = probe.cmd("ZRANGE", deadlines, 0, 0).as_array().front().as_string();
+        auto const permit = first_permit(probe);
         auto const far = std::to_string((unix_time() + 1h).count());
         probe.cmd("ZADD", deadlines, far, permit);
         co_await lease.renew();
@@ -451,9 +456,9 @@ BOOST_AUTO_TEST_CASE(a_waiter_that_died_holds_the_next_up_for_no_longer_than_its
         auto probe = server.probe();
         auto const pool = client.semaphore("L");
         BOOST_TEST(co_await pool.try_set_permits(1));
-        std::string const dead = "0f4b1c5e-7a3d-4e8b-9c21-d5a6f7e80123:1 1";
+        std::string const dead = "1 0f4b1c5e-7a3d-4e8b-9c21-d5a6f7e80123:1";
         probe.cmd("ZADD", queue, 1, dead);
-        probe.cmd("ZADD", trust, (unix_time() + 1s).count(), dead);
+        probe.cmd("ZADD", heard, (unix_time() + 1s).count(), dead);
         auto none = co_await pool.try_acquire();
         BOOST_TEST(!none);
         auto const began = lease_clock::now();

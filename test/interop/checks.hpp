@@ -140,9 +140,10 @@ struct primitive {
 primitive lock_primitive();        // RFencedLock
 primitive plain_lock_primitive();  // RLock
 primitive fair_lock_primitive();   // RFairLock
+primitive permits_primitive();     // RPermitExpirableSemaphore
 
 inline std::vector<primitive> all_primitives() {
-    return {lock_primitive(), plain_lock_primitive(), fair_lock_primitive()};
+    return {lock_primitive(), plain_lock_primitive(), fair_lock_primitive(), permits_primitive()};
 }
 
 /// The parts of the table of checks of a lock.

@@ -217,6 +217,62 @@ void call_maker::force_release(detail::script const& which) {
     add(nonce());
 }
 
+// Of a few semaphores, which other calls leave alone. Permits have no end that depends on the time:
+// beside such a lease it is nothing.
+void call_maker::about_permits(detail::script const& which) {
+    constexpr std::string_view endless = "1000000000000000000000000000000";
+    auto const name = "permits:" + std::to_string(below(3));
+    auto const of = [&](std::string_view what) { return std::string{what} + ":{" + name + "}"; };
+    auto const does = which.name.substr(which.name.find('.') + 1);
+    auto const count = 1 + below(3);
+    auto const holder = std::to_string(below(4));
+    std::vector<std::string> keys{name, "{" + name + "}:timeout", of("redisson_sc")};
+    if (does == "acquire") {
+        keys.push_back(of("holdfast_semaphore_token"));
+        call_.counters = {keys.back()};
+    }
+    for (auto const* const one : {"queue", "heard", "turns"}) {
+        keys.push_back(of("holdfast_semaphore_"s + one));
+    }
+    if (does == "inspect") {
+        keys = {name, keys[1], keys[3], keys[4]};
+    } else if (does == "renew_many") {
+        keys = {keys[1]};
+    }
+    use(name);
+    use("{" + name + "}:timeout");
+    auto const lease = std::string{endless};
+    bool const learns = does == "release" && chance(30);
+    if (learns) {
+        keys.push_back(of("holdfast_semaphore_hold"));
+        use(keys.back());
+    }
+    start_script(which, keys);
+    if (does == "acquire") {
+        for (auto const& one : {std::to_string(count), holder, lease, "0"s, "0"s, "0"s, "2000"s}) {
+            add(one);
+        }
+        add(chance(20) ? "1" : "0");
+    } else if (does == "renew" || does == "renew_many") {
+        add(chance(80) ? lease : "1");
+        add(std::to_string(count));
+    } else if (does == "release") {
+        add(std::to_string(count));
+        add(holder);
+        add(chance(30) ? "1" : "0");
+        if (learns) {
+            add_ended_holds();
+        }
+    } else if (does == "set_permits") {
+        add(std::to_string(3 + below(2)));
+    }
+    bool const has_permits = does != "inspect" && does != "set_permits" && does != "force_release";
+    for (std::size_t i = 0; has_permits && i < count; ++i) {
+        add("permit number " + holder + std::to_string(i));
+    }
+    add(nonce());
+}
+
 // A script of which nothing is known here gets whatever there is.
 void call_maker::unknown_script(detail::script const& which) {
     auto const of = family();
@@ -256,6 +312,9 @@ void call_maker::call_script() {
     constexpr std::size_t total = 100;
     if (library_scripts().size() > std::size(all) && chance(20)) {
         auto const* const which = library_scripts()[below(library_scripts().size())];
+        if (which->name.starts_with("semaphore.") && chance(80)) {
+            return about_permits(*which);
+        }
         if (std::ranges::find(all, which, &known::which) == std::end(all)) {
             return unknown_script(*which);
         }

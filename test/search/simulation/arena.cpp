@@ -44,12 +44,15 @@ void arena::set_lease(std::chrono::milliseconds lease) {
 void arena::set_patience(std::chrono::milliseconds patience) {
     all_.client.waiter_patience = patience;
     oracle_.fair().set_patience(patience);
+    oracle_.permits().set_patience(patience);
 }
 
 bool arena::is_of_a_queue(std::string_view key) {
     constexpr std::string_view beginnings[] = {
         "holdfast_queue:",
         "holdfast_fair:",
+        "holdfast_semaphore_queue:",
+        "holdfast_semaphore_heard:",
         "redisson_lock_queue:",
         "redisson_lock_timeout:",
     };
@@ -88,6 +91,9 @@ void arena::settle() {
         for (auto const& key : server_.data().lock_keys()) {
             // A queue remembers the turns of those that do not queue until it expires.
             if (key.starts_with("holdfast_queue:") && server_.data().pttl(key) > 0) {
+                continue;
+            }
+            if (oracle_.permits().may_stay(key)) {
                 continue;
             }
             world_.violation("nobody has " + key + ", but it is held on the server");
@@ -139,7 +145,7 @@ void arena::part() {
         world_.run_until(world_.now() + longest);
     }
     for (auto const& key : server_.data().lock_keys()) {
-        if (places_may_stay && is_of_a_queue(key)) {
+        if ((places_may_stay && is_of_a_queue(key)) || oracle_.permits().may_stay(key)) {
             continue;
         }
         world_.violation(

@@ -50,12 +50,6 @@ private:
     return lock.starts_with("fair");
 }
 
-/// Calls `f` with the client's lock of this name, of whichever kind it is.
-template <class Client, class F>
-decltype(auto) with_lock_of(Client& client, std::string const& name, F f) {
-    return is_fair(name) ? f(client.fair_lock(name)) : f(client.lock(name));
-}
-
 }  // namespace holdfast::sim
 
 #endif

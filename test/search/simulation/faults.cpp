@@ -82,7 +82,7 @@ std::string const& faults::some_lock() {
 }
 
 std::string faults::some_script() {
-    return dice().one_of<char const*>(
+    std::string const name = dice().one_of<char const*>(
         {"",
          "lock.acquire",
          "lock.acquire",
@@ -92,6 +92,8 @@ std::string faults::some_script() {
          "fair_lock.acquire",
          "fair_lock.release"}
     );
+    bool const pools = is_pool(all_.locks.front()) && !name.empty();
+    return pools ? "semaphore" + name.substr(name.find('.')) : name;
 }
 
 void faults::happen() {

@@ -40,6 +40,7 @@ void faults::on_server(std::size_t which) {
                     all_.judge.excuse("");
                 }
                 on.start(keep);
+                set_limits_again();
             });
             break;
         }
@@ -55,11 +56,16 @@ void faults::on_data(std::size_t which) {
     auto& on = all_.on;
     auto const& lock = some_lock();
     at_once();
+    if (is_pool(lock) && which != 0 && which != 4 && which != 5) {
+        on_pool_data(which, lock);
+        return;
+    }
     switch (which) {
         case 0:
             say("all data are lost");
             all_.judge.excuse("");
             on.data().flush_all();
+            set_limits_again();
             break;
         case 1:
         case 2:
@@ -115,6 +121,59 @@ void faults::on_data(std::size_t which) {
             on.as_operator({"SET", lock, "precious", "PX", "1500"});
             break;
         }
+    }
+}
+
+void faults::set_limits_again() {
+    for (auto const& one : all_.locks) {
+        if (is_pool(one) && all_.on.up()) {
+            all_.judge.permits().set_limit_again(one);
+        }
+    }
+}
+
+void faults::on_pool_data(std::size_t which, std::string const& pool) {
+    auto& on = all_.on;
+    auto& permits = all_.judge.permits();
+    if (!on.up()) {
+        return;
+    }
+    switch (which) {
+        case 1:
+            say(pool + " is deleted without a notification");
+            all_.judge.excuse(pool);
+            on.data().erase(pool);
+            on.data().erase("{" + pool + "}:timeout");
+            permits.set_limit_again(pool);
+            break;
+        case 2:
+            say("the number of free permits of " + pool + " is lost");
+            on.data().erase(pool);
+            all_.in.after(a_while(), [this] { set_limits_again(); });
+            break;
+        case 3:
+            say("the counter of " + pool + " is lost");
+            on.data().erase("holdfast_semaphore_token:{" + pool + "}");
+            break;
+        case 6: {
+            std::chrono::milliseconds const lease{200 + dice().below(3'000)};
+            if (permits.take_for_other(pool, lease)) {
+                say("somebody else takes a permit of " + pool);
+                all_.judge.reached(sometimes::other_holder);
+                all_.in.after(a_while(), [this, pool] {
+                    if (all_.on.up()) {
+                        all_.judge.permits().give_back_from_other(pool);
+                    }
+                });
+            }
+            break;
+        }
+        default:
+            say("a foreign value stands in the place of " + pool);
+            all_.foreign_values = true;
+            on.as_operator({"SET", pool, "precious", "PX", "1500"});
+            all_.in.after(2s, [this] { set_limits_again(); });
+            break;
     }
 }
 

@@ -27,10 +27,13 @@ oracle::oracle(world& in, server& of)
     : in_{in},
       server_{of},
       hand_overs_{in, of, [this](sometimes what) { reached(what); }},
-      fair_{in, of, [this](sometimes what) { reached(what); }} {
+      fair_{in, of, [this](sometimes what) { reached(what); }},
+      permits_{in, of, [this](sometimes what) { reached(what); }} {
     server_.before_script = [this](std::string_view script, std::string_view lock) {
         if (script.starts_with("lock.")) {
             hand_overs_.on_before(lock);
+        } else if (is_pool(lock)) {
+            permits_.on_before(lock);
         } else {
             fair_.on_before(lock);
         }
@@ -64,7 +67,7 @@ oracle::belief_ref oracle::on_delivered(
     if (granted == known.granted.end() || token < granted->first || token > granted->second.last) {
         in_.violation(fmt::format("a lease of {} with token {}, which was not granted", lock, token)
         );
-        return beliefs_.insert(beliefs_.end(), {&of, &on, &held, lock, token, {}});
+        return beliefs_.insert(beliefs_.end(), {&of, &on, &held, lock, token, {}, kind.permits});
     }
     auto const& holder = granted->second.holder;
     if (!excused_.contains(holder)) {
@@ -77,7 +80,7 @@ oracle::belief_ref oracle::on_delivered(
     if (passed_on_.erase({of.number(), lock}) > 0) {
         reached(sometimes::forwarded);
     }
-    beliefs_.push_back({&of, &on, &held, lock, token, holder, of.clock(), in_.now()});
+    beliefs_.push_back({&of, &on, &held, lock, token, holder, kind.permits, of.clock(), in_.now()});
     auto const made = std::prev(beliefs_.end());
     // The options of an owner's first lease govern the others, too.
     made->loss_margin =
@@ -94,7 +97,8 @@ void oracle::judge_token(truth& known, std::string const& lock, lease const& hel
     if (!known.used.insert(token).second && !owned) {
         in_.violation(fmt::format("token {} of {} was given out twice", token, lock));
     }
-    if (held.valid() && token < known.newest_ended && !tokens_excused_) {
+    // Others have permits beside it.
+    if (held.valid() && token < known.newest_ended && !tokens_excused_ && !is_pool(lock)) {
         in_.violation(fmt::format(
             "{} is given out with token {} after token {} was done with",
             lock,
@@ -145,7 +149,7 @@ oracle::waiter_ref oracle::on_waits(
     bool in_order
 ) {
     waiters_.push_back({&of, lock, in_.now(), patient, in_order});
-    if (server_.data().pttl(lock) == -2) {
+    if (server_.data().pttl(lock) == -2 && !is_pool(lock)) {
         watch_waiters(lock, in_.now() + slowest_wake_up(lock));
     }
     return std::prev(waiters_.end());
@@ -178,7 +182,7 @@ void oracle::on_cancelled(process const& of, std::string const& lock) {
     bool const others = std::any_of(waiters_.begin(), waiters_.end(), [&](waiter const& one) {
         return one.of == &of && one.lock == lock;
     });
-    if (others && server_.data().pttl(lock) == -2) {
+    if (others && server_.data().pttl(lock) == -2 && !is_pool(lock)) {
         passed_on_.insert({of.number(), lock});
     }
 }
@@ -217,6 +221,9 @@ bool oracle::busy_is_right(process const& of, std::string const& lock, nanos ask
 }
 
 bool oracle::holds_on_server(std::string const& lock, std::string const& holder) {
+    if (is_pool(lock)) {
+        return permits_.holds(lock, holder);
+    }
     auto const fields = server_.data().hgetall(lock);
     return std::any_of(fields.begin(), fields.end(), [&](auto const& field) {
         return field.first == holder;
@@ -234,6 +241,12 @@ void oracle::on_killed(process const& of) {
 
 void oracle::excuse(std::string const& lock) {
     auto& data = server_.data();
+    for (auto const& [name, unused] : truths_) {
+        if (is_pool(name) && (lock.empty() || name == lock)) {
+            auto const& holders = permits_.holders(name);
+            excused_.insert(holders.begin(), holders.end());
+        }
+    }
     for (auto const& key : lock.empty() ? data.lock_keys() : std::vector<std::string>{lock}) {
         for (auto const& [field, unused] : data.hgetall(key)) {
             excused_.insert(field);
@@ -334,7 +347,11 @@ void oracle::check_truth(belief const& one) {
         ));
         return;
     }
-    std::chrono::milliseconds const left{server_.data().pttl(one.lock) + 1};
+    std::chrono::milliseconds left{server_.data().pttl(one.lock) + 1};
+    if (is_pool(one.lock)) {
+        auto const till = permits_.kept_until(one.lock, one.holder, one.permits);
+        left = std::chrono::milliseconds{till.value_or(0) - server_.wall_clock() / 1'000 + 1};
+    }
     auto const end = in_.now() + server_.true_duration_of(left);
     if (one.of->true_time_of(one.held->deadline().time_since_epoch()) > end && !misled(one)) {
         in_.violation(fmt::format(
@@ -348,6 +365,8 @@ void oracle::check_truth(belief const& one) {
 
 void oracle::check(std::string const& lock) {
     belief const* first = nullptr;
+    std::map<std::string_view, std::int64_t> taken;
+    bool const pool = is_pool(lock);
     for (auto& one : beliefs_) {
         if (one.lock != lock) {
             continue;
@@ -368,7 +387,9 @@ void oracle::check(std::string const& lock) {
         if (one.was_lost) {
             in_.violation("a lease is valid again after it was lost: " + describe(one));
         }
-        if (first && first->token != one.token) {
+        if (pool && !excused(one)) {
+            taken[one.holder] = one.permits;
+        } else if (!pool && first && first->token != one.token) {
             if (excused(*first) || excused(one)) {
                 reached(sometimes::overlap_explained);
             } else {
@@ -384,6 +405,28 @@ void oracle::check(std::string const& lock) {
         if (!excused(one)) {
             check_truth(one);
         }
+    }
+    if (pool) {
+        check_sum(lock, taken);
+    }
+}
+
+// Of all permits that somebody believes to have, there are no more than there may be.
+void oracle::check_sum(
+    std::string const& pool,
+    std::map<std::string_view, std::int64_t> const& taken
+) {
+    auto sum = permits_.taken_by_others(pool);
+    for (auto const& [holder, permits] : taken) {
+        sum += permits;
+    }
+    if (taken.size() > 1) {
+        reached(sometimes::permits_beside);
+    }
+    if (sum > permits_.limit_of(pool)) {
+        in_.violation(
+            fmt::format("{} of the {} permits of {} are held", sum, permits_.limit_of(pool), pool)
+        );
     }
 }
 

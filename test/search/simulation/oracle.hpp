@@ -3,6 +3,7 @@
 
 #include "simulation/fair_judge.hpp"
 #include "simulation/hand_over_judge.hpp"
+#include "simulation/permit_judge.hpp"
 #include "simulation/server.hpp"
 #include "simulation/sometimes.hpp"
 #include "simulation/world.hpp"
@@ -34,6 +35,7 @@ public:
         std::string lock;
         std::uint64_t token;
         std::string holder;
+        std::int64_t permits = 1;
         /// By its process' clock.
         nanos since{0};
         nanos delivered_at{0};
@@ -48,6 +50,8 @@ public:
         /// It may be one of several leases of one grant.
         bool owned = false;
         bool learned = false;
+        /// Of a semaphore.
+        std::int64_t permits = 1;
     };
 
     struct waiter {
@@ -79,6 +83,7 @@ public:
     [[nodiscard]] sometimes_counts const& reached() const noexcept { return reached_; }
     [[nodiscard]] hand_over_judge& hand_overs() noexcept { return hand_overs_; }
     [[nodiscard]] fair_judge& fair() noexcept { return fair_; }
+    [[nodiscard]] permit_judge& permits() noexcept { return permits_; }
 
     // What the users see.
     belief_ref on_delivered(
@@ -117,6 +122,7 @@ public:
     void on_clock_step() noexcept {
         last_step_ = in_.now();
         fair_.on_clock_step();
+        permits_.on_clock_step();
     }
     /// The counter's order is not promised any more.
     void forget_tokens() { tokens_excused_ = true; }
@@ -195,6 +201,9 @@ private:
     void watch_deadline(belief_ref of);
     void check_deadline(std::uint64_t serial);
     void check_truth(belief const& one);
+    void on_pool_script(script_event const& what);
+    void check_sum(std::string const& pool, std::map<std::string_view, std::int64_t> const& taken);
+    void check_later(std::string const& lock);
     [[nodiscard]] bool misled(belief const& one) const;
     [[nodiscard]] static bool kept_from_running(belief const& one, nanos from, nanos to);
     [[nodiscard]] bool excused(belief const& one) const;
@@ -206,6 +215,7 @@ private:
     server& server_;
     hand_over_judge hand_overs_;
     fair_judge fair_;
+    permit_judge permits_;
     nanos slowest_wake_up_{12s};
     nanos lease_{0};
     nanos loss_margin_{0};

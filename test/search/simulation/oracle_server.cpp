@@ -2,6 +2,7 @@
 
 #include "protocol/lock.hpp"
 #include "protocol/reply.hpp"
+#include "protocol/semaphore.hpp"
 #include "simulation/oracle.hpp"
 
 #include <fmt/core.h>
@@ -49,6 +50,9 @@ void oracle::on_script(script_event const& what) {
             )
         );
     }
+    if (is_pool(lock)) {
+        permits_.on_script(what);
+    }
     if (reply.is_error()) {
         if (reply.text.starts_with("NOSCRIPT")) {
             reached(sometimes::not_known);
@@ -63,6 +67,10 @@ void oracle::on_script(script_event const& what) {
         }
         // A script that is refused a command may have taken tokens before.
         known.counter = counter_of(lock);
+        return;
+    }
+    if (is_pool(lock)) {
+        on_pool_script(what);
         return;
     }
     detail::script_reply const said{reply.text};
@@ -147,6 +155,39 @@ void oracle::on_script(script_event const& what) {
     check(lock);
 }
 
+// Several hold something of it at a time.
+void oracle::on_pool_script(script_event const& what) {
+    std::string const pool{what.lock};
+    auto& known = truths_[pool];
+    detail::script_reply const said{what.reply->text};
+    auto const outcome = said.integer(0, -1);
+    if (what.does == "acquire") {
+        if (outcome == 1) {
+            auto const token = static_cast<std::uint64_t>(said.integer(1));
+            on_granted(known, what, std::string{what.holder}, token, counter_of(pool));
+            if (what.late) {
+                reached(sometimes::ghost);
+            }
+            if (said.integer(4) > 0) {
+                reached(sometimes::learned_lease);
+            }
+        }
+        if (outcome == 0 || outcome == 1) {
+            held_[std::string{said.nonce()}] = pool;
+        }
+    } else if (what.does == "release" && outcome == 1) {
+        if (!known.delivered.contains(what.holder)) {
+            reached(sometimes::withdrawn);
+        }
+    } else if (what.does == "force_release" && outcome == 1) {
+        auto const& holders = permits_.holders(pool);
+        excused_.insert(holders.begin(), holders.end());
+    }
+    known.counter = counter_of(pool);
+    check(pool);
+    check_later(pool);
+}
+
 // Only what another tool has left, and that somebody has seen for long enough.
 void oracle::on_taken_over(truth& of, std::string const& lock) {
     reached(sometimes::taken_over);
@@ -180,7 +221,8 @@ void oracle::look_at_holder(truth& of, script_event const& what) {
 }
 
 std::uint64_t oracle::counter_of(std::string_view lock) {
-    auto const target = detail::make_lock_target({}, lock);
+    auto const target = is_pool(lock) ? detail::make_semaphore_target({}, lock)
+                                      : detail::make_lock_target({}, lock);
     auto const text = server_.data().get(target.counter()).value_or("0");
     return std::strtoull(text.c_str(), nullptr, 10);
 }
@@ -259,10 +301,7 @@ void oracle::on_held(std::string const& lock) {
     if (left < 0) {
         return;
     }
-    // When the answer may have come.
-    for (auto const later : {50ms, 300ms, 1'000ms}) {
-        in_.after(later, [this, lock] { check(lock); }, only_looks);
-    }
+    check_later(lock);
     auto const end = in_.now() + server_.true_duration_of(std::chrono::milliseconds{left + 2});
     in_.at(
         end,
@@ -274,6 +313,13 @@ void oracle::on_held(std::string const& lock) {
         },
         only_looks
     );
+}
+
+// When the answer may have come.
+void oracle::check_later(std::string const& lock) {
+    for (auto const later : {50ms, 300ms, 1'000ms}) {
+        in_.after(later, [this, lock] { check(lock); }, only_looks);
+    }
 }
 
 void oracle::on_maybe_free(std::string const& lock) {

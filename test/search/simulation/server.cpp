@@ -66,6 +66,13 @@ std::string_view script_of(std::vector<std::string_view> const& command) {
         &scripts::fair_lock_release,
         &scripts::fair_lock_inspect,
         &scripts::fair_lock_force_release,
+        &scripts::semaphore_acquire,
+        &scripts::semaphore_release,
+        &scripts::semaphore_renew,
+        &scripts::semaphore_renew_many,
+        &scripts::semaphore_inspect,
+        &scripts::semaphore_set_permits,
+        &scripts::semaphore_force_release,
     };
     if (command.size() > 2 && (command[0] == "EVALSHA" || command[0] == "EVAL")) {
         for (auto const* one : known) {
@@ -96,7 +103,8 @@ bool respects_queue(std::vector<std::string_view> const& command) {
 std::string_view holder_in(std::vector<std::string_view> const& command, std::string_view script) {
     // After the keys' number come the keys and then the arguments.
     auto const keys = static_cast<std::size_t>(command[2][0] - '0');
-    std::size_t const at = 3 + keys + (script.ends_with(".release") ? 0 : 1);
+    bool const comes_first = script.ends_with("lock.release");
+    std::size_t const at = 3 + keys + (comes_first ? 0 : 1);
     return at < command.size() ? command[at] : std::string_view{};
 }
 
@@ -332,6 +340,12 @@ std::optional<value> server::execute(
         bool const late = !from || from->client_closed_;
         auto const over = from ? from->session_ : 0;
         bool const again = command[0] == "EVAL";
+        if (script == "semaphore.renew_many") {
+            if (on_renewed_together) {
+                on_renewed_together();
+            }
+            return answer;
+        }
         if (script == "lock.renew_many") {
             for (auto const& one : renewals_in(command, *answer)) {
                 on_script(

@@ -29,7 +29,9 @@ namespace holdfast::sim {
     X(clock_back_unclaimed, "the server's clock went back while a lock was not claimed")       \
     X(queue_outlives, "a lock was deleted while clients queued for it")                        \
     X(granted_in_turn, "a fair lock was granted while others waited for it")                   \
-    X(silent_passed_over, "a waiter of a fair lock that was silent was passed over")           \
+    X(silent_passed_over, "a waiter that was silent was passed over")                          \
+    X(permits_in_turn, "permits were granted while others waited for them")                    \
+    X(permits_beside, "several holders had permits at the same time")                          \
     X(two_versions, "a client that does not queue got the lock while others queued")           \
     X(turn_of_others, "clients that do not queue had a turn")                                  \
     X(busy_try, "a try ended because the lock was busy")                                       \

@@ -62,7 +62,7 @@ asio::awaitable<void> user::sleep(nanos how_long) {
 
 void user::start(request const& what, call<lease>& asked) {
     asked.initiating = true;
-    with_lock_of(node_.client(), what.lock, [&](auto const& lock) {
+    with_lock_of(node_.client(), what.lock, what.permits, [&](auto const& lock) {
         switch (what.how) {
             case request::kind::acquire:
                 say("acquires " + what.lock);
@@ -88,9 +88,9 @@ asio::awaitable<lease> user::ask(request what) {
     bool const patient = what.how == request::kind::acquire && !what.cancelled;
     auto const started = all_.in.now();
     // An owner may join a lease, and a try asks for itself. Of a fair lock the order on the server
-    // counts.
-    bool const in_order =
-        what.how != request::kind::one_try && !what.options.owner && !is_fair(what.lock);
+    // counts, and those who want other numbers of permits wait apart.
+    bool const one_queue = is_pool(what.lock) ? what.permits == 1 : !is_fair(what.lock);
+    bool const in_order = what.how != request::kind::one_try && !what.options.owner && one_queue;
     auto const waits = all_.judge.on_waits(process_, what.lock, patient, in_order);
     start(what, *asked);
     if (what.cancelled) {

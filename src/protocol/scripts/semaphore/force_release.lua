@@ -1,13 +1,13 @@
 -- Takes all permits away from whoever has them. Those who wait are told.
--- KEYS: permits, deadlines, channel, queue, trust, channel of the turns   ARGV: nonce
+-- KEYS: permits, deadlines, channel, queue, heard, channel of the turns   ARGV: nonce
 -- Returns the words: nonce, 1, 1 if those who wait could be told | nonce, 0: nobody had one | nonce, 2: not a semaphore
 
-local call, permits, deadlines, channel, queue, trust, turns = redis.call, unpack(KEYS)
-local nonce, entry = ARGV[1], nil
+local call, permits, deadlines, channel, queue, heard, turns = redis.call, unpack(KEYS)
+local nonce = ARGV[1]
 
 local now = call('TIME')
 local ms = math.floor((now[1] * 1000000 + now[2]) / 1000)
---#include places.lua
+--#include kept_places.lua
 --#include permits.lua
 
 local taken = call('ZRANGE', deadlines, 0, -1)

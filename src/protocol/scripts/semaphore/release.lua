@@ -1,23 +1,23 @@
 -- Gives our permits back, and no others. Those who wait are told.
--- KEYS: permits, deadlines, channel, queue, trust, channel of the turns, after learned leases the usual hold
+-- KEYS: permits, deadlines, channel, queue, heard, channel of the turns, after learned leases the usual hold
 -- ARGV: how many, holder id, 1: it may be in the queue, and leaves it, after learned leases how many holds have ended, their mean in µs;
 --   the ids; nonce
 -- Returns the words: nonce, 1, 1 if those who wait could be told | nonce, 0, 0: they were not all there
 
-local call, permits, deadlines, channel, queue, trust, turns = redis.call, unpack(KEYS)
+local call, permits, deadlines, channel, queue, heard, turns = redis.call, unpack(KEYS)
 local wanted, holder, leaves, holds, mean = unpack(ARGV)
 local nonce = ARGV[#ARGV]
 local first_id, last_id = #ARGV - wanted, #ARGV - 1
-local entry = holder .. ' ' .. wanted
+local entry = wanted .. ' ' .. holder
 
 local now = call('TIME')
 local ms = math.floor((now[1] * 1000000 + now[2]) / 1000)
---#include places.lua
+--#include kept_places.lua
 --#include permits.lua
 --#include own_permits.lua
 
 if leaves == '1' then
-    leave(entry)
+    drop_place(entry)
 end
 local all = count_own({}) == tonumber(wanted)
 local dropped, told = drop_own(), 1

@@ -1,17 +1,16 @@
 -- Extends permits that are ours; never makes one, and never makes its life shorter. If one of them is missing, the others are given
 -- back.
--- KEYS: permits, deadlines, channel, queue, trust, channel of the turns   ARGV: lease in ms, how many; the ids; nonce
+-- KEYS: permits, deadlines, channel, queue, heard, channel of the turns   ARGV: lease in ms, how many; the ids; nonce
 -- Returns the words: nonce, 1 | nonce, 0, 0: they were not all there
 
-local call, permits, deadlines, channel, queue, trust, turns = redis.call, unpack(KEYS)
+local call, permits, deadlines, channel, queue, heard, turns = redis.call, unpack(KEYS)
 local lease, wanted = unpack(ARGV)
 local nonce = ARGV[#ARGV]
 local first_id, last_id = #ARGV - wanted, #ARGV - 1
-local entry
 
 local now = call('TIME')
 local ms = math.floor((now[1] * 1000000 + now[2]) / 1000)
---#include places.lua
+--#include kept_places.lua
 --#include permits.lua
 --#include own_permits.lua
 

@@ -1,9 +1,9 @@
 -- Says how many permits there are, once. Permits that are out count: their number may have been lost.
--- KEYS: permits, deadlines, channel, queue, trust, channel of the turns   ARGV: how many; nonce
+-- KEYS: permits, deadlines, channel, queue, heard, channel of the turns   ARGV: how many; nonce
 -- Returns the words: nonce, 1: set | nonce, 0: there were so many | nonce, 2: not a semaphore | nonce, 3: there are more, or less
 
-local call, permits, deadlines, channel, queue, trust, turns = redis.call, unpack(KEYS)
-local limit, nonce, entry = tonumber(ARGV[1]), ARGV[2], nil
+local call, permits, deadlines, channel, queue, heard, turns = redis.call, unpack(KEYS)
+local limit, nonce = tonumber(ARGV[1]), ARGV[2]
 
 local free = call('GET', permits)
 local taken = call('ZCARD', deadlines)
@@ -16,7 +16,7 @@ end
 call('SET', permits, string.format('%.0f', limit - taken))
 local now = call('TIME')
 local ms = math.floor((now[1] * 1000000 + now[2]) / 1000)
---#include places.lua
+--#include kept_places.lua
 --#include permits.lua
 call_next(limit - taken, true)
 redis.pcall('PUBLISH', channel, ARGV[1])
