@@ -7,6 +7,7 @@
 
 #include <charconv>
 #include <iterator>
+#include <utility>
 
 namespace holdfast::bench {
 
@@ -30,8 +31,11 @@ constexpr std::chrono::nanoseconds no_timeout{0};  // nobody looks at it
 }  // namespace
 
 bare_lock::bare_lock(bare_connection& on, std::string_view name, std::chrono::milliseconds lease)
+    : bare_lock{on, detail::make_lock_target({}, name), lease} {}
+
+bare_lock::bare_lock(bare_connection& on, detail::target target, std::chrono::milliseconds lease)
     : caller_{on},
-      target_{detail::make_lock_target({}, name)},
+      target_{std::move(target)},
       lease_{lease},
       holder_{client_id(), next_number()} {}
 
@@ -49,7 +53,7 @@ asio::awaitable<void> bare_lock::send(detail::call const& what) {
 
 asio::awaitable<std::uint64_t> bare_lock::acquire() {
     holder_ = {client_id(), next_number()};
-    auto const call = detail::lock_protocol().acquire({
+    auto const call = target_.speaks->acquire({
         .on = target_,
         .id = holder_,
         .lease = lease_,
@@ -72,14 +76,14 @@ asio::awaitable<std::uint64_t> bare_lock::acquire() {
 }
 
 asio::awaitable<void> bare_lock::renew() {
-    auto const call = detail::lock_protocol().renew(
-        {.on = target_, .id = holder_, .lease = lease_, .timeout = no_timeout}
-    );
+    auto const call =
+        target_.speaks->renew({.on = target_, .id = holder_, .lease = lease_, .timeout = no_timeout}
+        );
     co_await send(call);
 }
 
 asio::awaitable<void> bare_lock::release() {
-    auto const call = detail::lock_protocol().release({
+    auto const call = target_.speaks->release({
         .on = target_,
         .id = holder_,
         .timeout = no_timeout,

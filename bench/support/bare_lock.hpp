@@ -24,6 +24,13 @@ public:
         std::chrono::milliseconds lease = std::chrono::seconds{30}
     );
 
+    /// The same for what another kind of target names.
+    bare_lock(
+        bare_connection& on,
+        detail::target target,
+        std::chrono::milliseconds lease = std::chrono::seconds{30}
+    );
+
     /// The token; 0 if somebody else has the lock.
     [[nodiscard]] asio::awaitable<std::uint64_t> acquire();
     [[nodiscard]] asio::awaitable<void> renew();

@@ -619,3 +619,42 @@ BOOST_AUTO_TEST_CASE(a_semaphore_with_an_end_ends_altogether) {
         BOOST_TEST(!probe.exists(deadlines));
     });
 }
+
+// What the README names.
+BOOST_AUTO_TEST_CASE(a_user_needs_some_rights) {
+    std::string const keys =
+        "resetchannels ~app:* ~{app:* ~holdfast_semaphore_token:{app:* "
+        "~holdfast_semaphore_queue:{app:* ~holdfast_semaphore_heard:{app:* "
+        "~holdfast_semaphore_hold:{app:* &redisson_sc:{app:* &holdfast_semaphore_turns:{app:* ";
+    std::string const commands =
+        "+ping +time +evalsha +eval +subscribe +unsubscribe +pttl +set +get +incr +incrby +pexpire "
+        "+exists +del +publish +zadd +zrem +zrange +zscore +zcount +decrby +zcard +zrangebyscore";
+    with_alice(keys + commands, [](redis_server& server, asio::any_io_executor executor) -> task {
+        auto settings = as_alice(server);
+        settings.key_prefix = "app:";
+        holdfast::client client{executor, settings};
+        holdfast::client other{executor, settings};
+        auto const pool = client.semaphore("L");
+        BOOST_TEST(co_await pool.try_set_permits(2));
+        auto lease = co_await pool.permits(2).acquire({.lease = holdfast::learned});
+        BOOST_TEST(bool(lease));
+        std::vector<int> served;
+        asio::co_spawn(executor, take_in_turn(other.semaphore("L"), 1, served), asio::detached);
+        co_await sleep_for(200ms);
+        co_await lease.renew();
+        co_await lease.release();
+        BOOST_TEST(co_await co_eventually(5s, [&] { return served.size() == 1; }));
+        auto next = co_await pool.acquire();
+        BOOST_TEST(co_await pool.force_release());
+        auto const info = co_await pool.inspect();
+        BOOST_TEST(info.available == 2);
+    });
+    with_alice("~* &* +@all -decrby", [](redis_server& server, asio::any_io_executor on) -> task {
+        holdfast::client client{on, as_alice(server)};
+        auto const pool = client.semaphore("L");
+        BOOST_TEST(co_await pool.try_set_permits(1));
+        auto const [ec, none] = co_await pool.acquire(as_result);
+        BOOST_TEST((ec == errc::no_permission), ec.message());
+        BOOST_TEST(co_await pool.available() == 1);
+    });
+}

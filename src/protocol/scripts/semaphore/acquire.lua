@@ -61,6 +61,7 @@ end
 if preflight == '1' then
     -- A user without a right fails here, before the first write. INCRBY goes first: a server without memory refuses it.
     call('INCRBY', permits, '0')
+    call('DECRBY', permits, '0')
     call('PTTL', permits)
     call('ZCARD', deadlines)
     call('ZADD', deadlines, 'XX', '0', holder)
