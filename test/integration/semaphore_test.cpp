@@ -152,6 +152,15 @@ BOOST_AUTO_TEST_CASE(a_number_that_cannot_be_had_is_an_error) {
             auto const [ec, now] = co_await pool.try_set_permits(wrong, as_result);
             BOOST_TEST((ec == errc::invalid_options), wrong);
         }
+        auto const many = client.semaphore("M");
+        BOOST_TEST(co_await many.try_set_permits(1000));
+        auto const thousand = many.permits(1000);
+        auto everything = co_await thousand.acquire();
+        BOOST_TEST(bool(everything));
+        BOOST_TEST(probe.cmd("ZCARD", "{M}:timeout").as_integer() == 1000);
+        co_await everything.renew();
+        co_await everything.release();
+        BOOST_TEST(probe.get("M").value() == "1000");
         // One that waits learns of it, too.
         auto const all = pool.permits(3);
         auto lease = co_await all.acquire();

@@ -45,6 +45,7 @@ struct only_moves : counting_lock {
 
 static_assert(holdfast::lock_like<holdfast::lock>);
 static_assert(holdfast::lock_like<primitive>);
+static_assert(holdfast::lock_like<holdfast::semaphore>);
 static_assert(holdfast::lock_like<counting_lock>);
 static_assert(!holdfast::lock_like<only_moves>);
 static_assert(!holdfast::lock_like<lease>);
@@ -67,6 +68,7 @@ concept has_all_operations = requires(T const& on, acquire_options options) {
 };
 static_assert(has_all_operations<holdfast::lock>);
 static_assert(has_all_operations<primitive>);
+static_assert(has_all_operations<holdfast::semaphore>);
 
 // The executor is where an Asio program looks for it.
 static_assert(std::same_as<lease::executor_type, asio::any_io_executor>);
