@@ -144,9 +144,15 @@ release_reply hash_lock::read_release(script_reply const& reply) const {
     auto const lost = why_lost(reply);
     bool const notified = lost != loss_reason::none || reply.integer(1) == 1;
     if (!reply.has(2)) {
-        return {lost, notified, std::nullopt, false};
+        return {lost, notified, std::nullopt, false, {}};
     }
-    return {lost, notified, place_in(reply, 2), reply.has(5)};
+    return {
+        lost,
+        notified,
+        place_in(reply, 2),
+        reply.has(5),
+        millis{std::max<std::int64_t>(reply.integer(6), 0)},
+    };
 }
 
 lock_reading hash_lock::read_inspect(script_reply const& reply) const {

@@ -28,7 +28,7 @@ struct queue_place {
     std::uint64_t score = 0;
     /// The server's time in microseconds when it answered.
     std::uint64_t server_time = 0;
-    /// How many were before it then.
+    /// How many were before it then; after a release, 0 if it is known to be the first, else 1.
     std::uint64_t ahead = 0;
 };
 
@@ -93,6 +93,8 @@ struct release_reply {
     std::optional<queue_place> place;
     /// The lock went to a client that waited for it.
     bool handed_over = false;
+    /// That client has so long to claim it.
+    std::chrono::milliseconds window{0};
 };
 
 /// What `inspect` found.

@@ -60,10 +60,10 @@ void call_maker::acquire(detail::script const& which) {
     add(milliseconds());
     last_holder_[of] = holder_of(of);
     add(last_holder_[of]);
-    add(chance(30) ? "0" : chance(60) ? "2592000000" : milliseconds());
     // The clock is looked at never, always, or for some counters.
     add(chance(40) ? "0" : chance(60) ? "9007199254740991" : milliseconds());
     if (learns || window != "1" || chance(50)) {
+        add(chance(30) ? "0" : chance(60) ? "2592000000" : milliseconds());
         add(window != "0" && chance(30) ? "7" : "1");
         add(window);
         add(std::to_string(1 + below(9)));
