@@ -244,6 +244,28 @@ BOOST_AUTO_TEST_CASE(after_a_run_the_lock_goes_back_with_the_next_place_of_those
     BOOST_TEST(!second.done());
 }
 
+// The script tells others that they are the next, but not whoever reads it in its reply.
+BOOST_AUTO_TEST_CASE(a_releaser_that_is_the_next_looks_when_the_lock_should_have_been_claimed) {
+    handing_client all;
+    acquiring first{all};
+    acquiring const second{all};
+    auto const id = all.wait_in_queue();
+    all.grant_to(id, 77);
+    all.answer(replied(1, 80, 1, 0));
+    BOOST_TEST(all.eventually([&, began = lease_clock::now()] {
+        return lease_clock::now() > began + 10ms;
+    }));
+    release(all, first);
+    auto const told = lease_clock::now();
+    all.answer(
+        replied(1, 1, handing_client::server_time, handing_client::server_time, 0, "x:1", 50)
+    );
+    BOOST_TEST(all.sent() == "");
+    BOOST_TEST(all.eventually([&] { return all.sent() == "acquire"; }));
+    BOOST_TEST((lease_clock::now() >= told + 50ms));
+    BOOST_TEST((lease_clock::now() < told + 2s));
+}
+
 BOOST_AUTO_TEST_CASE(the_own_place_in_the_queue_is_not_another_client) {
     handing_client all;
     acquiring first{all};
