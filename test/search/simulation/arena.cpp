@@ -117,7 +117,8 @@ void arena::check_empty(node& one) {
 void arena::part() {
     // The place in a queue of a client that was killed, was closed while the server refused it, or
     // lost its rights, or whose attempt ran late, or whose withdrawal was given up, goes when the
-    // next one in the queue comes, or in the end.
+    // next one in the queue comes, or in the end. Where clients share a place, one that is given
+    // the lock for nobody passes it on.
     bool const places_may_stay = all_.denials || all_.two_versions || all_.long_faults ||
                                  std::any_of(nodes_.begin(), nodes_.end(), [](auto const& one) {
                                      return one->killed() || one->closed();
@@ -127,6 +128,7 @@ void arena::part() {
             one->close(world_.dice().chance(50));
         }
     }
+    bool const fair_places_may_stay = places_may_stay || oracle_.fair().placed_late();
     auto const longest = 10s + 2 * nanos{all_.lease};
     run_while([] { return true; }, 20s);
     for (auto const& one : nodes_) {
@@ -139,12 +141,23 @@ void arena::part() {
         world_.run_until(world_.now() + longest);
     }
     for (auto const& key : server_.data().lock_keys()) {
-        if (places_may_stay && is_of_a_queue(key)) {
+        bool const shared = key.starts_with("holdfast_queue:");
+        if (is_of_a_queue(key) && (shared ? places_may_stay : fair_places_may_stay)) {
             continue;
         }
         world_.violation(
             fmt::format("{} is left on the server, for {} ms", key, server_.data().pttl(key))
         );
+    }
+    if (!world_.failed()) {
+        world_.run_until(world_.now() + 61s + oracle_.fair().patience());
+    }
+    for (auto const& key : server_.data().lock_keys()) {
+        world_.violation(fmt::format(
+            "{} is left on the server after a minute, for {} ms",
+            key,
+            server_.data().pttl(key)
+        ));
     }
     if (server_.data().subscriptions() != 0 && !server_.has_half_open()) {
         world_.violation("subscriptions are left on the server");
