@@ -13,7 +13,7 @@ counting_semaphore::counting_semaphore(
     std::shared_ptr<detail::client_state> client,
     std::string_view name
 )
-    : counter_handle{
+    : counted_handle{
           client,
           std::make_shared<detail::target const>(
               detail::make_counting_semaphore_target(client->settings().key_prefix, name)
@@ -32,7 +32,7 @@ void start_add_permits(
         std::move(client),
         std::move(key),
         permits,
-        -counter::greatest,
+        -counted::greatest,
         &counting_semaphore_protocol_type::add,
         std::move(handler)
     );

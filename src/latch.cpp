@@ -8,7 +8,7 @@
 namespace holdfast {
 
 latch::latch(std::shared_ptr<detail::client_state> client, std::string_view name)
-    : counter_handle{
+    : counted_handle{
           client,
           std::make_shared<detail::target const>(
               detail::make_latch_target(client->settings().key_prefix, name)

@@ -1,7 +1,7 @@
 #ifndef HOLDFAST_COUNTING_SEMAPHORE_HPP
 #define HOLDFAST_COUNTING_SEMAPHORE_HPP
 
-#include <holdfast/detail/counter_handle.hpp>
+#include <holdfast/detail/counted_handle.hpp>
 #include <holdfast/detail/token_for.hpp>
 #include <holdfast/error.hpp>
 #include <holdfast/export.hpp>
@@ -40,7 +40,7 @@ namespace holdfast {
 /// only be destroyed or assigned to.
 ///
 /// @par Thread safety   Distinct objects: safe. Shared objects: safe, except moving and assignment.
-class HOLDFAST_EXPORT counting_semaphore : private detail::counter_handle {
+class HOLDFAST_EXPORT counting_semaphore : private detail::counted_handle {
 public:
     /// The type that `get_executor()` returns.
     using executor_type = asio::any_io_executor;

@@ -1,7 +1,7 @@
 #include "acquire/answered_requests.hpp"
 
 #include "core/lease_terms.hpp"
-#include "protocol/counter.hpp"
+#include "protocol/counted.hpp"
 
 #include <exception>
 #include <utility>
@@ -50,14 +50,14 @@ void answered_requests::tell() noexcept {
         return;
     }
     try {
-        std::vector<counter::answered> marks;
+        std::vector<counted::answered> marks;
         marks.reserve(all.size());
         for (auto const& one : all) {
             marks.push_back({one.on.get(), one.id});
         }
         auto const& settings = client_.settings();
         client_.exec(
-            counter::forget(marks, request_timeout_for(settings, settings.lease)),
+            counted::forget(marks, request_timeout_for(settings, settings.lease)),
             [](exec_result const&) {}
         );
     } catch (std::exception const&) {

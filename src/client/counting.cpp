@@ -9,12 +9,12 @@ namespace holdfast::detail {
 
 namespace {
 
-counter const& counter_of(target const& on) {
-    return static_cast<counter const&>(*on.speaks);
+counted const& counted_of(target const& on) {
+    return static_cast<counted const&>(*on.speaks);
 }
 
 error_code check(std::int64_t number, std::int64_t least) {
-    bool const right = number >= least && number <= counter::greatest;
+    bool const right = number >= least && number <= counted::greatest;
     return right ? error_code{} : make_error_code(errc::invalid_options);
 }
 
@@ -24,7 +24,7 @@ error_code read_change(
     client_state& from,
     target const& of
 ) {
-    auto const read = counter::read_request(reply);
+    auto const read = counted::read_request(reply);
     done = read.done;
     if (!read.valid) {
         return errc::corrupt_state;
@@ -41,7 +41,7 @@ error_code read_value(
     client_state&,
     target const& of
 ) {
-    auto const read = counter_of(of).read_number(reply);
+    auto const read = counted_of(of).read_number(reply);
     value = read.value_or(0);
     return read ? error_code{} : make_error_code(errc::corrupt_state);
 }
@@ -53,7 +53,7 @@ void change_number(
     std::shared_ptr<target const> on,
     std::int64_t number,
     std::int64_t least,
-    call (*make)(counter::request const& what),
+    call (*make)(counted::request const& what),
     change_handler handler
 ) {
     send_request(
@@ -86,7 +86,7 @@ void start_try_set_number(
         check(number, 0),
         [number](client_state& by, target const& of, holder_id const& id, nanos timeout) {
             auto const kept = remembered_for(by.settings());
-            return counter_of(of).try_set({of, id, number, kept, timeout});
+            return counted_of(of).try_set({of, id, number, kept, timeout});
         },
         &read_change
     );
@@ -104,7 +104,7 @@ void start_read_number(
         false,
         {},
         [](client_state&, target const& of, holder_id const&, nanos timeout) {
-            return counter::read(of, timeout);
+            return counted::read(of, timeout);
         },
         &read_value
     );

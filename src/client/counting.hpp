@@ -2,9 +2,9 @@
 #define HOLDFAST_CLIENT_COUNTING_HPP
 
 #include "client/client_state.hpp"
-#include "protocol/counter.hpp"
+#include "protocol/counted.hpp"
 
-#include <holdfast/detail/counter_operations.hpp>
+#include <holdfast/detail/counted_operations.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -18,7 +18,7 @@ void change_number(
     std::shared_ptr<target const> on,
     std::int64_t number,
     std::int64_t least,
-    call (*make)(counter::request const& what),
+    call (*make)(counted::request const& what),
     change_handler handler
 );
 

@@ -1,7 +1,7 @@
 #ifndef HOLDFAST_PROTOCOL_COUNTING_SEMAPHORE_HPP
 #define HOLDFAST_PROTOCOL_COUNTING_SEMAPHORE_HPP
 
-#include "protocol/counter.hpp"
+#include "protocol/counted.hpp"
 #include "protocol/target.hpp"
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace holdfast::detail {
 
 /// The protocol of a counting semaphore, on the key and channel of Redisson's RSemaphore. Nobody
 /// knows who has taken permits, except for a while which attempts have.
-class counting_semaphore_protocol_type final : public counter {
+class counting_semaphore_protocol_type final : public counted {
 public:
     [[nodiscard]] places queues() const noexcept override { return places::none; }
     [[nodiscard]] grants gives() const noexcept override { return grants::passes; }

@@ -26,7 +26,7 @@ release_reply latch_protocol_type::read_release(script_reply const&) const {
 }
 
 std::optional<std::int64_t> latch_protocol_type::read_number(script_reply const& reply) const {
-    auto const left = counter::read_number(reply);
+    auto const left = counted::read_number(reply);
     return left && *left < 0 ? std::nullopt : left;
 }
 

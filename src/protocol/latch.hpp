@@ -1,7 +1,7 @@
 #ifndef HOLDFAST_PROTOCOL_LATCH_HPP
 #define HOLDFAST_PROTOCOL_LATCH_HPP
 
-#include "protocol/counter.hpp"
+#include "protocol/counted.hpp"
 #include "protocol/target.hpp"
 
 #include <string_view>
@@ -10,7 +10,7 @@ namespace holdfast::detail {
 
 /// The protocol of a latch, on the key and channel of Redisson's RCountDownLatch. Those who wait
 /// only look at it.
-class latch_protocol_type final : public counter {
+class latch_protocol_type final : public counted {
 public:
     [[nodiscard]] places queues() const noexcept override { return places::none; }
     [[nodiscard]] grants gives() const noexcept override { return grants::passes_of_all; }

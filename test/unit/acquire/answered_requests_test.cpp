@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(many_are_told_at_once) {
     all.add(1);
     BOOST_REQUIRE(all.server->requests.size() == 1U);
     auto const& sent = all.server->requests[0].what;
-    BOOST_TEST(sent.what().name == "counter.forget");
+    BOOST_TEST(sent.what().name == "counted.forget");
     BOOST_TEST(sent.keys() == 32U);
     BOOST_TEST(sent.word(0) == "holdfast_done:{a}:" + std::string{all.state->client_id()} + ":1");
 }

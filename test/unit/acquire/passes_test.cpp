@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(when_a_latch_opens_all_who_wait_pass_by_one_look) {
     all.answer(closed());
     BOOST_TEST(all.asked() == "");
     all.notify("0");
-    BOOST_TEST(all.asked() == "counter.read");
+    BOOST_TEST(all.asked() == "counted.read");
     all.answer(open());
     for (auto const& one : waiting) {
         BOOST_TEST((one.error == error_code{}));

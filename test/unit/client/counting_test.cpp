@@ -20,7 +20,7 @@
 using namespace std::chrono_literals;
 using holdfast::errc;
 using holdfast::error_code;
-using holdfast::detail::counter;
+using holdfast::detail::counted;
 using holdfast::detail::make_counting_semaphore_target;
 using holdfast::detail::make_latch_target;
 using holdfast::detail::target;
@@ -74,13 +74,13 @@ BOOST_AUTO_TEST_SUITE(counting_test)
 
 BOOST_AUTO_TEST_CASE(numbers_that_make_no_sense_are_refused) {
     world all;
-    for (auto const wrong : {std::int64_t{0}, std::int64_t{-1}, counter::greatest + 1}) {
+    for (auto const wrong : {std::int64_t{0}, std::int64_t{-1}, counted::greatest + 1}) {
         all.count_down(wrong);
         BOOST_TEST((all.error == errc::invalid_options));
         all.release(wrong);
         BOOST_TEST((all.error == errc::invalid_options));
     }
-    all.add(-counter::greatest - 1);
+    all.add(-counted::greatest - 1);
     BOOST_TEST((all.error == errc::invalid_options));
     bool set = false;
     all.error.reset();
@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(a_number_that_is_read_or_drained) {
     std::int64_t value = 7;
     holdfast::detail::start_read_number(all.state, all.semaphore, all.told(value));
     all.run();
-    BOOST_TEST(all.oldest() == "counter.read");
+    BOOST_TEST(all.oldest() == "counted.read");
     all.answer(replied(1, -4));
     BOOST_TEST((all.error == error_code{}));
     BOOST_TEST(value == -4);
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(those_of_this_client_look_if_nobody_else_can_tell_them) {
     BOOST_TEST(all.oldest() == "");
     all.count_down(1);
     all.answer(replied(1, 1, 0));
-    BOOST_TEST(all.oldest() == "counter.read");
+    BOOST_TEST(all.oldest() == "counted.read");
     BOOST_TEST(all.count().refused_notifications == 1U);
 }
 

@@ -235,7 +235,7 @@ BOOST_AUTO_TEST_CASE(the_server_is_told_of_those_that_were_sent_once) {
     all.answer(counted());
     BOOST_TEST(all.sends());
     auto const& sent = all.server->requests.at(0).what;
-    BOOST_TEST(sent.what().name == "counter.forget");
+    BOOST_TEST(sent.what().name == "counted.forget");
     BOOST_TEST(sent.keys() == 1U);
     BOOST_TEST(sent.word(0) == once);
 }

@@ -13,7 +13,7 @@
 using namespace std::chrono_literals;
 using holdfast::loss_reason;
 using holdfast::detail::attempt_reply;
-using holdfast::detail::counter;
+using holdfast::detail::counted;
 using holdfast::detail::counting_semaphore_protocol;
 using holdfast::detail::counting_semaphore_protocol_type;
 using holdfast::detail::holder_id;
@@ -70,8 +70,8 @@ struct world : on_model {
         auto const by = id(number);
         return speaks.read_release(run(speaks.release({.on = from, .id = by, .timeout = 3s})));
     }
-    counter::request_reply add(std::int64_t permits, std::uint64_t number) {
-        return counter::read_request(
+    counted::request_reply add(std::int64_t permits, std::uint64_t number) {
+        return counted::read_request(
             run(counting_semaphore_protocol_type::add({on, id(number), permits, 1min, 3s}))
         );
     }

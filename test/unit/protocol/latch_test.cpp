@@ -12,7 +12,7 @@
 
 using namespace std::chrono_literals;
 using holdfast::detail::attempt_reply;
-using holdfast::detail::counter;
+using holdfast::detail::counted;
 using holdfast::detail::holder_id;
 using holdfast::detail::latch_protocol;
 using holdfast::detail::latch_protocol_type;
@@ -35,12 +35,12 @@ holder_id id(std::uint64_t number) {
 struct world : on_model {
     world() : on_model{channel} {}
 
-    counter::request_reply try_set(std::int64_t count, std::uint64_t number) {
-        return counter::read_request(run(latch_protocol().try_set({on, id(number), count, 1min, 3s})
+    counted::request_reply try_set(std::int64_t count, std::uint64_t number) {
+        return counted::read_request(run(latch_protocol().try_set({on, id(number), count, 1min, 3s})
         ));
     }
-    counter::request_reply count_down(std::uint64_t number, std::int64_t times = 1) {
-        return counter::read_request(
+    counted::request_reply count_down(std::uint64_t number, std::int64_t times = 1) {
+        return counted::read_request(
             run(latch_protocol_type::count_down({on, id(number), times, 1min, 3s}))
         );
     }
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(the_calls_name_what_they_touch) {
     );
     BOOST_TEST(
         typed(latch_protocol().try_set({on, id(5), 7, 1min, 3s})) ==
-        "counter.try_set 3 L " + channel + " " + mark + " 7 1 60000"
+        "counted.try_set 3 L " + channel + " " + mark + " 7 1 60000"
     );
 }
 

@@ -20,5 +20,9 @@ end
 -- The first write: a server without memory refuses it.
 call('SET', mark, '1', 'PX', kept)
 -- Who may do this may give them back.
-call('INCRBY', permits, '-' .. wanted)
+local left = redis.pcall('INCRBY', permits, '-' .. wanted)
+if type(left) ~= 'number' then
+    call('DEL', mark)
+    return left
+end
 return nonce .. ' 1'

@@ -1,9 +1,9 @@
-#ifndef HOLDFAST_DETAIL_COUNTER_HANDLE_HPP
-#define HOLDFAST_DETAIL_COUNTER_HANDLE_HPP
+#ifndef HOLDFAST_DETAIL_COUNTED_HANDLE_HPP
+#define HOLDFAST_DETAIL_COUNTED_HANDLE_HPP
 
 #include <holdfast/detail/acquire.hpp>
 #include <holdfast/detail/client_operations.hpp>
-#include <holdfast/detail/counter_operations.hpp>
+#include <holdfast/detail/counted_operations.hpp>
 #include <holdfast/detail/initiation.hpp>
 #include <holdfast/detail/lock_operations.hpp>
 #include <holdfast/detail/pass.hpp>
@@ -22,9 +22,9 @@
 namespace holdfast::detail {
 
 /// What `latch` and `counting_semaphore` consist of.
-class counter_handle {
+class counted_handle {
 protected:
-    counter_handle(std::shared_ptr<client_state> client, std::shared_ptr<target const> key) noexcept
+    counted_handle(std::shared_ptr<client_state> client, std::shared_ptr<target const> key) noexcept
         : client_{std::move(client)},
           key_{std::move(key)} {}
 

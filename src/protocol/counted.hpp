@@ -1,5 +1,5 @@
-#ifndef HOLDFAST_PROTOCOL_COUNTER_HPP
-#define HOLDFAST_PROTOCOL_COUNTER_HPP
+#ifndef HOLDFAST_PROTOCOL_COUNTED_HPP
+#define HOLDFAST_PROTOCOL_COUNTED_HPP
 
 #include "protocol/primitive.hpp"
 #include "protocol/target.hpp"
@@ -15,7 +15,7 @@ namespace holdfast::detail {
 
 /// What a latch and a counting semaphore have in common: a number under the name, and grants that
 /// are no leases. Requests that change the number may come again; each leaves a mark on the server.
-class counter : public primitive {
+class counted : public primitive {
 public:
     /// A greater number is none: it would not be exact in a script.
     static constexpr std::int64_t greatest = 9'007'199'254'740'991;
@@ -77,7 +77,7 @@ public:
     [[nodiscard]] force_release_reply read_force_release(script_reply const& reply) const final;
 
 protected:
-    ~counter() = default;
+    ~counted() = default;
 
     /// The key that tells that the request was executed.
     [[nodiscard]] static std::string mark_of(target const& on, holder_id const& id);
