@@ -90,7 +90,7 @@ public:
     /// As `wait()`; `errc::invalid_options` for a negative limit; if the time is up and the server
     /// never answered, the cause: `errc::unreachable` or `errc::server_refused`.
     template <detail::token_for<void(error_code, bool)> Token = asio::deferred_t>
-    [[nodiscard]] auto wait_for(std::chrono::nanoseconds limit, Token&& token = Token()) const {
+    [[nodiscard]] auto try_wait_for(std::chrono::nanoseconds limit, Token&& token = Token()) const {
         return try_pass<Token>(key(), detail::patience::limited, limit, token);
     }
 

@@ -58,8 +58,14 @@ void answered_requests::tell() noexcept {
         auto const& settings = client_.settings();
         client_.exec(
             counted::forget(marks, request_timeout_for(settings, settings.lease)),
-            [](exec_result const&) {}
+            [this, client = client_.shared_from_this()](exec_result const&) {
+                --under_way_;
+                if (idle() && on_idle_) {
+                    on_idle_();
+                }
+            }
         );
+        ++under_way_;
     } catch (std::exception const&) {
         // Out of memory: the server forgets them later.
     }

@@ -6,8 +6,11 @@
 #include "runtime/client_context.hpp"
 #include "runtime/runtime.hpp"
 
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace holdfast::detail {
@@ -22,6 +25,10 @@ public:
     /// The only request with this id was answered.
     void add(std::shared_ptr<target const> on, holder_id const& id) noexcept;
     void tell() noexcept;
+    /// Nothing is left to be told, and nothing is under way.
+    [[nodiscard]] bool idle() const noexcept { return answered_.empty() && under_way_ == 0; }
+    /// Called when it becomes idle.
+    void set_on_idle(std::function<void()> f) { on_idle_ = std::move(f); }
     void clear() noexcept;
 
 private:
@@ -34,6 +41,8 @@ private:
 
     client_context& client_;
     std::vector<answered> answered_;
+    std::size_t under_way_ = 0;
+    std::function<void()> on_idle_;
     std::optional<timer> timer_;
 };
 

@@ -78,11 +78,15 @@ bool arena::working() const {
 
 void arena::settle() {
     all_.healed = true;
+    oracle_.counting().heal(all_.denials);
     auto const all = static_cast<std::int64_t>(nodes_.size() * 12);
     run_while([&] { return working(); }, all * (3 * nanos{all_.lease} + 60s));
     if (!world_.failed() && working()) {
         world_.violation("somebody waits for ever");
     }
+    auto& counting = oracle_.counting();
+    run_while([&] { return !counting.settled(); }, 20s);
+    counting.on_settled();
     if (all_.quiet && !world_.failed()) {
         world_.run_until(world_.now() + 2s);
         for (auto const& key : server_.data().lock_keys()) {
@@ -139,7 +143,8 @@ void arena::part() {
         world_.run_until(world_.now() + longest);
     }
     for (auto const& key : server_.data().lock_keys()) {
-        if (places_may_stay && is_of_a_queue(key)) {
+        bool const mark = key.starts_with("holdfast_done:") && server_.data().pttl(key) > 0;
+        if (mark || (places_may_stay && is_of_a_queue(key))) {
             continue;
         }
         world_.violation(

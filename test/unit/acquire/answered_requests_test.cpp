@@ -62,6 +62,21 @@ BOOST_AUTO_TEST_CASE(few_are_told_after_a_moment) {
     BOOST_TEST(all.server->requests[1].what.keys() == 1U);
 }
 
+BOOST_AUTO_TEST_CASE(it_is_idle_when_all_is_told_and_answered) {
+    world all;
+    int idle = 0;
+    all.answered.set_on_idle([&] { ++idle; });
+    BOOST_TEST(all.answered.idle());
+    all.add(1);
+    BOOST_TEST(!all.answered.idle());
+    all.on_strand([&] { all.answered.tell(); });
+    BOOST_TEST(!all.answered.idle());
+    BOOST_TEST(idle == 0);
+    all.answer(holdfast::test::replied());
+    BOOST_TEST(all.answered.idle());
+    BOOST_TEST(idle == 1);
+}
+
 BOOST_AUTO_TEST_CASE(without_a_connection_the_server_forgets_by_itself) {
     world all;
     all.set_commands_up(false);

@@ -160,6 +160,24 @@ BOOST_AUTO_TEST_CASE(an_attempt_without_an_answer_is_repeated_or_withdrawn) {
     BOOST_TEST(all.count().withdrawals == 1U);
 }
 
+BOOST_AUTO_TEST_CASE(the_server_may_forget_an_attempt_that_was_sent_once) {
+    at_a_semaphore all;
+    acquiring const first{all, all.wait()};
+    all.answer(unanswered());
+    BOOST_TEST(all.eventually([&] { return all.asked() == "counting_semaphore.acquire"; }));
+    all.answer(taken());
+    BOOST_TEST((first.error == error_code{}));
+    acquiring const second{all, all.wait()};
+    auto const mark = all.mark();
+    all.answer(taken());
+    acquiring const third{all, all.try_once()};
+    all.answer(taken());
+    BOOST_TEST(all.eventually([&] { return all.asked() == "counted.forget"; }));
+    auto const& told = all.server->requests.at(0).what;
+    BOOST_TEST(told.keys() == 2U);
+    BOOST_TEST(told.word(0) == mark);
+}
+
 BOOST_AUTO_TEST_CASE(a_try_that_is_cancelled_is_withdrawn) {
     at_a_semaphore all;
     acquiring trying{all, all.try_once()};
