@@ -8,11 +8,13 @@
 
 #include <holdfast/client.hpp>
 #include <holdfast/config.hpp>
+#include <holdfast/counting_semaphore.hpp>
 #include <holdfast/error.hpp>
 #include <holdfast/export.hpp>
 #include <holdfast/fair_lock.hpp>
 #include <holdfast/fencing_token.hpp>
 #include <holdfast/format.hpp>
+#include <holdfast/latch.hpp>
 #include <holdfast/lease.hpp>
 #include <holdfast/lease_clock.hpp>
 #include <holdfast/lease_duration.hpp>

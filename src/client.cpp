@@ -51,6 +51,14 @@ holdfast::fair_lock client::fair_lock(lock_name name) const {
     return {state_, name.view()};
 }
 
+holdfast::latch client::latch(lock_name name) const {
+    return {state_, name.view()};
+}
+
+holdfast::counting_semaphore client::counting_semaphore(lock_name name) const {
+    return {state_, name.view()};
+}
+
 stats client::stats() const {
     return state_->snapshot();
 }

@@ -2,6 +2,7 @@
 #define HOLDFAST_CLIENT_HPP
 
 #include <holdfast/config.hpp>
+#include <holdfast/counting_semaphore.hpp>
 #include <holdfast/detail/asio_abi.hpp>
 #include <holdfast/detail/client_operations.hpp>
 #include <holdfast/detail/fmt.hpp>
@@ -11,6 +12,7 @@
 #include <holdfast/export.hpp>
 #include <holdfast/fair_lock.hpp>
 #include <holdfast/fwd.hpp>
+#include <holdfast/latch.hpp>
 #include <holdfast/lock.hpp>
 #include <holdfast/lock_name.hpp>
 #include <holdfast/stats.hpp>
@@ -109,6 +111,38 @@ public:
         Args&&... args
     ) const {
         return fair_lock(
+            detail::format_name(detail::text_of(format), fmt::make_format_args(arg, args...))
+        );
+    }
+    /// @}
+
+    /// @{
+    /// The same for a latch.
+    [[nodiscard]] holdfast::latch latch(lock_name name) const;
+
+    template <class Arg, class... Args>
+    [[nodiscard]] holdfast::latch latch(
+        fmt::format_string<Arg, Args...> format,
+        Arg&& arg,
+        Args&&... args
+    ) const {
+        return latch(
+            detail::format_name(detail::text_of(format), fmt::make_format_args(arg, args...))
+        );
+    }
+    /// @}
+
+    /// @{
+    /// The same for a counting semaphore.
+    [[nodiscard]] holdfast::counting_semaphore counting_semaphore(lock_name name) const;
+
+    template <class Arg, class... Args>
+    [[nodiscard]] holdfast::counting_semaphore counting_semaphore(
+        fmt::format_string<Arg, Args...> format,
+        Arg&& arg,
+        Args&&... args
+    ) const {
+        return counting_semaphore(
             detail::format_name(detail::text_of(format), fmt::make_format_args(arg, args...))
         );
     }

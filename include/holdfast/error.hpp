@@ -19,14 +19,15 @@ enum class errc {
     invalid_name = 1,
     /// The lease duration is outside 1 s … 24 h, or too short for the configured time-outs.
     invalid_lease,
-    /// Another per-call option is out of range: `renew_at`, `max_hold`, `orphan_after`, or a
-    /// negative time to wait. Or a learned lease is not to be renewed.
+    /// Another per-call option is out of range: `renew_at`, `max_hold`, `orphan_after`, a number
+    /// of permits, or a negative time to wait. Or a learned lease is not to be renewed.
     invalid_options,
     /// `config::max_waiters` operations of this client are already waiting for this lock.
     too_many_waiters,
     /// The lease was lost before it was released. `lease::loss()` says why.
     lease_lost,
     /// The release was sent but not answered. The lock is free at the latest when the lease ends.
+    /// Of a latch or a counting semaphore: the request may have been executed, or may be yet.
     release_unknown,
     /// The lease is empty: never granted, moved from, or already released.
     not_held,

@@ -15,7 +15,9 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 
 class client;
+class counting_semaphore;
 class fair_lock;
+class latch;
 class lease;
 class lock;
 class owner;

@@ -159,6 +159,7 @@ void acquire_op::on_granted(acquisitions::reading const& read, time_point now) {
         carry_out(fsm_.on_ended(asio::error::no_memory, true));
         return;
     }
+    all_.forget(what_.on, *id_);
     deliver(std::move(granted), now);
 }
 

@@ -1,6 +1,7 @@
 #ifndef HOLDFAST_ACQUIRE_ACQUISITIONS_HPP
 #define HOLDFAST_ACQUIRE_ACQUISITIONS_HPP
 
+#include "acquire/answered_requests.hpp"
 #include "acquire/client_channel.hpp"
 #include "acquire/looks.hpp"
 #include "acquire/wait_queues.hpp"
@@ -101,6 +102,8 @@ public:
         lease_terms const& terms,
         millis window
     ) noexcept;
+    /// What was granted was asked for once: the server need not know the holder id any more.
+    void forget(std::shared_ptr<target const> on, holder_id const& id) noexcept;
     /// The acquisitions of the same target and owner that wait, in the order of their arrival.
     [[nodiscard]] std::vector<std::shared_ptr<acquire_op>> waiting_like(acquire_op const& op) const;
 
@@ -118,6 +121,7 @@ public:
     /// The server's user has not the rights.
     void on_hand_over_denied();
     [[nodiscard]] client_channel& channel() noexcept { return channel_; }
+    [[nodiscard]] answered_requests& answered() noexcept { return answered_; }
     /// Refuses what comes from now on.
     void close() noexcept { closed_ = true; }
     [[nodiscard]] bool closed() const noexcept { return closed_; }
@@ -160,6 +164,7 @@ private:
     std::optional<timer> singles_timer_;
     client_channel channel_;
     looks looks_;
+    answered_requests answered_;
     bool closed_ = false;
 };
 

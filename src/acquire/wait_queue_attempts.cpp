@@ -198,6 +198,9 @@ void wait_queue::on_granted(
         to->refuse();
         return;
     }
+    if (!granted->unsure) {
+        all_.forget(on_, granted->id);
+    }
     auto& count = all_.client().count();
     auto& way = what.told ? count.notified_hand_overs : count.expired_hand_overs;
     deliver(to, std::move(given), now, way);
@@ -252,6 +255,9 @@ void wait_queue::drop_candidate() noexcept {
     }
     if (dropped->in_flight) {
         fsm_.on_undecided();
+    }
+    if (!on_->speaks->takes()) {
+        return;
     }
     if (dropped->in_flight || dropped->unsure || dropped->place) {
         if (dropped->in_flight || dropped->unsure) {

@@ -137,7 +137,8 @@ void wait_queue::on_next(hand_over_message const& message) {
 void wait_queue::on_notification(std::string_view message) {
     auto const now = lease_clock::now();
     told_ = true;
-    if (message == "2") {
+    // Of a semaphore it is a number of permits.
+    if (message == "2" && on_->speaks->hands_over()) {
         fsm_.on_hold_back(now + turn_of_others);
         return;
     }

@@ -161,6 +161,8 @@ public:
     [[nodiscard]] bool leases() const noexcept {
         return gives() == grants::exclusive || gives() == grants::shared;
     }
+    /// A grant takes something from others: an attempt that is given up gives it back.
+    [[nodiscard]] bool takes() const noexcept { return gives() != grants::passes_of_all; }
 
     /// Where each waiter has a place: the channel on which one who waits with this holder id is
     /// told that the lock is free.

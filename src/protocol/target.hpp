@@ -37,6 +37,9 @@ struct target {
 
     [[nodiscard]] bool valid() const noexcept { return !lock.empty(); }
     [[nodiscard]] std::string_view counter() const noexcept { return part(0); }
+    /// What gives no leases has no tokens. What the keys begin with that tell which requests were
+    /// executed.
+    [[nodiscard]] std::string_view done() const noexcept { return part(0); }
     /// Where a release is published.
     [[nodiscard]] std::string_view channel() const noexcept { return part(1); }
     /// The key of those that wait, in order.

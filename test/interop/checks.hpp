@@ -131,18 +131,27 @@ struct primitive {
     std::string name;        // also the prefix of the peer's commands
     bool has_tokens = true;  // on both sides
     bool is_fair = false;
+    /// Not of what gives no leases: its checks have actors of their own.
     std::function<std::unique_ptr<lock_actor>(client&, std::string const&)> ours;
     std::function<std::unique_ptr<lock_actor>(java_peer&, std::string const&)> java;
     std::vector<check> checks;
 };
 
 /// A new primitive is a function here, a line in `all_primitives` and the peer's commands.
-primitive lock_primitive();        // RFencedLock
-primitive plain_lock_primitive();  // RLock
-primitive fair_lock_primitive();   // RFairLock
+primitive lock_primitive();                // RFencedLock
+primitive plain_lock_primitive();          // RLock
+primitive fair_lock_primitive();           // RFairLock
+primitive latch_primitive();               // RCountDownLatch
+primitive counting_semaphore_primitive();  // RSemaphore
 
 inline std::vector<primitive> all_primitives() {
-    return {lock_primitive(), plain_lock_primitive(), fair_lock_primitive()};
+    return {
+        lock_primitive(),
+        plain_lock_primitive(),
+        fair_lock_primitive(),
+        latch_primitive(),
+        counting_semaphore_primitive(),
+    };
 }
 
 /// The parts of the table of checks of a lock.

@@ -97,6 +97,7 @@ private:
     void renew_many(detail::script const& which);
     void inspect(detail::script const& which);
     void force_release(detail::script const& which);
+    void counted(detail::script const& which);
     void unknown_script(detail::script const& which);
     void script_cache();
     void scene();

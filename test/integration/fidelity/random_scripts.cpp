@@ -217,6 +217,41 @@ void call_maker::force_release(detail::script const& which) {
     add(nonce());
 }
 
+// What a latch or a counting semaphore is asked, by requests that come again.
+void call_maker::counted(detail::script const& which) {
+    auto const of = family();
+    use(lock(of));
+    auto const mark = "holdfast_done:{" + lock(of) + "}:" + std::to_string(below(3));
+    auto const number = std::to_string(1 + below(3));
+    // Not so short that it may be gone.
+    auto const kept = "86400000"s;
+    if (&which == &scripts::counted_read) {
+        start_script(which, {lock(of)});
+        add(nonce());
+        return;
+    }
+    use(mark);
+    if (&which == &scripts::counted_forget) {
+        start_script(which, {mark, "holdfast_done:{nobody}"});
+    } else if (&which == &scripts::counting_semaphore_acquire) {
+        start_script(which, {lock(of), mark});
+        add(number);
+        add(kept);
+    } else if (&which == &scripts::counting_semaphore_drain) {
+        start_script(which, {lock(of), mark});
+        add(kept);
+    } else {
+        start_script(which, {lock(of), channel(of), mark});
+        bool const adds = &which == &scripts::counting_semaphore_add;
+        add(adds && chance(20) ? "-" + number : number);
+        if (&which == &scripts::counted_try_set) {
+            add("1");
+        }
+        add(kept);
+    }
+    add(nonce());
+}
+
 // A script of which nothing is known here gets whatever there is.
 void call_maker::unknown_script(detail::script const& which) {
     auto const of = family();
@@ -245,13 +280,21 @@ void call_maker::call_script() {
         void (call_maker::*make)(detail::script const&);
     };
     static constexpr known all[] = {
-        {&scripts::lock_acquire, 45, &call_maker::acquire},
+        {&scripts::lock_acquire, 35, &call_maker::acquire},
         {&scripts::lock_take_over, 5, &call_maker::take_over},
-        {&scripts::lock_release, 20, &call_maker::release},
+        {&scripts::lock_release, 15, &call_maker::release},
         {&scripts::lock_renew, 10, &call_maker::renew},
         {&scripts::lock_renew_many, 5, &call_maker::renew_many},
         {&scripts::lock_inspect, 10, &call_maker::inspect},
         {&scripts::lock_force_release, 5, &call_maker::force_release},
+        {&scripts::counted_try_set, 3, &call_maker::counted},
+        {&scripts::counted_read, 1, &call_maker::counted},
+        {&scripts::counted_forget, 1, &call_maker::counted},
+        {&scripts::latch_count_down, 3, &call_maker::counted},
+        {&scripts::counting_semaphore_acquire, 3, &call_maker::counted},
+        {&scripts::counting_semaphore_withdraw, 2, &call_maker::counted},
+        {&scripts::counting_semaphore_add, 1, &call_maker::counted},
+        {&scripts::counting_semaphore_drain, 1, &call_maker::counted},
     };
     constexpr std::size_t total = 100;
     if (library_scripts().size() > std::size(all) && chance(20)) {

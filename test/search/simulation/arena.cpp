@@ -78,11 +78,15 @@ bool arena::working() const {
 
 void arena::settle() {
     all_.healed = true;
+    oracle_.counting().heal(all_.denials);
     auto const all = static_cast<std::int64_t>(nodes_.size() * 12);
     run_while([&] { return working(); }, all * (3 * nanos{all_.lease} + 60s));
     if (!world_.failed() && working()) {
         world_.violation("somebody waits for ever");
     }
+    auto& counting = oracle_.counting();
+    run_while([&] { return !counting.settled(); }, 20s);
+    counting.on_settled();
     if (all_.quiet && !world_.failed()) {
         world_.run_until(world_.now() + 2s);
         for (auto const& key : server_.data().lock_keys()) {
@@ -141,8 +145,10 @@ void arena::part() {
         world_.run_until(world_.now() + longest);
     }
     for (auto const& key : server_.data().lock_keys()) {
+        bool const mark = key.starts_with("holdfast_done:") && server_.data().pttl(key) > 0;
         bool const shared = key.starts_with("holdfast_queue:");
-        if (is_of_a_queue(key) && (shared ? places_may_stay : fair_places_may_stay)) {
+        bool const may_stay = shared ? places_may_stay : fair_places_may_stay;
+        if (mark || (is_of_a_queue(key) && may_stay)) {
             continue;
         }
         world_.violation(

@@ -33,6 +33,7 @@ void faults::on_server(std::size_t which) {
             say(keep ? "the server is killed" : "the server is killed, and loses its data");
             if (!keep) {
                 all_.judge.excuse("");
+                all_.judge.counting().on_data_lost();
             }
             on.kill();
             lasts(a_while(), [&on, this, keep] {
@@ -59,6 +60,7 @@ void faults::on_data(std::size_t which) {
         case 0:
             say("all data are lost");
             all_.judge.excuse("");
+            all_.judge.counting().on_data_lost();
             on.data().flush_all();
             break;
         case 1:

@@ -27,11 +27,12 @@ oracle::oracle(world& in, server& of)
     : in_{in},
       server_{of},
       hand_overs_{in, of, [this](sometimes what) { reached(what); }},
-      fair_{in, of, [this](sometimes what) { reached(what); }} {
+      fair_{in, of, [this](sometimes what) { reached(what); }},
+      counting_{in, of, *this} {
     server_.before_script = [this](std::string_view script, std::string_view lock) {
         if (script.starts_with("lock.")) {
             hand_overs_.on_before(lock);
-        } else {
+        } else if (script.starts_with("fair_lock.")) {
             fair_.on_before(lock);
         }
     };
@@ -225,6 +226,7 @@ bool oracle::holds_on_server(std::string const& lock, std::string const& holder)
 
 void oracle::on_killed(process const& of) {
     hand_overs_.on_stopped(of.number());
+    counting_.on_gone(of);
     std::erase_if(waiters_, [&of](waiter const& one) { return one.of == &of; });
     std::erase_if(by_serial_, [&of](auto const& one) { return one.second->of == &of; });
     std::erase_if(beliefs_, [&of](belief const& one) { return one.of == &of; });

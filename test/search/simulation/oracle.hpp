@@ -1,6 +1,7 @@
 #ifndef HOLDFAST_TEST_SIMULATION_ORACLE_HPP
 #define HOLDFAST_TEST_SIMULATION_ORACLE_HPP
 
+#include "simulation/counting_judge.hpp"
 #include "simulation/fair_judge.hpp"
 #include "simulation/hand_over_judge.hpp"
 #include "simulation/server.hpp"
@@ -79,6 +80,7 @@ public:
     [[nodiscard]] sometimes_counts const& reached() const noexcept { return reached_; }
     [[nodiscard]] hand_over_judge& hand_overs() noexcept { return hand_overs_; }
     [[nodiscard]] fair_judge& fair() noexcept { return fair_; }
+    [[nodiscard]] counting_judge& counting() noexcept { return counting_; }
 
     // What the users see.
     belief_ref on_delivered(
@@ -206,6 +208,7 @@ private:
     server& server_;
     hand_over_judge hand_overs_;
     fair_judge fair_;
+    counting_judge counting_;
     nanos slowest_wake_up_{12s};
     nanos lease_{0};
     nanos loss_margin_{0};

@@ -24,9 +24,25 @@ constexpr nanos shortest_patience = 49ms;
 
 void oracle::on_script(script_event const& what) {
     std::string const lock{what.lock};
-    auto& known = truths_[lock];
     auto const& reply = *what.reply;
     in_.mark(what.script);
+    if (lock == counting_judge::semaphore || lock == counting_judge::latch) {
+        if (in_.traced()) {
+            in_.trace(
+                nullptr,
+                fmt::format(
+                    "server runs {} of {} for p{}: {}",
+                    what.script,
+                    lock,
+                    what.from,
+                    reply.describe()
+                )
+            );
+        }
+        counting_.on_script(what);
+        return;
+    }
+    auto& known = truths_[lock];
     if (auto const end = what.holder.find(':'); end != what.holder.npos) {
         clients_[std::string{what.holder.substr(0, end)}] = what.from;
     }

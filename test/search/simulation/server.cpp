@@ -66,6 +66,13 @@ std::string_view script_of(std::vector<std::string_view> const& command) {
         &scripts::fair_lock_release,
         &scripts::fair_lock_inspect,
         &scripts::fair_lock_force_release,
+        &scripts::counted_read,
+        &scripts::counted_try_set,
+        &scripts::latch_count_down,
+        &scripts::counting_semaphore_acquire,
+        &scripts::counting_semaphore_withdraw,
+        &scripts::counting_semaphore_add,
+        &scripts::counting_semaphore_drain,
     };
     if (command.size() > 2 && (command[0] == "EVALSHA" || command[0] == "EVAL")) {
         for (auto const* one : known) {
@@ -85,6 +92,11 @@ std::string_view deed_of(std::vector<std::string_view> const& command, std::stri
         return command.at(3 + keys + orphan).empty() ? "acquire" : "take_over";
     }
     return script.substr(std::min(script.find('.') + 1, script.size()));
+}
+
+bool is_counted(std::string_view script) {
+    return script.starts_with("counted.") || script.starts_with("latch.") ||
+           script.starts_with("counting_semaphore.");
 }
 
 bool respects_queue(std::vector<std::string_view> const& command) {
@@ -286,7 +298,9 @@ void server::run_command(link& from, words const& command) {
     if (known && twice_ && !script.empty() &&
         (twice_->script.empty() || twice_->script == script)) {
         auto const again = *std::exchange(twice_, std::nullopt);
-        if (again.after == 0ns) {
+        if (again.after > 0ns && is_counted(script)) {
+            // What was answered is forgotten then, and does not come again.
+        } else if (again.after == 0ns) {
             answer = execute(&from, from.of_, command, script, true);
         } else {
             run_again_later(from.of_, command, script, again.after);

@@ -30,6 +30,14 @@ namespace holdfast::sim {
     X(queue_outlives, "a lock was deleted while clients queued for it")                        \
     X(granted_in_turn, "a fair lock was granted while others waited for it")                   \
     X(silent_passed_over, "a waiter of a fair lock that was silent was passed over")           \
+    X(permits_taken, "permits were taken")                                                     \
+    X(permits_busy, "a try found too few permits")                                             \
+    X(permits_withdrawn, "permits that nobody wanted were given back")                         \
+    X(withdrawn_in_vain, "an attempt was withdrawn that had taken nothing")                    \
+    X(permits_lost, "a process was gone while it had permits")                                 \
+    X(count_unknown, "permits or a count-down were not answered")                              \
+    X(latch_opened, "a latch opened")                                                          \
+    X(latch_passed, "somebody passed a latch")                                                 \
     X(two_versions, "a client that does not queue got the lock while others queued")           \
     X(turn_of_others, "clients that do not queue had a turn")                                  \
     X(busy_try, "a try ended because the lock was busy")                                       \

@@ -50,8 +50,6 @@ public:
     }
 
 private:
-    random_source& dice() { return all_.in.dice(); }
-
     acquire_options random_options() {
         acquire_options options;
         if (dice().chance(15)) {
@@ -73,22 +71,6 @@ private:
             options.orphan_after = dice().any_scale(50ms, 2 * nanos{all_.lease});
         }
         return options;
-    }
-
-    // Often just when something is going on.
-    std::optional<cancellation> random_cancellation(std::size_t percent) {
-        using asio::cancellation_type;
-        if (!dice().chance(percent)) {
-            return std::nullopt;
-        }
-        auto const after = dice().any_scale(10us, 3 * all_.lease);
-        auto const type = dice().one_of(
-            {cancellation_type::terminal,
-             cancellation_type::partial,
-             cancellation_type::total,
-             cancellation_type::all}
-        );
-        return cancellation{after, type};
     }
 
     std::string const& random_lock() { return all_.locks[dice().below(all_.locks.size())]; }

@@ -96,6 +96,7 @@ public final class Peer {
         LockCommands.add(peer.commands, "lock", redisson, redisson::getFencedLock);
         LockCommands.add(peer.commands, "plain_lock", redisson, redisson::getLock);
         LockCommands.add(peer.commands, "fair_lock", redisson, redisson::getFairLock);
+        CountCommands.add(peer.commands, redisson);
         out.println("ready");
 
         var in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
