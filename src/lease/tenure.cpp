@@ -347,19 +347,18 @@ void tenure::on_released(loss_reason lost) {
     }
 }
 
-void tenure::wait_lost(std::shared_ptr<lease_share> const& asking, loss_handler handler) {
+// The client's executor may be stuck.
+asio::any_io_executor tenure::told_on(lease_share const& asking) const {
+    std::lock_guard const guard{mutex_};
+    return asking.holder_executor ? asking.holder_executor.get() : hold_->client().executor();
+}
+
+std::uint64_t tenure::wait_lost(std::shared_ptr<lease_share> const& asking, loss_handler handler) {
     if (hold_->client().gone()) {
-        return;
+        return 0;
     }
-    // The loss is told from the holder's executor: the client's may be stuck.
     shares_.start_keep_alive(asking);
-    asio::any_io_executor relay;
-    {
-        std::lock_guard const guard{mutex_};
-        relay =
-            asking->holder_executor ? asking->holder_executor.get() : hold_->client().executor();
-    }
-    pending_handler<error_code, loss_reason> waiting{std::move(handler), relay};
+    pending_handler<error_code, loss_reason> waiting{std::move(handler), told_on(*asking)};
     std::unique_lock guard{mutex_};
     auto const now = asking->released ? lease_state::empty : look();
     if (!is_alive(now)) {
@@ -370,7 +369,7 @@ void tenure::wait_lost(std::shared_ptr<lease_share> const& asking, loss_handler 
         } else {
             waiting.complete(errc::not_held, loss_reason::none);
         }
-        return;
+        return 0;
     }
     auto const number = watchers_.next_number();
     waiting.on_cancel([self = weak_from_this(), number](asio::cancellation_type type) {
@@ -380,6 +379,7 @@ void tenure::wait_lost(std::shared_ptr<lease_share> const& asking, loss_handler 
         }
     });
     watchers_.add({asking.get(), number, std::move(waiting)});
+    return number;
 }
 
 void tenure::cancel_watch(std::uint64_t number) {
@@ -389,6 +389,15 @@ void tenure::cancel_watch(std::uint64_t number) {
         cancelled = watchers_.take(number);
     }
     loss_watchers::tell(cancelled, asio::error::operation_aborted, loss_reason::none);
+}
+
+void tenure::limit(lease_share const& asking, lease_terms const& as) {
+    note([&](lease_fsm& fsm, time_point now) {
+        if (shares_.is_first(asking)) {
+            fsm.on_new_limits(as, now);
+        }
+    });
+    shares_.wake_renewing();
 }
 
 void tenure::drop_watchers() noexcept {
