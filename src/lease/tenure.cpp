@@ -347,12 +347,6 @@ void tenure::on_released(loss_reason lost) {
     }
 }
 
-// The client's executor may be stuck.
-asio::any_io_executor tenure::told_on(lease_share const& asking) const {
-    std::lock_guard const guard{mutex_};
-    return asking.holder_executor ? asking.holder_executor.get() : hold_->client().executor();
-}
-
 std::uint64_t tenure::wait_lost(std::shared_ptr<lease_share> const& asking, loss_handler handler) {
     if (hold_->client().gone()) {
         return 0;
@@ -398,12 +392,6 @@ void tenure::limit(lease_share const& asking, lease_terms const& as) {
         }
     });
     shares_.wake_renewing();
-}
-
-void tenure::drop_watchers() noexcept {
-    loss_watchers::list dropped;
-    std::lock_guard const guard{mutex_};
-    dropped = watchers_.take_all();
 }
 
 }  // namespace holdfast::detail

@@ -56,8 +56,11 @@ public:
     std::uint64_t wait_lost(std::shared_ptr<lease_share> const& asking, loss_handler handler);
     /// Nothing happens if it is over, or `number` is zero.
     void cancel_watch(std::uint64_t number);
-    /// Where this lease's holder is told of a loss.
-    [[nodiscard]] asio::any_io_executor told_on(lease_share const& asking) const;
+    /// Where this lease's holder is told of a loss: the client's executor may be stuck.
+    [[nodiscard]] asio::any_io_executor told_on(lease_share const& asking) const {
+        std::lock_guard const guard{mutex_};
+        return asking.holder_executor ? asking.holder_executor.get() : hold_->client().executor();
+    }
     /// It is limited as these terms say, as if it had been granted now. Nothing happens if the
     /// lease joined a grant that was there.
     void limit(lease_share const& asking, lease_terms const& as);
@@ -81,7 +84,11 @@ public:
     /// Nothing will run on the executors any more, and they may be destroyed at any time.
     void drop_executors() noexcept { shares_.stop_keeping(); }
     /// The client's context is being destroyed.
-    void drop_watchers() noexcept;
+    void drop_watchers() noexcept {
+        loss_watchers::list dropped;
+        std::lock_guard const guard{mutex_};
+        dropped = watchers_.take_all();
+    }
 
 private:
     friend struct lease_share;
