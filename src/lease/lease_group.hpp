@@ -35,6 +35,11 @@ public:
         std::vector<lease>&& leases
     );
 
+    /// Of a lease that is not empty.
+    [[nodiscard]] static std::vector<lease> const& leases_of(multi_lease const& which) noexcept {
+        return which.group_->leases_;
+    }
+
     [[nodiscard]] lease_state state() const noexcept;
     [[nodiscard]] loss_reason loss() const noexcept;
     [[nodiscard]] time_point deadline() const noexcept;

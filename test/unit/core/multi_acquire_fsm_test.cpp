@@ -3,10 +3,9 @@
 
 #include "core/multi_acquire_fsm.hpp"
 
-#include <boost/test/unit_test.hpp>
+#include "unit/printers.hpp"
 
-#include <array>
-#include <ostream>
+#include <boost/test/unit_test.hpp>
 
 using holdfast::errc;
 using holdfast::error_code;
@@ -15,16 +14,6 @@ using holdfast::detail::multi_acquire_fsm;
 using holdfast::detail::patience;
 using action = multi_acquire_fsm::action;
 using step = multi_acquire_fsm::step;
-
-namespace holdfast::detail {
-
-static std::ostream& operator<<(std::ostream& out, multi_acquire_fsm::action const& what) {
-    constexpr std::array names{"wait", "together", "take", "deliver", "finish", "abort"};
-    return out << names.at(static_cast<std::size_t>(what.what)) << " keeping " << what.kept << " ("
-               << what.error.message() << ")";
-}
-
-}  // namespace holdfast::detail
 
 namespace {
 
