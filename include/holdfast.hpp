@@ -24,6 +24,8 @@
 #include <holdfast/lock_name.hpp>
 #include <holdfast/lockable.hpp>
 #include <holdfast/logger.hpp>
+#include <holdfast/multi_lease.hpp>
+#include <holdfast/multi_lock.hpp>
 #include <holdfast/named_lock.hpp>
 #include <holdfast/options.hpp>
 #include <holdfast/owner.hpp>

@@ -15,17 +15,6 @@ namespace {
 
 constexpr nanos brief_limit = millis{500};
 
-patience effective_patience(acquire_op::request const& what) {
-    bool const no_time = what.how_long == patience::limited && what.limit == nanos{0};
-    return no_time ? patience::one_attempt : what.how_long;
-}
-
-cancel_request request_of(asio::cancellation_type type) {
-    auto const now = asio::cancellation_type::terminal | asio::cancellation_type::partial;
-    return (type & now) != asio::cancellation_type::none ? cancel_request::at_once
-                                                         : cancel_request::after_the_reply;
-}
-
 // The queue looks further when its waiter's turn has ended, whichever way that was.
 class look_further {
 public:
@@ -45,6 +34,17 @@ private:
 
 }  // namespace
 
+patience effective_patience(patience how_long, nanos limit) noexcept {
+    bool const no_time = how_long == patience::limited && limit == nanos{0};
+    return no_time ? patience::one_attempt : how_long;
+}
+
+cancel_request request_of(asio::cancellation_type type) noexcept {
+    auto const now = asio::cancellation_type::terminal | asio::cancellation_type::partial;
+    return (type & now) != asio::cancellation_type::none ? cancel_request::at_once
+                                                         : cancel_request::after_the_reply;
+}
+
 acquire_op::acquire_op(
     acquisitions& all,
     std::shared_ptr<client_context> client,
@@ -57,7 +57,7 @@ acquire_op::acquire_op(
       what_{std::move(what)},
       holder_executor_{std::move(holder_executor)},
       handler_{std::move(handler)},
-      fsm_{what_.how_long = effective_patience(what_)},
+      fsm_{what_.how_long = effective_patience(what_.how_long, what_.limit)},
       started_{lease_clock::now()} {}
 
 bool acquire_op::brief() const noexcept {
@@ -110,6 +110,7 @@ void acquire_op::start() {
 void acquire_op::attempt(time_point now) {
     sent_ = {what_.terms, now, all_.rights_for(*what_.on, what_.terms)};
     fsm_.on_attempt_sent(what_.terms.lost_at(now));
+    auto const with = std::exchange(what_.with, {});
     try {
         all_.exec(
             {
@@ -118,6 +119,7 @@ void acquire_op::attempt(time_point now) {
                 .terms = what_.terms,
                 .sent_at = now,
                 .over = {shared_from_this(), &fsm_.done()},
+                .with = with.get(),
             },
             [self = shared_from_this()](exec_result result) { self->on_answer(result); }
         );

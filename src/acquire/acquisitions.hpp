@@ -27,6 +27,7 @@
 namespace holdfast::detail {
 
 class acquire_op;
+class joint_attempt;
 
 /// The acquisitions of a client that are not over: those that wait in queues, those that make one
 /// attempt, and those of each owner. Used on the client's strand; it is a part of the client.
@@ -53,6 +54,8 @@ public:
         std::uint64_t score = 0;
         /// It takes over a lock that has no end, if that is still like this.
         orphan const* orphan_seen = nullptr;
+        /// It is one of several that are sent together.
+        joint_attempt* with = nullptr;
     };
     /// Sends an attempt.
     void exec(attempt const& what, exec_handler&& handler);

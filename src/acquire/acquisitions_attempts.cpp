@@ -2,6 +2,7 @@
 
 #include "acquire/acquire_op.hpp"
 #include "acquire/acquisitions.hpp"
+#include "acquire/joint_attempt.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -29,6 +30,10 @@ void acquisitions::exec(attempt const& what, exec_handler&& handler) {
     };
     if (with.learning) {
         asked.learned = {shortest_learned_lease(settings), usual_holds_in_a_lease(what.terms)};
+    }
+    if (what.with) {
+        what.with->add(asked, what.over, std::move(handler));
+        return;
     }
     auto const& speaks = *what.on.speaks;
     auto request =

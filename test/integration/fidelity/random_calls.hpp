@@ -89,6 +89,7 @@ private:
     void add(std::string word) { call_.words.push_back(std::move(word)); }
     void call_script();
     void acquire(detail::script const& which);
+    void acquire_several(detail::script const& which);
     void take_over(detail::script const& which);
     void add_learned_terms();
     void add_ended_holds();

@@ -74,6 +74,33 @@ void call_maker::acquire(detail::script const& which) {
     add(nonce());
 }
 
+void call_maker::acquire_several(detail::script const& which) {
+    bool const hand_over = chance(50);
+    std::vector<std::string> keys;
+    std::vector<std::string> holders;
+    for (auto count = 2 + below(2); count > 0; --count) {
+        auto const of = family();
+        use(lock(of));
+        use(counter(of));
+        call_.counters.push_back(counter(of));
+        keys.insert(keys.end(), {lock(of), counter(of)});
+        if (hand_over) {
+            keys.push_back(queue(of));
+            use(queue(of));
+        }
+        last_holder_[of] = holder_of(of);
+        holders.push_back(last_holder_[of]);
+    }
+    start_script(which, keys);
+    add(milliseconds());
+    add(chance(50) ? "2592000000" : milliseconds());
+    add(chance(40) ? "0" : chance(60) ? "9007199254740991" : milliseconds());
+    for (auto const& one : holders) {
+        add(one);
+    }
+    add(nonce());
+}
+
 void call_maker::take_over(detail::script const& which) {
     auto const of = family();
     use(lock(of));
@@ -280,7 +307,8 @@ void call_maker::call_script() {
         void (call_maker::*make)(detail::script const&);
     };
     static constexpr known all[] = {
-        {&scripts::lock_acquire, 35, &call_maker::acquire},
+        {&scripts::lock_acquire, 30, &call_maker::acquire},
+        {&scripts::multi_lock_acquire, 5, &call_maker::acquire_several},
         {&scripts::lock_take_over, 5, &call_maker::take_over},
         {&scripts::lock_release, 15, &call_maker::release},
         {&scripts::lock_renew, 10, &call_maker::renew},

@@ -218,7 +218,7 @@ private:
     std::uint64_t next_serial_ = 0;
     std::list<waiter> waiters_;
     std::map<std::string, truth, std::less<>> truths_;
-    std::map<std::string, std::string, std::less<>> held_;  // nonce of an answer that says so, lock
+    std::multimap<std::string, std::string> held_;  // nonce of an answer that says so, lock
     std::map<std::pair<std::uint32_t, std::string>, nanos> busy_;
     std::set<std::pair<std::uint32_t, std::string>> passed_on_;
     std::set<std::pair<std::uint32_t, std::string>> subscribed_;

@@ -106,7 +106,7 @@ void oracle::on_script(script_event const& what) {
         }
         // If one of its own got it, the others of that client know, too.
         if (refused || outcome == 1) {
-            held_[std::string{said.nonce()}] = lock;
+            held_.emplace(said.nonce(), lock);
         }
     } else if (what.does == "renew") {
         auto const released = known.released_over.find(what.holder);
@@ -150,7 +150,7 @@ void oracle::on_script(script_event const& what) {
         auto const queue = server_.queue_of(lock);
         bool const turn = !queue.empty() && queue.front().holder.empty();
         if (!said.text(5).empty() || (turn && !said.text(2).empty())) {
-            held_[std::string{said.nonce()}] = lock;
+            held_.emplace(said.nonce(), lock);
         }
     }
     if (is_fair(lock)) {
@@ -204,7 +204,8 @@ std::uint64_t oracle::counter_of(std::string_view lock) {
 void oracle::on_answer(std::uint32_t process, value const& answer) {
     hand_overs_.on_arrival(process, answer);
     std::string const nonce{detail::script_reply{answer.text}.nonce()};
-    if (auto const at = held_.find(nonce); at != held_.end()) {
+    auto const [first, end] = held_.equal_range(nonce);
+    for (auto at = first; at != end; ++at) {
         busy_[{process, at->second}] = in_.now();
     }
 }

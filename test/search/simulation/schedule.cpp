@@ -22,7 +22,7 @@ void prepare(arena& where) {
     auto& all = where.all();
     all.quiet = dice.chance(15);
     where.in().set_in_order(dice.chance(40));
-    auto const locks = 1 + dice.below(2);
+    auto const locks = 1 + dice.below(2) + (dice.chance(15) ? 1 : 0);
     for (std::size_t i = 0; i < locks; ++i) {
         all.locks.push_back(fmt::format("{}-{}", dice.chance(20) ? "fair" : "lock", i));
     }

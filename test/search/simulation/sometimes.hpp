@@ -43,6 +43,8 @@ namespace holdfast::sim {
     X(busy_try, "a try ended because the lock was busy")                                       \
     X(time_up, "a limited wait ended without the lock")                                        \
     X(joined, "an owner got a further lease")                                                  \
+    X(taken_together, "several locks were taken by one script")                                \
+    X(taken_apart, "several locks were taken one by one")                                      \
     X(cancelled_waiting, "a waiter was cancelled")                                             \
     X(cancelled_late, "a cancellation came too late: the lease was delivered")                 \
     X(forwarded, "a woken waiter was cancelled, and another of its process was granted")       \
