@@ -19,6 +19,9 @@ class fair_lock;
 class lease;
 class lock;
 class owner;
+class read_lock;
+class read_write_lock;
+class write_lock;
 struct config;
 
 namespace detail {

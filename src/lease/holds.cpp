@@ -1,5 +1,7 @@
 #include "lease/holds.hpp"
 
+#include "lease/shared_hold.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <exception>
@@ -35,12 +37,29 @@ holds::holds(client_context& client)
       ends_{client, [this](tenure& of) { on_tenure_over(of); }} {}
 
 lease holds::add(grant const& granted, holder const& to) {
-    auto const made =
-        std::make_shared<hold>(client_.shared_from_this(), granted.on, granted.id, granted.fsm);
+    auto client = client_.shared_from_this();
+    std::shared_ptr<hold> made;
+    if (granted.shared) {
+        made = std::make_shared<shared_hold>(
+            std::move(client),
+            granted.on,
+            granted.id,
+            granted.fsm,
+            *granted.shared,
+            granted.times.at
+        );
+    } else {
+        made = std::make_shared<hold>(std::move(client), granted.on, granted.id, granted.fsm);
+    }
     made->usual().on_told(granted.usual_hold);
     holds_.push_back(*made);
     try {
         auto given = begin_tenure(*made, granted.token, granted.times, to);
+        if (granted.shared) {
+            // The name in the key of the one before may go with that.
+            shared_.erase(target_key{*made->on()});
+            shared_.emplace(target_key{*made->on()}, static_cast<shared_hold*>(made.get()));
+        }
         if (successors_) {
             successors_->on_held(*made);
         }
@@ -50,7 +69,7 @@ lease holds::add(grant const& granted, holder const& to) {
         }
         return given;
     } catch (...) {
-        end_tenure(*made, granted.times.at);
+        end_current(*made, granted.times.at);
         forget(*made);
         throw;
     }
@@ -70,11 +89,14 @@ lease holds::begin_tenure(
         times.at,
         to.executor
     );
-    owners_.on_granted(*over.on(), to.who, *next);
     over.on_taken(next);
     client_.count().leases_now.add();
     lease given;
     try {
+        owners_.on_granted(*over.on(), to.who, *next);
+        if (over.shared()) {
+            young_sharers_.push_back(next);
+        }
         if (times.renew_at < times.at + 2 * young) {
             next->start_keep_alive();
         } else {
@@ -82,10 +104,34 @@ lease holds::begin_tenure(
         }
         given = next->make_lease();
     } catch (...) {
-        end_tenure(over, times.at);
+        end_tenure(over, *next, times.at);
         throw;
     }
     return given;
+}
+
+lease holds::share(target const& on, holder const& to, bool waited, time_point now) {
+    auto const at = shared_.find(target_key{on});
+    if (at == shared_.end()) {
+        return {};
+    }
+    auto& of = *at->second;
+    auto const terms = of.terms_for(to.terms);
+    if (!of.current() || !of.sharing().admits(waited, of.fsm(), terms, now)) {
+        return {};
+    }
+    return begin_tenure(
+        of,
+        of.current()->token(),
+        times_within(of.fsm().confirmed(), terms, now),
+        {terms, to.who, to.executor}
+    );
+}
+
+void holds::stop_sharing(target const& on) noexcept {
+    if (auto const at = shared_.find(target_key{on}); at != shared_.end()) {
+        at->second->sharing().close();
+    }
 }
 
 lease holds::pass_on(hold& of, holder const& to, time_point now) {
@@ -101,8 +147,14 @@ lease holds::pass_on(hold& of, holder const& to, time_point now) {
     );
 }
 
-void holds::end_tenure(hold& of, time_point now) noexcept {
-    auto const last = of.on_vacated();
+void holds::end_current(hold& of, time_point now) noexcept {
+    if (auto const current = of.current()) {
+        end_tenure(of, *current, now);
+    }
+}
+
+void holds::end_tenure(hold& of, tenure const& which, time_point now) noexcept {
+    auto const last = of.on_vacated(which);
     if (!last) {
         return;
     }
@@ -116,6 +168,12 @@ void holds::forget(hold& of) noexcept {
     if (of.is_linked()) {
         auto const keeps = of.shared_from_this();
         holds_.erase(holds_.iterator_to(of));
+        if (of.shared()) {
+            auto const at = shared_.find(target_key{*of.on()});
+            if (at != shared_.end() && at->second == &of) {
+                shared_.erase(at);
+            }
+        }
         if (successors_) {
             successors_->on_gone(*of.on());
         }
@@ -128,19 +186,28 @@ void holds::give_back(
     std::shared_ptr<pending_handler<error_code>> caller
 ) {
     auto const given = of->share_hold();
-    if (given->current() != of) {
-        // The hold has gone on without it, or the client has given it up.
+    auto const now = lease_clock::now();
+    // Otherwise the hold has gone on without it, or the client has given it up.
+    bool const had_it = given->has(of.get());
+    if (had_it) {
+        if (of->terms().learned && !was_lost) {
+            given->usual().on_held(now - of->since());
+        }
+        end_tenure(*given, *of, now);
+    }
+    if (had_it && given->shared() && !static_cast<shared_hold&>(*given).in_use(now)) {
+        // Those that are left have lost it, and have not been heard of until their deadlines.
+        while (given->current()) {
+            end_current(*given, now);
+        }
+    }
+    if (!had_it || given->current()) {
         of->on_released(loss_reason::none);
         if (caller) {
             caller->complete(was_lost ? make_error_code(errc::lease_lost) : error_code{});
         }
         return;
     }
-    auto const now = lease_clock::now();
-    if (of->terms().learned && !was_lost) {
-        given->usual().on_held(now - of->since());
-    }
-    end_tenure(*given, now);
     settle(*given, {std::move(of), was_lost, std::move(caller)}, false, now);
 }
 
@@ -248,6 +315,8 @@ release_fsm::terms holds::release_terms(hold const& of, parting const& left, tim
         return {until, request_timeout_for(client_.settings(), min_lease)};
     }
     auto made = release_fsm::terms::of_lease(left.of->terms(), now, left.was_lost);
+    // Another holder may have wanted it for longer.
+    made.until = std::max(made.until, of.fsm().confirmed().until);
     if (left.of->terms().learned) {
         // A renewal may be on its way that asked for more.
         made.until = now + client_.settings().lease;
@@ -255,9 +324,9 @@ release_fsm::terms holds::release_terms(hold const& of, parting const& left, tim
     return made;
 }
 
-bool holds::any_of(target const& on) const noexcept {
+bool holds::any_of(target_key const& on) const noexcept {
     for (auto const& each : holds_) {
-        if (target_key{*each.on()} == target_key{on}) {
+        if (target_key{*each.on()} == on) {
             return true;
         }
     }
@@ -270,7 +339,7 @@ bool holds::has(target const& on, holder_id const& id) const noexcept {
     });
 }
 
-tenure* holds::of_owner(target const& on, std::optional<owner> const& who) const {
+tenure* holds::of_owner(target_key const& on, std::optional<owner> const& who) const {
     return who ? owners_.find(on, *who) : nullptr;
 }
 
@@ -293,8 +362,12 @@ void holds::keep_alive_later(time_point at) {
 
 void holds::start_keep_alives() {
     auto const now = lease_clock::now();
+    start_keep_alives_of_sharers(now);
     // They stand in the order of their times: the young ones are the last.
     auto const since = [](hold const& each) {
+        if (each.shared()) {
+            return static_cast<shared_hold const&>(each).granted_at();
+        }
         return each.current() ? each.current()->since() : time_point::min();
     };
     auto first = holds_.end();
@@ -306,20 +379,42 @@ void holds::start_keep_alives() {
         if (!current) {
             continue;
         }
-        if (current->since() + young / 2 > now) {
-            keep_alive_later(current->since() + young);
+        auto const began = since(*first);
+        if (began + young / 2 > now) {
+            keep_alive_later(began + young);
             return;
         }
         try {
-            current->start_keep_alive();
-            if (current->deadline() < first->fsm().confirmed().until) {
-                ends_.watch(current);
+            if (!first->shared()) {
+                current->start_keep_alive();
+                if (current->deadline() < first->fsm().confirmed().until) {
+                    ends_.watch(current);
+                }
             }
         } catch (...) {
             keep_alive_later(now + young);
             throw;
         }
-        kept_until_ = current->since();
+        kept_until_ = began;
+    }
+}
+
+void holds::start_keep_alives_of_sharers(time_point now) {
+    for (; !young_sharers_.empty(); young_sharers_.pop_front()) {
+        auto const first = young_sharers_.front().lock();
+        if (!first) {
+            continue;
+        }
+        if (first->since() + young / 2 > now) {
+            keep_alive_later(first->since() + young);
+            return;
+        }
+        try {
+            first->start_keep_alive();
+        } catch (...) {
+            keep_alive_later(now + young);
+            throw;
+        }
     }
 }
 
@@ -329,7 +424,7 @@ void holds::on_tenure_over(tenure& of) {
     if (client_.hands_over(*held->on()) && held->current().get() == &of &&
         successors_->next_terms(*held->on())) {
         auto const now = lease_clock::now();
-        end_tenure(*held, now);
+        end_tenure(*held, of, now);
         settle(*held, {}, false, now);
     }
 }
@@ -358,20 +453,21 @@ void holds::stop() {
     auto const now = lease_clock::now();
     while (!holds_.empty()) {
         auto const held = holds_.front().shared_from_this();
-        auto const current = held->current();
         auto terms = release_fsm::terms{
             held->fsm().confirmed().until,
             request_timeout_for(client_.settings(), min_lease),
             false,
             true,
         };
-        if (current) {
+        while (auto const current = held->current()) {
             current->on_client_stopped();
+            auto const until = terms.until;
             terms = release_fsm::terms::of_withdrawal(current->terms(), now);
             if (current->terms().learned) {
                 terms.until = now + client_.settings().lease;
             }
-            end_tenure(*held, now);
+            terms.until = std::max(terms.until, until);
+            end_tenure(*held, *current, now);
         }
         forget(*held);
         releases_.add({.on = held->on(), .id = held->id(), .terms = terms}, now);
@@ -382,11 +478,14 @@ void holds::on_context_gone() noexcept {
     while (!holds_.empty()) {
         auto const held = holds_.front().shared_from_this();
         holds_.pop_front();
-        if (auto const last = held->on_vacated()) {
+        while (auto const current = held->current()) {
+            auto const last = held->on_vacated(*current);
             last->drop_executors();
             last->drop_watchers();
         }
     }
+    shared_.clear();
+    young_sharers_.clear();
     owners_.clear();
     timer_.reset();
     ends_.clear();
