@@ -1,23 +1,14 @@
 #include "lease/holds.hpp"
 
-#include "lease/shared_hold.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <exception>
-#include <iterator>
 #include <utility>
 
 namespace holdfast::detail {
 
-namespace {
-
-// Most leases are released sooner than this. It is a small part of the shortest lease: a lease that
-// is older is looked after long before anything has to be done about it.
-constexpr millis young{20};
-
 // Of a tenure that follows another one over the same hold.
-lease_fsm::grant times_within(
+lease_fsm::grant holds::times_within(
     hold_fsm::confirmation const& by,
     lease_terms const& terms,
     time_point now
@@ -28,8 +19,6 @@ lease_fsm::grant times_within(
     return lease_fsm::grant::until(terms, end, by.sent_at + terms.renew_after, now);
 }
 
-}  // namespace
-
 holds::holds(client_context& client)
     : client_{client},
       renewals_{client},
@@ -37,29 +26,12 @@ holds::holds(client_context& client)
       ends_{client, [this](tenure& of) { on_tenure_over(of); }} {}
 
 lease holds::add(grant const& granted, holder const& to) {
-    auto client = client_.shared_from_this();
-    std::shared_ptr<hold> made;
-    if (granted.shared) {
-        made = std::make_shared<shared_hold>(
-            std::move(client),
-            granted.on,
-            granted.id,
-            granted.fsm,
-            *granted.shared,
-            granted.times.at
-        );
-    } else {
-        made = std::make_shared<hold>(std::move(client), granted.on, granted.id, granted.fsm);
-    }
+    auto const made = make_hold(granted);
     made->usual().on_told(granted.usual_hold);
     holds_.push_back(*made);
     try {
         auto given = begin_tenure(*made, granted.token, granted.times, to);
-        if (granted.shared) {
-            // The name in the key of the one before may go with that.
-            shared_.erase(target_key{*made->on()});
-            shared_.emplace(target_key{*made->on()}, static_cast<shared_hold*>(made.get()));
-        }
+        list_shared(*made);
         if (successors_) {
             successors_->on_held(*made);
         }
@@ -110,30 +82,6 @@ lease holds::begin_tenure(
     return given;
 }
 
-lease holds::share(target const& on, holder const& to, bool waited, time_point now) {
-    auto const at = shared_.find(target_key{on});
-    if (at == shared_.end()) {
-        return {};
-    }
-    auto& of = *at->second;
-    auto const terms = of.terms_for(to.terms);
-    if (!of.current() || !of.sharing().admits(waited, of.fsm(), terms, now)) {
-        return {};
-    }
-    return begin_tenure(
-        of,
-        of.current()->token(),
-        times_within(of.fsm().confirmed(), terms, now),
-        {terms, to.who, to.executor}
-    );
-}
-
-void holds::stop_sharing(target const& on) noexcept {
-    if (auto const at = shared_.find(target_key{on}); at != shared_.end()) {
-        at->second->sharing().close();
-    }
-}
-
 lease holds::pass_on(hold& of, holder const& to, time_point now) {
     // They stand in the order of their tenures.
     holds_.erase(holds_.iterator_to(of));
@@ -168,12 +116,7 @@ void holds::forget(hold& of) noexcept {
     if (of.is_linked()) {
         auto const keeps = of.shared_from_this();
         holds_.erase(holds_.iterator_to(of));
-        if (of.shared()) {
-            auto const at = shared_.find(target_key{*of.on()});
-            if (at != shared_.end() && at->second == &of) {
-                shared_.erase(at);
-            }
-        }
+        unlist_shared(of);
         if (successors_) {
             successors_->on_gone(*of.on());
         }
@@ -195,11 +138,8 @@ void holds::give_back(
         }
         end_tenure(*given, *of, now);
     }
-    if (had_it && given->shared() && !static_cast<shared_hold&>(*given).in_use(now)) {
-        // Those that are left have lost it, and have not been heard of until their deadlines.
-        while (given->current()) {
-            end_current(*given, now);
-        }
+    if (had_it) {
+        drop_lost_sharers(*given, now);
     }
     if (!had_it || given->current()) {
         of->on_released(loss_reason::none);
@@ -341,81 +281,6 @@ bool holds::has(target const& on, holder_id const& id) const noexcept {
 
 tenure* holds::of_owner(target_key const& on, std::optional<owner> const& who) const {
     return who ? owners_.find(on, *who) : nullptr;
-}
-
-void holds::keep_alive_later(time_point at) {
-    if (armed_) {
-        return;
-    }
-    if (!timer_) {
-        timer_.emplace(client_.strand());
-    }
-    sleep_until(*timer_, at);
-    timer_->async_wait([this, client = client_.shared_from_this()](error_code ec) {
-        armed_ = false;
-        if (!ec) {
-            start_keep_alives();
-        }
-    });
-    armed_ = true;
-}
-
-void holds::start_keep_alives() {
-    auto const now = lease_clock::now();
-    start_keep_alives_of_sharers(now);
-    // They stand in the order of their times: the young ones are the last.
-    auto const since = [](hold const& each) {
-        if (each.shared()) {
-            return static_cast<shared_hold const&>(each).granted_at();
-        }
-        return each.current() ? each.current()->since() : time_point::min();
-    };
-    auto first = holds_.end();
-    while (first != holds_.begin() && since(*std::prev(first)) > kept_until_) {
-        --first;
-    }
-    for (; first != holds_.end(); ++first) {
-        auto const current = first->current();
-        if (!current) {
-            continue;
-        }
-        auto const began = since(*first);
-        if (began + young / 2 > now) {
-            keep_alive_later(began + young);
-            return;
-        }
-        try {
-            if (!first->shared()) {
-                current->start_keep_alive();
-                if (current->deadline() < first->fsm().confirmed().until) {
-                    ends_.watch(current);
-                }
-            }
-        } catch (...) {
-            keep_alive_later(now + young);
-            throw;
-        }
-        kept_until_ = began;
-    }
-}
-
-void holds::start_keep_alives_of_sharers(time_point now) {
-    for (; !young_sharers_.empty(); young_sharers_.pop_front()) {
-        auto const first = young_sharers_.front().lock();
-        if (!first) {
-            continue;
-        }
-        if (first->since() + young / 2 > now) {
-            keep_alive_later(first->since() + young);
-            return;
-        }
-        try {
-            first->start_keep_alive();
-        } catch (...) {
-            keep_alive_later(now + young);
-            throw;
-        }
-    }
 }
 
 // A waiter may follow, whether the lease was released or not.

@@ -108,6 +108,19 @@ private:
         std::shared_ptr<pending_handler<error_code>> caller;
     };
 
+    // Most leases are released sooner than this. It is a small part of the shortest lease: a lease
+    // that is older is looked after long before anything has to be done about it.
+    static constexpr millis young{20};
+
+    [[nodiscard]] static lease_fsm::grant times_within(
+        hold_fsm::confirmation const& by,
+        lease_terms const& terms,
+        time_point now
+    );
+    [[nodiscard]] std::shared_ptr<hold> make_hold(grant const& of);
+    void list_shared(hold& of);
+    void unlist_shared(hold const& of) noexcept;
+    void drop_lost_sharers(hold& of, time_point now) noexcept;
     [[nodiscard]] lease begin_tenure(
         hold& over,
         fencing_token token,
