@@ -29,6 +29,7 @@
 #include <holdfast/named_lock.hpp>
 #include <holdfast/options.hpp>
 #include <holdfast/owner.hpp>
+#include <holdfast/read_write_lock.hpp>
 #include <holdfast/stats.hpp>
 #include <holdfast/version.hpp>
 #include <holdfast/with_lease.hpp>

@@ -22,6 +22,7 @@ figures hand_over_apart(environment& env);
 figures contended_processes(environment& env);
 figures fairness(environment& env);
 figures one_key(environment& env);
+figures readers(environment& env);
 figures parked(environment& env);
 figures killed_holder(environment& env);
 figures learned_lease(environment& env);
@@ -52,6 +53,7 @@ inline constexpr std::array all_questions{
     question{"contended_processes", contended_processes, cpus::all},
     question{"fairness", fairness, cpus::all},
     question{"one_key", one_key, cpus::all},
+    question{"readers", readers, cpus::all},
     question{"parked", parked, cpus::all},
     question{"killed_holder", killed_holder, cpus::one},
     question{"learned", learned_lease, cpus::all},

@@ -52,6 +52,9 @@ enum class errc {
     client_stopped,
     /// No server could be reached in time.
     unreachable,
+    /// The owner has the read/write lock for reading, and asked for it for writing. It would wait
+    /// for itself.
+    would_deadlock,
 };
 
 /// The name of the enumerator, such as `lease_lost`; `unknown` for any other value.

@@ -23,6 +23,9 @@ class lock;
 class multi_lease;
 class multi_lock;
 class owner;
+class read_lock;
+class read_write_lock;
+class write_lock;
 struct config;
 
 template <class Derived, class Lease = lease>

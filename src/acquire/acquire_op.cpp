@@ -88,9 +88,9 @@ void acquire_op::start() {
     // A lease that is valid can be shared, whatever the connection does.
     if (auto* const held = all_.held().of_owner(*what_.on, what_.who)) {
         join(*held);
-        if (fsm_.done()) {
-            return;
-        }
+    }
+    if (fsm_.done() || look_at_other_side() || share()) {
+        return;
     }
     if (auto const cause = client_->failure(); cause && !client_->can_execute()) {
         end(cause);
@@ -107,6 +107,39 @@ void acquire_op::start() {
     all_.enter(shared_from_this());
 }
 
+// Whether that ends it.
+bool acquire_op::look_at_other_side() {
+    auto const& speaks = *what_.on->speaks;
+    auto const other = speaks.other_side();
+    auto const* const held =
+        other ? all_.held().of_owner(target_key{*what_.on, *other}, what_.who) : nullptr;
+    if (!held || !held->alive()) {
+        return false;
+    }
+    if (speaks.gives() == primitive::grants::exclusive) {
+        end(errc::would_deadlock);
+        return true;
+    }
+    beside_ = held->over().id();
+    return false;
+}
+
+// Whether it has a hold that others of this client have.
+bool acquire_op::share() {
+    auto const now = lease_clock::now();
+    lease shared;
+    try {
+        shared = all_.share(*this, false, now);
+    } catch (std::exception const&) {
+        // Out of memory: it asks the server.
+    }
+    if (!shared) {
+        return false;
+    }
+    deliver(std::move(shared), now);
+    return true;
+}
+
 void acquire_op::attempt(time_point now) {
     sent_ = {what_.terms, now, all_.rights_for(*what_.on, what_.terms)};
     fsm_.on_attempt_sent(what_.terms.lost_at(now));
@@ -120,6 +153,7 @@ void acquire_op::attempt(time_point now) {
                 .sent_at = now,
                 .over = {shared_from_this(), &fsm_.done()},
                 .with = with.get(),
+                .beside = beside_ ? &*beside_ : nullptr,
             },
             [self = shared_from_this()](exec_result result) { self->on_answer(result); }
         );
@@ -145,11 +179,38 @@ void acquire_op::on_answer(exec_result const& result) {
     }
     auto const self = shared_from_this();
     carry_out(fsm_.on_answer(answer, read.cause), {}, now);
-    if (!fsm_.done() && answer == attempt_answer::not_sent) {
-        arm_limit(what_.terms.request_timeout);
+    if (!fsm_.done()) {
+        try_again(answer);
+    }
+}
+
+// An attempt that could not be made, or was not the only one of an owner who has the other side.
+void acquire_op::try_again(attempt_answer answer) {
+    auto const self = shared_from_this();
+    if (answer == attempt_answer::unknown) {
+        all_.withdraw(*this);
+        id_ = client_->make_holder_id();
+    }
+    if (answer == attempt_answer::busy) {
+        // The other side was lost: it waits as others do.
+        beside_.reset();
+    }
+    if (answer == attempt_answer::not_sent || answer == attempt_answer::busy) {
+        if (what_.how_long == patience::one_attempt) {
+            arm_limit(what_.terms.request_timeout);
+        }
         all_.leave(*self);
         all_.enter(self);
+        return;
     }
+    pause_.emplace(client_->strand());
+    sleep_until(*pause_, lease_clock::now() + client_->settings().reconnect_min);
+    pause_->async_wait([weak = weak_from_this()](error_code ec) {
+        auto const op = weak.lock();
+        if (op && !ec && op->listed && !op->in_flight() && op->client_->can_execute()) {
+            op->attempt(lease_clock::now());
+        }
+    });
 }
 
 void acquire_op::on_granted(acquisitions::reading const& read, time_point now) {
@@ -238,6 +299,7 @@ void acquire_op::carry_out(acquire_fsm::verdict verdict, lease granted, time_poi
         return;
     }
     limit_.reset();
+    pause_.reset();
     // A reply may come long after; the holder's context may be gone by then.
     auto const executor = std::exchange(holder_executor_, {});
     all_.leave(*this);

@@ -87,8 +87,12 @@ public:
     }
     [[nodiscard]] time_point started() const noexcept { return started_; }
     [[nodiscard]] bool in_flight() const noexcept { return fsm_.in_flight(); }
-    /// Waits in a queue; otherwise it makes one attempt by itself.
-    [[nodiscard]] bool waits() const noexcept { return what_.how_long != patience::one_attempt; }
+    /// Waits in a queue; otherwise it makes its attempt by itself.
+    [[nodiscard]] bool waits() const noexcept {
+        return what_.how_long != patience::one_attempt && !beside_;
+    }
+    /// Its owner has the other side of the lock with this holder id: it has nothing to wait for.
+    [[nodiscard]] std::optional<holder_id> const& beside() const noexcept { return beside_; }
     /// Gives up soon: it cannot wait for what others will learn.
     [[nodiscard]] bool brief() const noexcept;
 
@@ -102,6 +106,9 @@ private:
     void on_answer(exec_result const& result);
     void on_granted(acquisitions::reading const& read, time_point now);
     void let_others_join();
+    [[nodiscard]] bool share();
+    [[nodiscard]] bool look_at_other_side();
+    void try_again(attempt_answer answer);
     void on_time_up();
     void arm_limit(nanos limit);
     /// Carries out a verdict that did not come with an answer.
@@ -120,8 +127,10 @@ private:
     acquire_fsm fsm_;
     std::optional<holder_id> id_;
     time_point started_;
+    std::optional<holder_id> beside_;
     std::optional<acquisitions::sent> sent_;
     std::optional<timer> limit_;
+    std::optional<timer> pause_;
 };
 
 }  // namespace holdfast::detail

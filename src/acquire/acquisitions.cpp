@@ -179,10 +179,16 @@ void acquisitions::on_freed(target const& on, bool notified) {
     if (!notified) {
         client_.count().refused_notifications.add();
     }
-    auto* const queue = queues_.find(on);
-    if (queue && (!notified || !queue->confirmed())) {
-        auto const keeps = queue->shared_from_this();
-        queue->on_news();
+    auto const tell = [&](target_key const& side) {
+        auto* const queue = queues_.find(side);
+        if (queue && (!notified || !queue->confirmed())) {
+            auto const keeps = queue->shared_from_this();
+            queue->on_news();
+        }
+    };
+    tell(target_key{on});
+    if (auto const other = on.speaks->other_side()) {
+        tell(target_key{on, *other});
     }
 }
 

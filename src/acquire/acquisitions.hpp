@@ -56,6 +56,8 @@ public:
         orphan const* orphan_seen = nullptr;
         /// It is one of several that are sent together.
         joint_attempt* with = nullptr;
+        /// Its owner has the other side of the lock with this holder id.
+        holder_id const* beside = nullptr;
     };
     /// Sends an attempt.
     void exec(attempt const& what, exec_handler&& handler);
@@ -95,6 +97,10 @@ public:
         std::uint32_t tokens,
         time_point now
     );
+    /// A lease on a hold that others of this client have; empty if the server has to be asked.
+    /// `waited`: since before the hold was granted. Those that come later do not pass this client's
+    /// waiters on the other side.
+    [[nodiscard]] lease share(acquire_op const& op, bool waited, time_point now);
     /// Frees in the background what an attempt may have been granted, or may be granted yet.
     void withdraw(acquire_op const& op) noexcept;
     /// Frees what a holder id may have, and takes it out of the server's queue: it has `window` to

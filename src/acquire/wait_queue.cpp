@@ -216,13 +216,13 @@ void wait_queue::end_all(error_code cause) {
 time_point wait_queue::warn_at() const noexcept {
     auto const& head = *waiters_.front();
     bool const by_itself = on_->speaks->gives() == primitive::grants::exclusive;
-    return warned_of_own_lock_ || !by_itself ? time_point::max()
-                                             : head.started() + long_wait(head);
+    return warned_of_own_lock_ || !by_itself ? time_point::max() : head.started() + long_wait(head);
 }
 
 void wait_queue::warn_of_own_lock() {
     warned_of_own_lock_ = true;
-    if (all_.held().any_of(*on_)) {
+    auto const other = on_->speaks->other_side();
+    if (all_.held().any_of(*on_) || (other && all_.held().any_of(target_key{*on_, *other}))) {
         all_.client().log(
             log_level::warning,
             fmt::format(

@@ -59,6 +59,21 @@ attempt_reply hash_lock::read_grant(script_reply const& reply) {
     return read;
 }
 
+attempt_reply hash_lock::read_kept(script_reply const& reply) {
+    auto read = read_grant(reply);
+    if (reply.integer(0, -1) != busy) {
+        return read;
+    }
+    read.what = attempt_reply::kind::busy;
+    read.remaining = millis{std::max<std::int64_t>(reply.integer(1), 0)};
+    read.endless = reply.integer(2) == 1;
+    read.place = place_in(reply, 3);
+    if (read.endless && !reply.rest(7).empty()) {
+        read.orphan = {std::string{reply.rest(7)}, std::string{reply.text(6)}};
+    }
+    return read;
+}
+
 std::optional<queue_place> hash_lock::place_in(script_reply const& reply, std::size_t at) {
     queue_place const place{
         unsigned_of(reply.integer(at)),
@@ -155,7 +170,7 @@ release_reply hash_lock::read_release(script_reply const& reply) const {
     };
 }
 
-lock_reading hash_lock::read_inspect(script_reply const& reply) const {
+lock_reading hash_lock::read_state(script_reply const& reply) {
     constexpr std::int64_t not_a_lock = -3;
     constexpr std::int64_t is_free = -2;
     auto const remaining = reply.integer(0, not_a_lock);
@@ -173,8 +188,15 @@ lock_reading hash_lock::read_inspect(script_reply const& reply) const {
     if (remaining >= 0) {
         read.remaining = millis{remaining};
     }
-    read.hold_count = number_in(reply.text(3));
-    read.holder = reply.rest(4);
+    return read;
+}
+
+lock_reading hash_lock::read_inspect(script_reply const& reply) const {
+    auto read = read_state(reply);
+    if (read.what == lock_reading::kind::held) {
+        read.hold_count = number_in(reply.text(3));
+        read.holder = reply.rest(4);
+    }
     return read;
 }
 

@@ -81,8 +81,10 @@ struct target_key {
     std::size_t hash;
     std::uint32_t permits;
 
-    explicit target_key(target const& of) noexcept
-        : kind{of.kind},
+    explicit target_key(target const& of) noexcept : target_key{of, of.kind} {}
+    /// Of another kind, with the same name.
+    target_key(target const& of, target_kind which) noexcept
+        : kind{which},
           name{of.lock},
           hash{of.hash},
           permits{of.permits} {}

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <utility>
 
 namespace holdfast::test {
@@ -324,7 +325,12 @@ void call_maker::call_script() {
         {&scripts::counting_semaphore_add, 1, &call_maker::counted},
         {&scripts::counting_semaphore_drain, 1, &call_maker::counted},
     };
-    constexpr std::size_t total = 100;
+    constexpr std::size_t total = std::accumulate(
+        std::begin(all),
+        std::end(all),
+        std::size_t{0},
+        [](std::size_t sum, known const& one) { return sum + one.weight; }
+    );
     if (library_scripts().size() > std::size(all) && chance(20)) {
         auto const* const which = library_scripts()[below(library_scripts().size())];
         if (std::ranges::find(all, which, &known::which) == std::end(all)) {
