@@ -8,11 +8,13 @@
 
 #include <holdfast/client.hpp>
 #include <holdfast/config.hpp>
+#include <holdfast/counting_semaphore.hpp>
 #include <holdfast/error.hpp>
 #include <holdfast/export.hpp>
 #include <holdfast/fair_lock.hpp>
 #include <holdfast/fencing_token.hpp>
 #include <holdfast/format.hpp>
+#include <holdfast/latch.hpp>
 #include <holdfast/lease.hpp>
 #include <holdfast/lease_clock.hpp>
 #include <holdfast/lease_duration.hpp>
@@ -22,9 +24,12 @@
 #include <holdfast/lock_name.hpp>
 #include <holdfast/lockable.hpp>
 #include <holdfast/logger.hpp>
+#include <holdfast/multi_lease.hpp>
+#include <holdfast/multi_lock.hpp>
 #include <holdfast/named_lock.hpp>
 #include <holdfast/options.hpp>
 #include <holdfast/owner.hpp>
+#include <holdfast/read_write_lock.hpp>
 #include <holdfast/semaphore.hpp>
 #include <holdfast/semaphore_info.hpp>
 #include <holdfast/stats.hpp>

@@ -51,6 +51,18 @@ holdfast::fair_lock client::fair_lock(lock_name name) const {
     return {state_, name.view()};
 }
 
+holdfast::latch client::latch(lock_name name) const {
+    return {state_, name.view()};
+}
+
+holdfast::counting_semaphore client::counting_semaphore(lock_name name) const {
+    return {state_, name.view()};
+}
+
+holdfast::read_write_lock client::read_write_lock(lock_name name) const {
+    return {{state_, name.view()}, {state_, name.view()}};
+}
+
 holdfast::semaphore client::semaphore(lock_name name) const {
     return {state_, name.view()};
 }

@@ -4,7 +4,9 @@
 #include "client/client_state.hpp"
 #include "client/inspect.hpp"
 #include "protocol/lock.hpp"
+#include "protocol/primitive.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace holdfast {
@@ -41,11 +43,19 @@ void start_acquire(acquire_request request, asio::any_io_executor holder, acquir
         .who = request.options.owner,
         .orphan_after = request.options.orphan_after,
     };
-    error_code wrong = what.on->valid()
-                           ? make_terms(client->settings(), request.options, what.terms)
-                           : make_error_code(errc::invalid_name);
+    auto options = request.options;
+    if (!what.on->speaks->leases()) {
+        // Its end does not free what was granted. It is given back however late that is.
+        options.lease = max_lease;
+    }
+    error_code wrong = what.on->valid() ? make_terms(client->settings(), options, what.terms)
+                                        : make_error_code(errc::invalid_name);
     if (!wrong && (what.limit < nanos{0} || what.on->permits == 0)) {
         wrong = errc::invalid_options;
+    }
+    if (!wrong) {
+        what.terms.renew_after =
+            std::min(what.terms.renew_after, what.on->speaks->renewed_within());
     }
     if (wrong) {
         waiting.complete(wrong, lease{});

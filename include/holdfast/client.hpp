@@ -2,6 +2,7 @@
 #define HOLDFAST_CLIENT_HPP
 
 #include <holdfast/config.hpp>
+#include <holdfast/counting_semaphore.hpp>
 #include <holdfast/detail/asio_abi.hpp>
 #include <holdfast/detail/client_operations.hpp>
 #include <holdfast/detail/fmt.hpp>
@@ -11,8 +12,10 @@
 #include <holdfast/export.hpp>
 #include <holdfast/fair_lock.hpp>
 #include <holdfast/fwd.hpp>
+#include <holdfast/latch.hpp>
 #include <holdfast/lock.hpp>
 #include <holdfast/lock_name.hpp>
+#include <holdfast/read_write_lock.hpp>
 #include <holdfast/semaphore.hpp>
 #include <holdfast/stats.hpp>
 
@@ -116,6 +119,38 @@ public:
     /// @}
 
     /// @{
+    /// The same for a read/write lock.
+    [[nodiscard]] holdfast::read_write_lock read_write_lock(lock_name name) const;
+
+    template <class Arg, class... Args>
+    [[nodiscard]] holdfast::read_write_lock read_write_lock(
+        fmt::format_string<Arg, Args...> format,
+        Arg&& arg,
+        Args&&... args
+    ) const {
+        return read_write_lock(
+            detail::format_name(detail::text_of(format), fmt::make_format_args(arg, args...))
+        );
+    }
+    /// @}
+
+    /// @{
+    /// The same for a latch.
+    [[nodiscard]] holdfast::latch latch(lock_name name) const;
+
+    template <class Arg, class... Args>
+    [[nodiscard]] holdfast::latch latch(
+        fmt::format_string<Arg, Args...> format,
+        Arg&& arg,
+        Args&&... args
+    ) const {
+        return latch(
+            detail::format_name(detail::text_of(format), fmt::make_format_args(arg, args...))
+        );
+    }
+    /// @}
+
+    /// @{
     /// The same for a semaphore.
     [[nodiscard]] holdfast::semaphore semaphore(lock_name name) const;
 
@@ -126,6 +161,22 @@ public:
         Args&&... args
     ) const {
         return semaphore(
+            detail::format_name(detail::text_of(format), fmt::make_format_args(arg, args...))
+        );
+    }
+    /// @}
+
+    /// @{
+    /// The same for a counting semaphore.
+    [[nodiscard]] holdfast::counting_semaphore counting_semaphore(lock_name name) const;
+
+    template <class Arg, class... Args>
+    [[nodiscard]] holdfast::counting_semaphore counting_semaphore(
+        fmt::format_string<Arg, Args...> format,
+        Arg&& arg,
+        Args&&... args
+    ) const {
+        return counting_semaphore(
             detail::format_name(detail::text_of(format), fmt::make_format_args(arg, args...))
         );
     }

@@ -19,15 +19,16 @@ enum class errc {
     invalid_name = 1,
     /// The lease duration is outside 1 s … 24 h, or too short for the configured time-outs.
     invalid_lease,
-    /// Another per-call option is out of range: `renew_at`, `max_hold`, `orphan_after`, or a
-    /// negative time to wait. Or a learned lease is not to be renewed. Or more permits are wanted
-    /// than the semaphore has, or none.
+    /// Another per-call option is out of range: `renew_at`, `max_hold`, `orphan_after`, a number
+    /// of permits, or a negative time to wait. Or a learned lease is not to be renewed. Or more
+    /// permits are wanted than the semaphore has.
     invalid_options,
     /// `config::max_waiters` operations of this client are already waiting for this lock.
     too_many_waiters,
     /// The lease was lost before it was released. `lease::loss()` says why.
     lease_lost,
     /// The release was sent but not answered. The lock is free at the latest when the lease ends.
+    /// Of a latch or a counting semaphore: the request may have been executed, or may be yet.
     release_unknown,
     /// The lease is empty: never granted, moved from, or already released.
     not_held,
@@ -52,6 +53,9 @@ enum class errc {
     client_stopped,
     /// No server could be reached in time.
     unreachable,
+    /// The owner has the read/write lock for reading, and asked for it for writing. It would wait
+    /// for itself.
+    would_deadlock,
     /// The semaphore has another number of permits than this client expects.
     limit_mismatch,
 };

@@ -23,7 +23,8 @@ acquisitions::acquisitions(client_context& client, holds& held)
       held_{held},
       queues_{*this},
       channel_{*this},
-      looks_{client} {
+      looks_{client},
+      answered_{client} {
     held_.set_successors(*this);
 }
 
@@ -98,6 +99,9 @@ std::vector<std::shared_ptr<acquire_op>> acquisitions::waiting_like(acquire_op c
 }
 
 void acquisitions::withdraw(acquire_op const& op) noexcept {
+    if (!op.on()->speaks->takes()) {
+        return;
+    }
     client_.count().withdrawals.add();
     give_up(op.on(), op.id(), op.terms(), millis{0});
 }
@@ -121,6 +125,12 @@ void acquisitions::give_up(
         );
     } catch (...) {
         // Out of memory: what was granted is freed by the end of its lease.
+    }
+}
+
+void acquisitions::forget(std::shared_ptr<target const> on, holder_id const& id) noexcept {
+    if (on->speaks->takes() && !on->speaks->leases()) {
+        answered_.add(std::move(on), id);
     }
 }
 
@@ -169,10 +179,16 @@ void acquisitions::on_freed(target const& on, bool notified) {
     if (!notified) {
         client_.count().refused_notifications.add();
     }
-    auto* const queue = queues_.find(on);
-    if (queue && (!notified || !queue->confirmed())) {
-        auto const keeps = queue->shared_from_this();
-        queue->on_news();
+    auto const tell = [&](target_key const& side) {
+        auto* const queue = queues_.find(side);
+        if (queue && (!notified || !queue->confirmed())) {
+            auto const keeps = queue->shared_from_this();
+            queue->on_news();
+        }
+    };
+    tell(target_key{on});
+    if (auto const other = on.speaks->other_side()) {
+        tell(target_key{on, *other});
     }
 }
 
@@ -289,6 +305,7 @@ std::size_t acquisitions::waiters_of(target const& on) const noexcept {
 void acquisitions::clear() noexcept {
     singles_timer_.reset();
     looks_.clear();
+    answered_.clear();
     channel_.close();
     owners_.clear();
     queues_.clear();

@@ -1,6 +1,7 @@
 #ifndef HOLDFAST_ACQUIRE_ACQUISITIONS_HPP
 #define HOLDFAST_ACQUIRE_ACQUISITIONS_HPP
 
+#include "acquire/answered_requests.hpp"
 #include "acquire/client_channel.hpp"
 #include "acquire/looks.hpp"
 #include "acquire/wait_queues.hpp"
@@ -26,6 +27,7 @@
 namespace holdfast::detail {
 
 class acquire_op;
+class joint_attempt;
 
 /// The acquisitions of a client that are not over: those that wait in queues, those that make one
 /// attempt, and those of each owner. Used on the client's strand; it is a part of the client.
@@ -52,6 +54,10 @@ public:
         std::uint64_t score = 0;
         /// It takes over a lock that has no end, if that is still like this.
         orphan const* orphan_seen = nullptr;
+        /// It is one of several that are sent together.
+        joint_attempt* with = nullptr;
+        /// Its owner has the other side of the lock with this holder id.
+        holder_id const* beside = nullptr;
     };
     /// Sends an attempt.
     void exec(attempt const& what, exec_handler&& handler);
@@ -91,6 +97,10 @@ public:
         std::uint32_t tokens,
         time_point now
     );
+    /// A lease on a hold that others of this client have; empty if the server has to be asked.
+    /// `waited`: since before the hold was granted. Those that come later do not pass this client's
+    /// waiters on the other side.
+    [[nodiscard]] lease share(acquire_op const& op, bool waited, time_point now);
     /// Frees in the background what an attempt may have been granted, or may be granted yet.
     void withdraw(acquire_op const& op) noexcept;
     /// Frees what a holder id may have, and takes it out of the server's queue: it has `window` to
@@ -101,6 +111,8 @@ public:
         lease_terms const& terms,
         millis window
     ) noexcept;
+    /// What was granted was asked for once: the server need not know the holder id any more.
+    void forget(std::shared_ptr<target const> on, holder_id const& id) noexcept;
     /// The acquisitions of the same target and owner that wait, in the order of their arrival.
     [[nodiscard]] std::vector<std::shared_ptr<acquire_op>> waiting_like(acquire_op const& op) const;
 
@@ -118,6 +130,7 @@ public:
     /// The server's user has not the rights.
     void on_hand_over_denied();
     [[nodiscard]] client_channel& channel() noexcept { return channel_; }
+    [[nodiscard]] answered_requests& answered() noexcept { return answered_; }
     /// Refuses what comes from now on.
     void close() noexcept { closed_ = true; }
     [[nodiscard]] bool closed() const noexcept { return closed_; }
@@ -163,6 +176,7 @@ private:
     std::optional<timer> singles_timer_;
     client_channel channel_;
     looks looks_;
+    answered_requests answered_;
     bool closed_ = false;
 };
 

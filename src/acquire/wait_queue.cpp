@@ -224,7 +224,8 @@ time_point wait_queue::warn_at() const noexcept {
 
 void wait_queue::warn_of_own_lock() {
     warned_of_own_lock_ = true;
-    if (all_.held().any_of(*on_)) {
+    auto const other = on_->speaks->other_side();
+    if (all_.held().any_of(*on_) || (other && all_.held().any_of(target_key{*on_, *other}))) {
         all_.client().log(
             log_level::warning,
             fmt::format(

@@ -127,6 +127,7 @@ private:
     );
     /// The lock was granted to one of those that wait here.
     void let_others_follow(time_point now, counter& way);
+    void share_with_waiters(time_point now);
     void drop_candidate() noexcept;
     [[nodiscard]] std::shared_ptr<candidate> end_candidate() noexcept;
     [[nodiscard]] std::shared_ptr<candidate> const& the_candidate();

@@ -141,6 +141,7 @@ void wait_queue::on_notification(std::string_view message) {
     }
     auto const now = lease_clock::now();
     told_ = true;
+    // Of a semaphore it is a number of permits.
     if (message == "2" && on_->speaks->hands_over()) {
         fsm_.on_hold_back(now + turn_of_others);
         return;
@@ -202,7 +203,14 @@ void wait_queue::on_given_back(released const& what) {
         candidate_->place = what.reply->place;
         client.server().time.on_reply(what.sent_at, what.reply->place->server_time);
         auto const now = lease_clock::now();
-        fsm_.on_busy(candidate_->window, scaled(later_in_queue, client.random_part()), now);
+        // Whoever is the next one looks when the new holder should have claimed the lock. The
+        // others are told when they are the next.
+        bool const next = what.reply->handed_over && what.reply->place->ahead == 0;
+        fsm_.on_busy(
+            next ? what.reply->window : candidate_->window,
+            scaled(later_in_queue, client.random_part()),
+            now
+        );
         if (!what.reply->handed_over) {
             fsm_.on_news();
         }

@@ -47,8 +47,9 @@ void client_state::start(backend_factory const& make_backend) {
             [this](std::shared_ptr<target const> const& on, released const& what) {
                 acquisitions_.on_given_back(on, what);
             },
-        .on_idle = [this] { on_releases_idle(); },
+        .on_idle = [this] { on_idle(); },
     });
+    acquisitions_.answered().set_on_idle([this] { on_idle(); });
     backend_ = make_backend(strand(), settings_, count_);
     on_strand([self = shared_from_this(), this] { start_backend(); });
 }
@@ -211,7 +212,8 @@ void client_state::begin_shutdown() {
     tell(&client_state::ready_waiters_, errc::client_stopped);
     end_all(errc::client_stopped);
     holds_.stop();
-    if (holds_.releases().idle()) {
+    acquisitions_.answered().tell();
+    if (idle()) {
         finish_shutdown();
         return;
     }
@@ -224,13 +226,19 @@ void client_state::begin_shutdown() {
     });
 }
 
-void client_state::on_releases_idle() {
+bool client_state::idle() {
+    return holds_.releases().idle() && acquisitions_.answered().idle();
+}
+
+void client_state::on_idle() {
     if (stopped_) {
         return;
     }
     if (stopping_) {
-        finish_shutdown();
-    } else if (draining_ && holds_.empty()) {
+        if (idle()) {
+            finish_shutdown();
+        }
+    } else if (draining_ && holds_.releases().idle() && holds_.empty()) {
         begin_shutdown();
     }
 }

@@ -69,7 +69,8 @@ private:
     void end_all(error_code cause);
     void begin_drain(nanos timeout);
     void begin_shutdown();
-    void on_releases_idle();
+    [[nodiscard]] bool idle();
+    void on_idle();
     void finish_shutdown();
 
     holds holds_;

@@ -1,7 +1,5 @@
 #include "client/connection_waiters.hpp"
 
-#include "core/lease_terms.hpp"
-
 #include <utility>
 
 namespace holdfast::detail {
@@ -16,16 +14,33 @@ void connection_waiters::add(std::function<void(error_code)> f) {
         return;
     }
     auto const& settings = client_.settings();
+    wait(request_timeout_for(settings, settings.lease), std::move(f), &connection_waiters::give_up);
+}
+
+void connection_waiters::add_after(nanos pause, std::function<void(error_code)> f) {
+    wait(pause, std::move(f), &connection_waiters::add);
+}
+
+void connection_waiters::give_up(std::function<void(error_code)> f) {
+    auto const cause = client_.why_down().cause;
+    f(cause ? cause : make_error_code(errc::unreachable));
+}
+
+void connection_waiters::wait(
+    nanos limit,
+    std::function<void(error_code)> f,
+    void (connection_waiters::*then)(std::function<void(error_code)>)
+) {
     auto const made = std::make_shared<waiter>(waiter{std::move(f), timer{client_.strand()}});
     auto const at = waiting_.insert(waiting_.end(), made);
-    sleep_until(made->limit, lease_clock::now() + request_timeout_for(settings, settings.lease));
-    made->limit.async_wait([this, client = client_.shared_from_this(), made, at](error_code ec) {
+    sleep_until(made->limit, lease_clock::now() + limit);
+    made->limit.async_wait([this, client = client_.shared_from_this(), made, at, then](error_code ec
+                           ) {
         if (ec || !made->f) {
             return;
         }
         waiting_.erase(at);
-        auto const cause = client_.why_down().cause;
-        std::exchange(made->f, {})(cause ? cause : make_error_code(errc::unreachable));
+        (this->*then)(std::exchange(made->f, {}));
     });
 }
 

@@ -1,6 +1,7 @@
 #ifndef HOLDFAST_CLIENT_CONNECTION_WAITERS_HPP
 #define HOLDFAST_CLIENT_CONNECTION_WAITERS_HPP
 
+#include "core/lease_terms.hpp"
 #include "runtime/client_context.hpp"
 
 #include <holdfast/error.hpp>
@@ -21,6 +22,8 @@ public:
     /// Calls `f` when requests can be sent; or with the cause, after a request time-out at the
     /// latest.
     void add(std::function<void(error_code)> f);
+    /// The same, but not before the pause is over, unless a connection is made meanwhile.
+    void add_after(nanos pause, std::function<void(error_code)> f);
     void tell(error_code ec);
     /// A place among the requests that may be under way at a time, for as long as it lives; none if
     /// there are too many.
@@ -32,6 +35,13 @@ private:
         std::function<void(error_code)> f;
         timer limit;
     };
+
+    void wait(
+        nanos limit,
+        std::function<void(error_code)> f,
+        void (connection_waiters::*then)(std::function<void(error_code)>)
+    );
+    void give_up(std::function<void(error_code)> f);
 
     client_context& client_;
     std::list<std::shared_ptr<waiter>> waiting_;

@@ -1,6 +1,6 @@
 #include "client/inspect.hpp"
 
-#include "client/ask.hpp"
+#include "client/request.hpp"
 #include "protocol/primitive.hpp"
 #include "protocol/target.hpp"
 
@@ -13,11 +13,13 @@ void inspect(
     std::shared_ptr<target const> on,
     inspect_handler handler
 ) {
-    ask<lock_info>(
+    send_request(
         std::move(client),
         std::move(on),
         std::move(handler),
-        [](client_state& by, target const& asked, nanos timeout) {
+        false,
+        {},
+        [](client_state& by, target const& asked, holder_id const&, nanos timeout) {
             return asked.speaks->inspect(asked, timeout, by.hands_over());
         },
         [](script_reply const& reply, lock_info& info, client_state& from, target const& of
@@ -32,6 +34,7 @@ void inspect(
             info.holder = std::move(read.holder);
             info.hold_count = read.hold_count;
             info.last_token.value = read.last_token;
+            info.readers = static_cast<std::size_t>(read.readers);
             info.waiting_clients = static_cast<std::size_t>(read.waiting);
             info.local_waiters = from.acquires().waiters_of(of);
             return {};
@@ -44,11 +47,13 @@ void force_release(
     std::shared_ptr<target const> on,
     force_handler handler
 ) {
-    ask<bool>(
+    send_request(
         std::move(client),
         std::move(on),
         std::move(handler),
-        [](client_state& by, target const& asked, nanos timeout) {
+        false,
+        {},
+        [](client_state& by, target const& asked, holder_id const&, nanos timeout) {
             auto const patience = by.settings().waiter_patience;
             return asked.speaks->force_release(asked, timeout, patience);
         },

@@ -1,6 +1,6 @@
 #include "client/semaphore_requests.hpp"
 
-#include "client/ask.hpp"
+#include "client/request.hpp"
 #include "protocol/primitive.hpp"
 #include "protocol/semaphore.hpp"
 
@@ -11,7 +11,7 @@ namespace holdfast::detail {
 
 namespace {
 
-call inspect_call(client_state&, target const& asked, nanos timeout) {
+call inspect_call(client_state&, target const& asked, holder_id const&, nanos timeout) {
     return asked.speaks->inspect(asked, timeout, false);
 }
 
@@ -22,10 +22,12 @@ void inspect_semaphore(
     std::shared_ptr<target const> on,
     semaphore_inspect_handler handler
 ) {
-    ask<semaphore_info>(
+    send_request(
         std::move(client),
         std::move(on),
         std::move(handler),
+        false,
+        {},
         &inspect_call,
         [](script_reply const& reply, semaphore_info& info, client_state& from, target const& of
         ) -> error_code {
@@ -50,10 +52,12 @@ void count_available(
     std::shared_ptr<target const> on,
     available_handler handler
 ) {
-    ask<std::int64_t>(
+    send_request(
         std::move(client),
         std::move(on),
         std::move(handler),
+        false,
+        {},
         &inspect_call,
         [](script_reply const& reply, std::int64_t& free, client_state&, target const&)
             -> error_code {
@@ -71,21 +75,14 @@ void try_set_permits(
     std::int64_t limit,
     set_permits_handler handler
 ) {
-    if (client->gone()) {
-        return;
-    }
-    if (limit < 1 || limit > greatest_limit) {
-        pending_handler<error_code, bool>{std::move(handler), client->executor()}.complete(
-            errc::invalid_options,
-            false
-        );
-        return;
-    }
-    ask<bool>(
+    bool const possible = limit >= 1 && limit <= greatest_limit;
+    send_request(
         std::move(client),
         std::move(on),
         std::move(handler),
-        [limit](client_state&, target const& asked, nanos timeout) {
+        false,
+        possible ? error_code{} : make_error_code(errc::invalid_options),
+        [limit](client_state&, target const& asked, holder_id const&, nanos timeout) {
             return set_permits(asked, limit, timeout);
         },
         [](script_reply const& reply, bool& now, client_state&, target const&) -> error_code {

@@ -35,6 +35,11 @@ hold_fsm::step hold_fsm::next(lease_terms const& wanted, bool asked, time_point 
     return step::hand_over;
 }
 
+bool hold_fsm::has_time_for(lease_terms const& wanted, time_point now) const noexcept {
+    auto const left = by_.until - now;
+    return now < by_.until && left >= (by_.until - by_.sent_at) / 2 && left >= wanted_time(wanted);
+}
+
 fencing_token hold_fsm::take_token() noexcept {
     --tokens_;
     run_ = static_cast<std::uint8_t>(std::min<std::uint32_t>(run_ + 1U, longest_run));

@@ -58,6 +58,8 @@ public:
     /// The last tenure is over, and a waiter wants these terms. `asked`: the server was asked
     /// because of this waiter.
     [[nodiscard]] step next(lease_terms const& wanted, bool asked, time_point now) const noexcept;
+    /// It lasts for long enough to be of use to a holder that wants these terms.
+    [[nodiscard]] bool has_time_for(lease_terms const& wanted, time_point now) const noexcept;
     /// The token of the next tenure. Only after `hand_over`.
     [[nodiscard]] fencing_token take_token() noexcept;
 

@@ -347,19 +347,12 @@ void tenure::on_released(loss_reason lost) {
     }
 }
 
-void tenure::wait_lost(std::shared_ptr<lease_share> const& asking, loss_handler handler) {
+std::uint64_t tenure::wait_lost(std::shared_ptr<lease_share> const& asking, loss_handler handler) {
     if (hold_->client().gone()) {
-        return;
+        return 0;
     }
-    // The loss is told from the holder's executor: the client's may be stuck.
     shares_.start_keep_alive(asking);
-    asio::any_io_executor relay;
-    {
-        std::lock_guard const guard{mutex_};
-        relay =
-            asking->holder_executor ? asking->holder_executor.get() : hold_->client().executor();
-    }
-    pending_handler<error_code, loss_reason> waiting{std::move(handler), relay};
+    pending_handler<error_code, loss_reason> waiting{std::move(handler), told_on(*asking)};
     std::unique_lock guard{mutex_};
     auto const now = asking->released ? lease_state::empty : look();
     if (!is_alive(now)) {
@@ -370,7 +363,7 @@ void tenure::wait_lost(std::shared_ptr<lease_share> const& asking, loss_handler 
         } else {
             waiting.complete(errc::not_held, loss_reason::none);
         }
-        return;
+        return 0;
     }
     auto const number = watchers_.next_number();
     waiting.on_cancel([self = weak_from_this(), number](asio::cancellation_type type) {
@@ -380,6 +373,7 @@ void tenure::wait_lost(std::shared_ptr<lease_share> const& asking, loss_handler 
         }
     });
     watchers_.add({asking.get(), number, std::move(waiting)});
+    return number;
 }
 
 void tenure::cancel_watch(std::uint64_t number) {
@@ -391,10 +385,13 @@ void tenure::cancel_watch(std::uint64_t number) {
     loss_watchers::tell(cancelled, asio::error::operation_aborted, loss_reason::none);
 }
 
-void tenure::drop_watchers() noexcept {
-    loss_watchers::list dropped;
-    std::lock_guard const guard{mutex_};
-    dropped = watchers_.take_all();
+void tenure::limit(lease_share const& asking, lease_terms const& as) {
+    note([&](lease_fsm& fsm, time_point now) {
+        if (shares_.is_first(asking)) {
+            fsm.on_new_limits(as, now);
+        }
+    });
+    shares_.wake_renewing();
 }
 
 }  // namespace holdfast::detail

@@ -84,12 +84,18 @@ release_reply hash_lock::read_release(script_reply const& reply) const {
     auto const lost = why_lost(reply);
     bool const notified = lost != loss_reason::none || reply.integer(1) == 1;
     if (!reply.has(2)) {
-        return {lost, notified, std::nullopt, false};
+        return {lost, notified, std::nullopt, false, {}};
     }
-    return {lost, notified, place_in(reply, 2), reply.has(5)};
+    return {
+        lost,
+        notified,
+        place_in(reply, 2),
+        reply.has(5),
+        millis{std::max<std::int64_t>(reply.integer(6), 0)},
+    };
 }
 
-lock_reading hash_lock::read_inspect(script_reply const& reply) const {
+lock_reading hash_lock::read_state(script_reply const& reply) {
     constexpr std::int64_t not_a_lock = -3;
     constexpr std::int64_t is_free = -2;
     auto const remaining = reply.integer(0, not_a_lock);
@@ -107,8 +113,15 @@ lock_reading hash_lock::read_inspect(script_reply const& reply) const {
     if (remaining >= 0) {
         read.remaining = millis{remaining};
     }
-    read.hold_count = number_in(reply.text(3));
-    read.holder = reply.rest(4);
+    return read;
+}
+
+lock_reading hash_lock::read_inspect(script_reply const& reply) const {
+    auto read = read_state(reply);
+    if (read.what == lock_reading::kind::held) {
+        read.hold_count = number_in(reply.text(3));
+        read.holder = reply.rest(4);
+    }
     return read;
 }
 

@@ -12,7 +12,7 @@ namespace holdfast::detail {
 
 namespace {
 
-// What the release script takes for granted.
+// What the scripts take for granted.
 constexpr std::chrono::milliseconds usual_counter_ttl = std::chrono::days{30};
 
 // No entry without a window.
@@ -37,12 +37,12 @@ public:
         if (what.learned) {
             sent.key(usual_hold_key(what.on));
         }
-        sent.arg(what.lease.count())
-            .arg(what.id.view())
-            .arg(what.counter_ttl.count())
-            .arg(signed_of(what.floor.value));
-        if (!what.hand_over || what.tokens != 1 || what.window > millis{0} || what.learned) {
-            sent.arg(std::int64_t{what.tokens})
+        sent.arg(what.lease.count()).arg(what.id.view()).arg(signed_of(what.floor.value));
+        bool const usual = what.hand_over && what.tokens == 1 && what.window == millis{0} &&
+                           what.counter_ttl == usual_counter_ttl && !what.learned;
+        if (!usual) {
+            sent.arg(what.counter_ttl.count())
+                .arg(std::int64_t{what.tokens})
                 .arg(what.hand_over ? std::max<std::int64_t>(what.window.count(), 1) : 0)
                 .arg(signed_of(what.score));
         }

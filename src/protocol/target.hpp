@@ -38,6 +38,9 @@ struct target {
 
     [[nodiscard]] bool valid() const noexcept { return !lock.empty(); }
     [[nodiscard]] std::string_view counter() const noexcept { return part(0); }
+    /// What gives no leases has no tokens. What the keys begin with that tell which requests were
+    /// executed.
+    [[nodiscard]] std::string_view done() const noexcept { return part(0); }
     /// Where a release is published.
     [[nodiscard]] std::string_view channel() const noexcept { return part(1); }
     /// The key of those that wait, in order.
@@ -80,8 +83,10 @@ struct target_key {
     std::size_t hash;
     std::uint32_t permits;
 
-    explicit target_key(target const& of) noexcept
-        : kind{of.kind},
+    explicit target_key(target const& of) noexcept : target_key{of, of.kind} {}
+    /// Of another kind, with the same name.
+    target_key(target const& of, target_kind which) noexcept
+        : kind{which},
           name{of.lock},
           hash{of.hash},
           permits{of.permits} {}

@@ -1,5 +1,7 @@
 #include "protocol/words.hpp"
 
+#include <string>
+
 namespace holdfast::detail {
 
 namespace {
@@ -37,6 +39,21 @@ attempt_reply read_grant(script_reply const& reply) {
             read.may_hand_over = reply.text(2) != "0";
             read.learned = learned_in(reply, 3);
         }
+    }
+    return read;
+}
+
+attempt_reply read_kept(script_reply const& reply) {
+    auto read = read_grant(reply);
+    if (reply.integer(0, -1) != busy_word) {
+        return read;
+    }
+    read.what = attempt_reply::kind::busy;
+    read.remaining = std::chrono::milliseconds{std::max<std::int64_t>(reply.integer(1), 0)};
+    read.endless = reply.integer(2) == 1;
+    read.place = place_in(reply, 3);
+    if (read.endless && !reply.rest(7).empty()) {
+        read.orphan = {std::string{reply.rest(7)}, std::string{reply.text(6)}};
     }
     return read;
 }

@@ -30,6 +30,8 @@ inline constexpr std::int64_t busy_word = 0;
 
 /// A grant, or that the key holds something else; what a refusal says is the kind's own.
 [[nodiscard]] attempt_reply read_grant(script_reply const& reply);
+/// The same, and a refusal where places are kept by asking again.
+[[nodiscard]] attempt_reply read_kept(script_reply const& reply);
 /// A place in the queue whose words begin there.
 [[nodiscard]] std::optional<queue_place> place_in(script_reply const& reply, std::size_t at);
 /// What a script worked out.

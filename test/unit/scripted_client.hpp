@@ -92,7 +92,8 @@ public:
         std::string names;
         for (auto const& one : server->requests) {
             auto const name = one.what.what().name;
-            names += (names.empty() ? "" : " ") + std::string{name.substr(name.find('.') + 1)};
+            names += names.empty() ? "" : " ";
+            names += name.starts_with("lock.") ? name.substr(5) : name;
         }
         return names;
     }

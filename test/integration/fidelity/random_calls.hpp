@@ -89,6 +89,7 @@ private:
     void add(std::string word) { call_.words.push_back(std::move(word)); }
     void call_script();
     void acquire(detail::script const& which);
+    void acquire_several(detail::script const& which);
     void take_over(detail::script const& which);
     void add_learned_terms();
     void add_ended_holds();
@@ -97,6 +98,7 @@ private:
     void renew_many(detail::script const& which);
     void inspect(detail::script const& which);
     void force_release(detail::script const& which);
+    void counted(detail::script const& which);
     void about_permits(detail::script const& which);
     void unknown_script(detail::script const& which);
     void script_cache();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <utility>
 
 namespace holdfast::test {
@@ -60,16 +61,43 @@ void call_maker::acquire(detail::script const& which) {
     add(milliseconds());
     last_holder_[of] = holder_of(of);
     add(last_holder_[of]);
-    add(chance(30) ? "0" : chance(60) ? "2592000000" : milliseconds());
     // The clock is looked at never, always, or for some counters.
     add(chance(40) ? "0" : chance(60) ? "9007199254740991" : milliseconds());
     if (learns || window != "1" || chance(50)) {
+        add(chance(30) ? "0" : chance(60) ? "2592000000" : milliseconds());
         add(window != "0" && chance(30) ? "7" : "1");
         add(window);
         add(std::to_string(1 + below(9)));
     }
     if (learns) {
         add_learned_terms();
+    }
+    add(nonce());
+}
+
+void call_maker::acquire_several(detail::script const& which) {
+    bool const hand_over = chance(50);
+    std::vector<std::string> keys;
+    std::vector<std::string> holders;
+    for (auto count = 2 + below(2); count > 0; --count) {
+        auto const of = family();
+        use(lock(of));
+        use(counter(of));
+        call_.counters.push_back(counter(of));
+        keys.insert(keys.end(), {lock(of), counter(of)});
+        if (hand_over) {
+            keys.push_back(queue(of));
+            use(queue(of));
+        }
+        last_holder_[of] = holder_of(of);
+        holders.push_back(last_holder_[of]);
+    }
+    start_script(which, keys);
+    add(milliseconds());
+    add(chance(50) ? "2592000000" : milliseconds());
+    add(chance(40) ? "0" : chance(60) ? "9007199254740991" : milliseconds());
+    for (auto const& one : holders) {
+        add(one);
     }
     add(nonce());
 }
@@ -273,6 +301,41 @@ void call_maker::about_permits(detail::script const& which) {
     add(nonce());
 }
 
+// What a latch or a counting semaphore is asked, by requests that come again.
+void call_maker::counted(detail::script const& which) {
+    auto const of = family();
+    use(lock(of));
+    auto const mark = "holdfast_done:{" + lock(of) + "}:" + std::to_string(below(3));
+    auto const number = std::to_string(1 + below(3));
+    // Not so short that it may be gone.
+    auto const kept = "86400000"s;
+    if (&which == &scripts::counted_read) {
+        start_script(which, {lock(of)});
+        add(nonce());
+        return;
+    }
+    use(mark);
+    if (&which == &scripts::counted_forget) {
+        start_script(which, {mark, "holdfast_done:{nobody}"});
+    } else if (&which == &scripts::counting_semaphore_acquire) {
+        start_script(which, {lock(of), mark});
+        add(number);
+        add(kept);
+    } else if (&which == &scripts::counting_semaphore_drain) {
+        start_script(which, {lock(of), mark});
+        add(kept);
+    } else {
+        start_script(which, {lock(of), channel(of), mark});
+        bool const adds = &which == &scripts::counting_semaphore_add;
+        add(adds && chance(20) ? "-" + number : number);
+        if (&which == &scripts::counted_try_set) {
+            add("1");
+        }
+        add(kept);
+    }
+    add(nonce());
+}
+
 // A script of which nothing is known here gets whatever there is.
 void call_maker::unknown_script(detail::script const& which) {
     auto const of = family();
@@ -301,15 +364,29 @@ void call_maker::call_script() {
         void (call_maker::*make)(detail::script const&);
     };
     static constexpr known all[] = {
-        {&scripts::lock_acquire, 45, &call_maker::acquire},
+        {&scripts::lock_acquire, 30, &call_maker::acquire},
+        {&scripts::multi_lock_acquire, 5, &call_maker::acquire_several},
         {&scripts::lock_take_over, 5, &call_maker::take_over},
-        {&scripts::lock_release, 20, &call_maker::release},
+        {&scripts::lock_release, 15, &call_maker::release},
         {&scripts::lock_renew, 10, &call_maker::renew},
         {&scripts::lock_renew_many, 5, &call_maker::renew_many},
         {&scripts::lock_inspect, 10, &call_maker::inspect},
         {&scripts::lock_force_release, 5, &call_maker::force_release},
+        {&scripts::counted_try_set, 3, &call_maker::counted},
+        {&scripts::counted_read, 1, &call_maker::counted},
+        {&scripts::counted_forget, 1, &call_maker::counted},
+        {&scripts::latch_count_down, 3, &call_maker::counted},
+        {&scripts::counting_semaphore_acquire, 3, &call_maker::counted},
+        {&scripts::counting_semaphore_withdraw, 2, &call_maker::counted},
+        {&scripts::counting_semaphore_add, 1, &call_maker::counted},
+        {&scripts::counting_semaphore_drain, 1, &call_maker::counted},
     };
-    constexpr std::size_t total = 100;
+    constexpr std::size_t total = std::accumulate(
+        std::begin(all),
+        std::end(all),
+        std::size_t{0},
+        [](std::size_t sum, known const& one) { return sum + one.weight; }
+    );
     if (library_scripts().size() > std::size(all) && chance(20)) {
         auto const* const which = library_scripts()[below(library_scripts().size())];
         if (which->name.starts_with("semaphore.") && chance(80)) {

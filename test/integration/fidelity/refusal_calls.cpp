@@ -32,7 +32,7 @@ command acquire(
     command words{"EVAL", text(scripts::lock_acquire.text), "2", name, name + ":counter"};
     words.insert(
         words.end(),
-        {text(lease), text(holder), "0", "9007199254740991", "1", "0", "0", "a_nonce"}
+        {text(lease), text(holder), "9007199254740991", "0", "1", "0", "0", "a_nonce"}
     );
     if (preflight) {
         words[2] = "3";
@@ -90,6 +90,22 @@ commands calls_of_scripts() {
         };
         over.insert(over.end(), {"3600000", text(holder), "0", "0", "1", "", "field", "1", "n"});
         all.push_back(std::move(over));
+    }
+    for (auto const* const name : {"number", "nothing", "string"}) {
+        auto const kept = "3600000";
+        all.push_back({"EVAL", text(scripts::counted_read.text), "1", name, "n"});
+        command counts{"EVAL", text(scripts::latch_count_down.text), "3", name, "channel"};
+        counts.insert(counts.end(), {text(name) + ":1", "2", kept, "n"});
+        all.push_back(std::move(counts));
+        command takes{"EVAL", text(scripts::counting_semaphore_acquire.text), "2", name};
+        takes.insert(takes.end(), {text(name) + ":2", "2", kept, "n"});
+        all.push_back(std::move(takes));
+        command adds{"EVAL", text(scripts::counting_semaphore_add.text), "3", name, "channel"};
+        adds.insert(adds.end(), {text(name) + ":3", "2", kept, "n"});
+        all.push_back(std::move(adds));
+        command gives{"EVAL", text(scripts::counting_semaphore_withdraw.text), "3", name};
+        gives.insert(gives.end(), {"channel", text(name) + ":4", "2", kept, "n"});
+        all.push_back(std::move(gives));
     }
     auto const once = all.size();
     for (std::size_t i = 0; i < once; ++i) {
@@ -149,6 +165,7 @@ commands scene() {
     all.push_back({"HSET", "theirs", "other:1", "1"});
     all.push_back({"HSET", "hash", "field", "1"});
     all.push_back({"SET", "string", "text"});
+    all.push_back({"SET", "number", "9"});
     for (auto const* const one : holdfast::test::library_scripts()) {
         all.push_back({"SCRIPT", "LOAD", text(one->text)});
     }

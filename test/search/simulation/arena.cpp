@@ -81,11 +81,15 @@ bool arena::working() const {
 
 void arena::settle() {
     all_.healed = true;
+    oracle_.counting().heal(all_.denials);
     auto const all = static_cast<std::int64_t>(nodes_.size() * 12);
     run_while([&] { return working(); }, all * (3 * nanos{all_.lease} + 60s));
     if (!world_.failed() && working()) {
         world_.violation("somebody waits for ever");
     }
+    auto& counting = oracle_.counting();
+    run_while([&] { return !counting.settled(); }, 20s);
+    counting.on_settled();
     if (all_.quiet && !world_.failed()) {
         world_.run_until(world_.now() + 2s);
         for (auto const& key : server_.data().lock_keys()) {
@@ -123,7 +127,8 @@ void arena::check_empty(node& one) {
 void arena::part() {
     // The place in a queue of a client that was killed, was closed while the server refused it, or
     // lost its rights, or whose attempt ran late, or whose withdrawal was given up, goes when the
-    // next one in the queue comes, or in the end.
+    // next one in the queue comes, or in the end. Where clients share a place, one that is given
+    // the lock for nobody passes it on.
     bool const places_may_stay = all_.denials || all_.two_versions || all_.long_faults ||
                                  std::any_of(nodes_.begin(), nodes_.end(), [](auto const& one) {
                                      return one->killed() || one->closed();
@@ -133,6 +138,8 @@ void arena::part() {
             one->close(world_.dice().chance(50));
         }
     }
+    bool const kept_places_may_stay =
+        places_may_stay || oracle_.fair().placed_late() || oracle_.permits().placed_late();
     auto const longest = 10s + 2 * nanos{all_.lease};
     run_while([] { return true; }, 20s);
     for (auto const& one : nodes_) {
@@ -144,13 +151,32 @@ void arena::part() {
     if (!world_.failed()) {
         world_.run_until(world_.now() + longest);
     }
+    // Of a request that was answered, and whose client could not say so.
+    auto const is_mark = [&](std::string const& key) {
+        return key.starts_with("holdfast_done:") && server_.data().pttl(key) > 0;
+    };
     for (auto const& key : server_.data().lock_keys()) {
-        if ((places_may_stay && is_of_a_queue(key)) || oracle_.permits().may_stay(key)) {
+        bool const shared = key.starts_with("holdfast_queue:");
+        bool const may_stay = shared ? places_may_stay : kept_places_may_stay;
+        if (is_mark(key) || (is_of_a_queue(key) && may_stay) || oracle_.permits().may_stay(key)) {
             continue;
         }
         world_.violation(
             fmt::format("{} is left on the server, for {} ms", key, server_.data().pttl(key))
         );
+    }
+    if (!world_.failed()) {
+        world_.run_until(world_.now() + 61s + oracle_.fair().patience());
+    }
+    for (auto const& key : server_.data().lock_keys()) {
+        if (is_mark(key) || oracle_.permits().may_stay(key)) {
+            continue;
+        }
+        world_.violation(fmt::format(
+            "{} is left on the server after a minute, for {} ms",
+            key,
+            server_.data().pttl(key)
+        ));
     }
     if (server_.data().subscriptions() != 0 && !server_.has_half_open()) {
         world_.violation("subscriptions are left on the server");

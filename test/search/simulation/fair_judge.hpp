@@ -26,6 +26,8 @@ public:
     /// Before a script that may change the queue.
     void on_before(std::string_view lock);
     void on_script(script_event const& what);
+    /// An attempt that ran late took a place for somebody who may have gone.
+    [[nodiscard]] bool placed_late() const noexcept { return placed_late_; }
 
 private:
     struct history {
@@ -42,6 +44,7 @@ private:
     std::function<void(sometimes)> reached_;
     nanos patience_{0};
     nanos last_step_{-24h};
+    bool placed_late_ = false;
     std::map<std::string, history, std::less<>> locks_;
 };
 

@@ -82,6 +82,15 @@ std::string const& faults::some_lock() {
 }
 
 std::string faults::some_script() {
+    if (all_.judge.counting().used() && dice().chance(50)) {
+        return dice().one_of<char const*>(
+            {"counting_semaphore.acquire",
+             "counting_semaphore.acquire",
+             "counting_semaphore.withdraw",
+             "counting_semaphore.add",
+             "latch.count_down"}
+        );
+    }
     std::string const name = dice().one_of<char const*>(
         {"",
          "lock.acquire",

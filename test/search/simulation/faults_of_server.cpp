@@ -33,6 +33,7 @@ void faults::on_server(std::size_t which) {
             say(keep ? "the server is killed" : "the server is killed, and loses its data");
             if (!keep) {
                 all_.judge.excuse("");
+                all_.judge.counting().on_data_lost();
             }
             on.kill();
             lasts(a_while(), [&on, this, keep] {
@@ -64,6 +65,7 @@ void faults::on_data(std::size_t which) {
         case 0:
             say("all data are lost");
             all_.judge.excuse("");
+            all_.judge.counting().on_data_lost();
             on.data().flush_all();
             set_limits_again();
             break;

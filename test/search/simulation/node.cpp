@@ -47,6 +47,7 @@ void node::kill() {
 
 void node::close(bool shut_down) {
     closed_ = true;
+    all_.judge.counting().on_gone(*process_);
     view_of const view{*process_};
     if (shut_down) {
         client_->shutdown(asio::detached);

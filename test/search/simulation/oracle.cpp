@@ -28,18 +28,20 @@ oracle::oracle(world& in, server& of)
       server_{of},
       hand_overs_{in, of, [this](sometimes what) { reached(what); }},
       fair_{in, of, [this](sometimes what) { reached(what); }},
-      permits_{in, of, [this](sometimes what) { reached(what); }} {
+      permits_{in, of, [this](sometimes what) { reached(what); }},
+      counting_{in, of, *this} {
     server_.before_script = [this](std::string_view script, std::string_view lock) {
         if (script.starts_with("lock.")) {
             hand_overs_.on_before(lock);
-        } else if (is_pool(lock)) {
+        } else if (script.starts_with("semaphore.")) {
             permits_.on_before(lock);
-        } else {
+        } else if (script.starts_with("fair_lock.")) {
             fair_.on_before(lock);
         }
     };
     server_.on_script = [this](script_event const& what) { on_script(what); };
     server_.on_renewed_together = [this] { reached(sometimes::renewed_together); };
+    server_.on_taken_together = [this] { reached(sometimes::taken_together); };
     server_.on_answer = [this](std::uint32_t process, value const& answer) {
         on_answer(process, answer);
     };
@@ -232,6 +234,7 @@ bool oracle::holds_on_server(std::string const& lock, std::string const& holder)
 
 void oracle::on_killed(process const& of) {
     hand_overs_.on_stopped(of.number());
+    counting_.on_gone(of);
     std::erase_if(waiters_, [&of](waiter const& one) { return one.of == &of; });
     std::erase_if(by_serial_, [&of](auto const& one) { return one.second->of == &of; });
     std::erase_if(beliefs_, [&of](belief const& one) { return one.of == &of; });

@@ -1,6 +1,7 @@
 #ifndef HOLDFAST_TEST_SIMULATION_ORACLE_HPP
 #define HOLDFAST_TEST_SIMULATION_ORACLE_HPP
 
+#include "simulation/counting_judge.hpp"
 #include "simulation/fair_judge.hpp"
 #include "simulation/hand_over_judge.hpp"
 #include "simulation/permit_judge.hpp"
@@ -84,6 +85,7 @@ public:
     [[nodiscard]] hand_over_judge& hand_overs() noexcept { return hand_overs_; }
     [[nodiscard]] fair_judge& fair() noexcept { return fair_; }
     [[nodiscard]] permit_judge& permits() noexcept { return permits_; }
+    [[nodiscard]] counting_judge& counting() noexcept { return counting_; }
 
     // What the users see.
     belief_ref on_delivered(
@@ -216,6 +218,7 @@ private:
     hand_over_judge hand_overs_;
     fair_judge fair_;
     permit_judge permits_;
+    counting_judge counting_;
     nanos slowest_wake_up_{12s};
     nanos lease_{0};
     nanos loss_margin_{0};
@@ -225,7 +228,7 @@ private:
     std::uint64_t next_serial_ = 0;
     std::list<waiter> waiters_;
     std::map<std::string, truth, std::less<>> truths_;
-    std::map<std::string, std::string, std::less<>> held_;  // nonce of an answer that says so, lock
+    std::multimap<std::string, std::string> held_;  // nonce of an answer that says so, lock
     std::map<std::pair<std::uint32_t, std::string>, nanos> busy_;
     std::set<std::pair<std::uint32_t, std::string>> passed_on_;
     std::set<std::pair<std::uint32_t, std::string>> subscribed_;

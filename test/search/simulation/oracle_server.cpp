@@ -25,9 +25,25 @@ constexpr nanos shortest_patience = 49ms;
 
 void oracle::on_script(script_event const& what) {
     std::string const lock{what.lock};
-    auto& known = truths_[lock];
     auto const& reply = *what.reply;
     in_.mark(what.script);
+    if (lock == counting_judge::semaphore || lock == counting_judge::latch) {
+        if (in_.traced()) {
+            in_.trace(
+                nullptr,
+                fmt::format(
+                    "server runs {} of {} for p{}: {}",
+                    what.script,
+                    lock,
+                    what.from,
+                    reply.describe()
+                )
+            );
+        }
+        counting_.on_script(what);
+        return;
+    }
+    auto& known = truths_[lock];
     if (auto const end = what.holder.find(':'); end != what.holder.npos) {
         clients_[std::string{what.holder.substr(0, end)}] = what.from;
     }
@@ -98,7 +114,7 @@ void oracle::on_script(script_event const& what) {
         }
         // If one of its own got it, the others of that client know, too.
         if (refused || outcome == 1) {
-            held_[std::string{said.nonce()}] = lock;
+            held_.emplace(said.nonce(), lock);
         }
     } else if (what.does == "renew") {
         auto const released = known.released_over.find(what.holder);
@@ -142,7 +158,7 @@ void oracle::on_script(script_event const& what) {
         auto const queue = server_.queue_of(lock);
         bool const turn = !queue.empty() && queue.front().holder.empty();
         if (!said.text(5).empty() || (turn && !said.text(2).empty())) {
-            held_[std::string{said.nonce()}] = lock;
+            held_.emplace(said.nonce(), lock);
         }
     }
     if (is_fair(lock)) {
@@ -173,7 +189,7 @@ void oracle::on_pool_script(script_event const& what) {
             }
         }
         if (outcome == 0 || outcome == 1) {
-            held_[std::string{said.nonce()}] = pool;
+            held_.emplace(said.nonce(), pool);
         }
     } else if (what.does == "release" && outcome == 1) {
         if (!known.delivered.contains(what.holder)) {
@@ -230,7 +246,8 @@ std::uint64_t oracle::counter_of(std::string_view lock) {
 void oracle::on_answer(std::uint32_t process, value const& answer) {
     hand_overs_.on_arrival(process, answer);
     std::string const nonce{detail::script_reply{answer.text}.nonce()};
-    if (auto const at = held_.find(nonce); at != held_.end()) {
+    auto const [first, end] = held_.equal_range(nonce);
+    for (auto at = first; at != end; ++at) {
         busy_[{process, at->second}] = in_.now();
     }
 }

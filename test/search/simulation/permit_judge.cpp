@@ -143,6 +143,7 @@ void permit_judge::on_script(script_event const& what) {
     if (what.does == "acquire") {
         if (outcome == 0 && said.integer(2) > 0) {
             known.heard_at[std::string{what.holder}] = in_.now();
+            placed_late_ = placed_late_ || what.late;
         } else if (outcome == 1) {
             judge_turn(known, what);
             known.holders.emplace(what.holder);

@@ -54,6 +54,8 @@ public:
     bool take_for_other(std::string const& pool, std::chrono::milliseconds lease);
     void give_back_from_other(std::string const& pool);
 
+    /// An attempt that ran late has a place that nobody gives up.
+    [[nodiscard]] bool placed_late() const noexcept { return placed_late_; }
     /// A key that stays when nobody uses the semaphore any more; what is in it is judged.
     [[nodiscard]] bool may_stay(std::string const& key);
 
@@ -76,6 +78,7 @@ private:
     std::function<void(sometimes)> reached_;
     nanos patience_{0};
     nanos last_step_{-24h};
+    bool placed_late_ = false;
     std::map<std::string, history, std::less<>> pools_;
 };
 

@@ -206,3 +206,42 @@ BOOST_AUTO_TEST_CASE(an_attempt_is_not_sent_again_behind_the_withdrawal_of_a_cli
     BOOST_TEST(all.left_behind() == "");
     BOOST_TEST(all.close_all() == "");
 }
+
+// Nobody is there to give that place up. The server knows only that it is silent.
+BOOST_AUTO_TEST_CASE(
+    a_place_in_a_fair_queue_that_a_repeated_attempt_took_for_nobody_ends_in_a_minute
+) {
+    for (bool const waits : {false, true}) {
+        stage all;
+        auto& one = all.add_ready();
+        auto& other = all.add_ready();
+        auto const acquire = [](actor& by) {
+            auto const asked = by.make_call<lease>();
+            by.run([&] { by.client().fair_lock("fair").acquire(asked->token()); });
+            return asked;
+        };
+        // So that the server knows the script.
+        auto const before = acquire(other);
+        BOOST_TEST(succeeded(all, *before));
+        if (!waits) {
+            other.drop(*before);
+            all.run_for(100ms);
+        }
+        all.on().run_twice("fair_lock.acquire", 1s);
+        auto const asked = acquire(one);
+        all.run_for(100ms);
+        if (waits) {
+            other.drop(*before);
+        }
+        BOOST_TEST(succeeded(all, *asked));
+        one.drop(*asked);
+        auto const held = acquire(other);
+        BOOST_TEST(succeeded(all, *held));
+        all.run_for(1s);
+        BOOST_TEST(all.on().data().exists("redisson_lock_queue:{fair}"));
+        other.drop(*held);
+        all.run_for(63s);
+        BOOST_TEST(all.left_behind() == "");
+        BOOST_TEST(all.close_all() == "");
+    }
+}

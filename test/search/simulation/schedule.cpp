@@ -1,5 +1,6 @@
 #include "simulation/schedule.hpp"
 
+#include "simulation/counting_user.hpp"
 #include "simulation/faults.hpp"
 #include "simulation/workload.hpp"
 
@@ -21,7 +22,7 @@ void prepare(arena& where) {
     auto& all = where.all();
     all.quiet = dice.chance(15);
     where.in().set_in_order(dice.chance(40));
-    auto const locks = 1 + dice.below(2);
+    auto const locks = 1 + dice.below(2) + (dice.chance(15) ? 1 : 0);
     for (std::size_t i = 0; i < locks; ++i) {
         auto const kind = dice.below(100);
         auto const* const name = kind < 20 ? "fair" : kind < 45 ? "pool" : "lock";
@@ -46,6 +47,8 @@ void prepare(arena& where) {
     all.client.reconnect_max = dice.one_of({200ms, 2'000ms});
     all.client.confirm_grants = dice.chance(10);
     all.heals_at = dice.any_scale(300ms, 6s);
+    bool const counts = dice.chance(20);
+    std::int64_t count_downs = 0;
     auto const clients = 1 + dice.below(3);
     for (std::size_t i = 0; i < clients; ++i) {
         auto& route = where.on().route_of(static_cast<std::uint32_t>(i + 1));
@@ -60,6 +63,13 @@ void prepare(arena& where) {
             1 + static_cast<int>(dice.below(3)),
             1 + static_cast<int>(dice.below(6))
         );
+        if (counts) {
+            count_downs += start_counting_users(made, 1 + static_cast<int>(dice.below(3)));
+        }
+    }
+    if (counts) {
+        auto const permits = 1 + static_cast<std::int64_t>(dice.below(4));
+        where.judge().counting().begin(permits, count_downs, all.quiet);
     }
 }
 

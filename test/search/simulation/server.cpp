@@ -73,6 +73,14 @@ std::string_view script_of(std::vector<std::string_view> const& command) {
         &scripts::semaphore_inspect,
         &scripts::semaphore_set_permits,
         &scripts::semaphore_force_release,
+        &scripts::counted_read,
+        &scripts::counted_try_set,
+        &scripts::latch_count_down,
+        &scripts::counting_semaphore_acquire,
+        &scripts::counting_semaphore_withdraw,
+        &scripts::counting_semaphore_add,
+        &scripts::counting_semaphore_drain,
+        &scripts::multi_lock_acquire,
     };
     if (command.size() > 2 && (command[0] == "EVALSHA" || command[0] == "EVAL")) {
         for (auto const* one : known) {
@@ -94,6 +102,11 @@ std::string_view deed_of(std::vector<std::string_view> const& command, std::stri
     return script.substr(std::min(script.find('.') + 1, script.size()));
 }
 
+bool is_counted(std::string_view script) {
+    return script.starts_with("counted.") || script.starts_with("latch.") ||
+           script.starts_with("counting_semaphore.");
+}
+
 bool respects_queue(std::vector<std::string_view> const& command) {
     return std::any_of(command.begin() + 3, command.end(), [](std::string_view word) {
         return word.starts_with("holdfast_queue:");
@@ -113,21 +126,26 @@ bool extends(std::vector<std::string_view> const& command, std::string_view scri
     return script == "lock.renew" && command.at(3 + keys) != "0";
 }
 
-// One renewal of several: what was said of it, as if it had been alone.
-struct single_renewal {
+std::size_t keys_in(std::vector<std::string_view> const& command) {
+    std::size_t keys = 0;
+    std::from_chars(command[2].data(), command[2].data() + command[2].size(), keys);
+    return keys;
+}
+
+// One of several that a script is about: what was said of it, as if it had been alone.
+struct single_deed {
     std::string_view lock;
     std::string_view holder;
     value reply;
 };
 
-std::vector<single_renewal> renewals_in(
+std::vector<single_deed> renewals_in(
     std::vector<std::string_view> const& command,
     value const& answer
 ) {
-    std::size_t keys = 0;
-    std::from_chars(command[2].data(), command[2].data() + command[2].size(), keys);
+    auto const keys = keys_in(command);
     detail::script_reply const said{answer.text};
-    std::vector<single_renewal> all;
+    std::vector<single_deed> all;
     for (std::size_t i = 0; i < keys; ++i) {
         auto reply = answer;
         if (!answer.is_error()) {
@@ -137,6 +155,41 @@ std::vector<single_renewal> renewals_in(
                                  : value::bulk(std::string{said.nonce()} + " " + words);
         }
         all.push_back({command[3 + i], command[3 + keys + 2 * i + 1], std::move(reply)});
+    }
+    return all;
+}
+
+// The locks of a request for all or none, and the arguments before their holder ids.
+std::vector<std::string_view> locks_in(std::vector<std::string_view> const& command) {
+    auto const keys = keys_in(command);
+    auto const count = command.size() - 3 - keys - 4;
+    std::vector<std::string_view> locks;
+    for (std::size_t i = 0; i < count; ++i) {
+        locks.push_back(command[3 + i * (keys / count)]);
+    }
+    return locks;
+}
+
+// A refusal is about one of them, a grant and an error about all.
+std::vector<single_deed> attempts_in(
+    std::vector<std::string_view> const& command,
+    value const& answer
+) {
+    auto const first_holder = 3 + keys_in(command) + 3;
+    detail::script_reply const said{answer.text};
+    bool const all_are_meant = answer.is_error() || said.integer(0) == 1;
+    auto const locks = locks_in(command);
+    std::vector<single_deed> all;
+    for (std::size_t i = 0; i < locks.size(); ++i) {
+        if (!all_are_meant && said.integer(1, -1) != static_cast<std::int64_t>(i)) {
+            continue;
+        }
+        auto reply = answer;
+        if (!answer.is_error()) {
+            reply = value::bulk(std::string{said.nonce()} + " " + std::string{said.text(0)});
+            reply.text += all_are_meant ? " " + std::string{said.text(i + 1)} : "";
+        }
+        all.push_back({locks[i], command[first_holder + i], std::move(reply)});
     }
     return all;
 }
@@ -294,7 +347,9 @@ void server::run_command(link& from, words const& command) {
     if (known && twice_ && !script.empty() &&
         (twice_->script.empty() || twice_->script == script)) {
         auto const again = *std::exchange(twice_, std::nullopt);
-        if (again.after == 0ns) {
+        if (again.after > 0ns && is_counted(script)) {
+            // What was answered is forgotten then, and does not come again.
+        } else if (again.after == 0ns) {
             answer = execute(&from, from.of_, command, script, true);
         } else {
             run_again_later(from.of_, command, script, again.after);
@@ -332,8 +387,11 @@ std::optional<value> server::execute(
     bool repeated
 ) {
     bool const may_give = script.ends_with(".acquire") || script.ends_with(".release");
+    bool const several = script == "multi_lock.acquire";
     if (before_script && may_give) {
-        before_script(script, command[3]);
+        for (auto const& lock : several ? locks_in(command) : words{command[3]}) {
+            before_script(several ? "lock.acquire" : script, lock);
+        }
     }
     auto answer = data().execute(from ? from->session_ : ghost_, command);
     if (!script.empty() && answer && on_script) {
@@ -365,6 +423,28 @@ std::optional<value> server::execute(
             }
             if (on_renewed_together) {
                 on_renewed_together();
+            }
+            return answer;
+        }
+        if (several) {
+            for (auto const& one : attempts_in(command, *answer)) {
+                on_script(
+                    {"lock.acquire",
+                     "acquire",
+                     one.lock,
+                     one.holder,
+                     &one.reply,
+                     process,
+                     over,
+                     late,
+                     again,
+                     repeated,
+                     respects_queue(command),
+                     false}
+                );
+            }
+            if (on_taken_together && !answer->is_error()) {
+                on_taken_together();
             }
             return answer;
         }

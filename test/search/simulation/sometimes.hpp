@@ -32,11 +32,21 @@ namespace holdfast::sim {
     X(silent_passed_over, "a waiter that was silent was passed over")                          \
     X(permits_in_turn, "permits were granted while others waited for them")                    \
     X(permits_beside, "several holders had permits at the same time")                          \
+    X(permits_taken, "permits were taken")                                                     \
+    X(permits_busy, "a try found too few permits")                                             \
+    X(permits_withdrawn, "permits that nobody wanted were given back")                         \
+    X(withdrawn_in_vain, "an attempt was withdrawn that had taken nothing")                    \
+    X(permits_lost, "a process was gone while it had permits")                                 \
+    X(count_unknown, "permits or a count-down were not answered")                              \
+    X(latch_opened, "a latch opened")                                                          \
+    X(latch_passed, "somebody passed a latch")                                                 \
     X(two_versions, "a client that does not queue got the lock while others queued")           \
     X(turn_of_others, "clients that do not queue had a turn")                                  \
     X(busy_try, "a try ended because the lock was busy")                                       \
     X(time_up, "a limited wait ended without the lock")                                        \
     X(joined, "an owner got a further lease")                                                  \
+    X(taken_together, "several locks were taken by one script")                                \
+    X(taken_apart, "several locks were taken one by one")                                      \
     X(cancelled_waiting, "a waiter was cancelled")                                             \
     X(cancelled_late, "a cancellation came too late: the lease was delivered")                 \
     X(forwarded, "a woken waiter was cancelled, and another of its process was granted")       \

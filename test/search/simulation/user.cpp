@@ -51,6 +51,21 @@ void user::say(std::string const& what) const {
     }
 }
 
+std::optional<cancellation> user::random_cancellation(std::size_t percent) {
+    using asio::cancellation_type;
+    if (!dice().chance(percent)) {
+        return std::nullopt;
+    }
+    auto const after = dice().any_scale(10us, 3 * all_.lease);
+    auto const type = dice().one_of(
+        {cancellation_type::terminal,
+         cancellation_type::partial,
+         cancellation_type::total,
+         cancellation_type::all}
+    );
+    return cancellation{after, type};
+}
+
 asio::awaitable<void> user::sleep(nanos how_long) {
     detail::timer t{executor_};
     t.expires_after(how_long);

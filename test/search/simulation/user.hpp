@@ -90,6 +90,10 @@ protected:
         bool parted_ = false;
     };
 
+    [[nodiscard]] random_source& dice() { return all_.in.dice(); }
+    /// Often just when something is going on.
+    [[nodiscard]] std::optional<cancellation> random_cancellation(std::size_t percent);
+
     [[nodiscard]] asio::awaitable<void> sleep(nanos how_long);
     template <class Call>
     [[nodiscard]] asio::awaitable<void> done(std::shared_ptr<Call> what) {

@@ -1,6 +1,6 @@
 #include "simulation/workload.hpp"
 
-#include "simulation/user.hpp"
+#include "simulation/multi_user.hpp"
 
 #include <holdfast.hpp>
 
@@ -23,10 +23,10 @@ namespace {
 
 using owners = std::vector<owner>;
 
-class worker final : public user {
+class worker final : public multi_user {
 public:
     worker(node& in, lane& on, int number, int operations, std::shared_ptr<owners const> who)
-        : user{in, on, number},
+        : multi_user{in, on, number},
           owners_{std::move(who)},
           left_{operations} {}
 
@@ -50,8 +50,6 @@ public:
     }
 
 private:
-    random_source& dice() { return all_.in.dice(); }
-
     acquire_options random_options() {
         acquire_options options;
         if (dice().chance(15)) {
@@ -75,22 +73,6 @@ private:
         return options;
     }
 
-    // Often just when something is going on.
-    std::optional<cancellation> random_cancellation(std::size_t percent) {
-        using asio::cancellation_type;
-        if (!dice().chance(percent)) {
-            return std::nullopt;
-        }
-        auto const after = dice().any_scale(10us, 3 * all_.lease);
-        auto const type = dice().one_of(
-            {cancellation_type::terminal,
-             cancellation_type::partial,
-             cancellation_type::total,
-             cancellation_type::all}
-        );
-        return cancellation{after, type};
-    }
-
     std::string const& random_lock() { return all_.locks[dice().below(all_.locks.size())]; }
 
     std::int64_t random_permits(std::string const& name) {
@@ -111,6 +93,7 @@ private:
         auto operation = kind < 4                  ? inspect()
                          : kind < 6 && !all_.quiet ? force_release()
                          : kind < 20               ? with_body()
+                         : kind < 32               ? use_some()
                          : kind >= 70 && kind < 80 ? acquire_and_use(request::kind::one_try)
                          : kind >= 80              ? acquire_and_use(request::kind::limited)
                                                    : acquire_and_use(request::kind::acquire);
@@ -138,6 +121,30 @@ private:
             auto use = use_lease(held, what);
             co_await std::move(use);
         }
+    }
+
+    // Two or three at once, in any order; one if there are no more.
+    asio::awaitable<void> use_some() {
+        auto locks = all_.locks;
+        for (std::size_t i = locks.size(); i > 1; --i) {
+            std::swap(locks[i - 1], locks[dice().below(i)]);
+        }
+        if (locks.size() < 2) {
+            return acquire_and_use(request::kind::acquire);
+        }
+        if (locks.size() > 2 && dice().chance(60)) {
+            locks.pop_back();
+        }
+        request what;
+        what.how =
+            dice().one_of({request::kind::acquire, request::kind::one_try, request::kind::limited});
+        what.limit = dice().any_scale(1ms, 3 * all_.lease);
+        what.options = random_options();
+        if (dice().chance(10)) {
+            what.options.owner = (*owners_)[dice().below(owners_->size())];
+        }
+        what.cancelled = random_cancellation(all_.healed ? 0 : 35);
+        return use_several(std::move(locks), what, dice().any_scale(10us, longest_work()));
     }
 
     asio::awaitable<void> use_lease(lease& held, request const& what) {

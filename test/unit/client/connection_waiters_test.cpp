@@ -89,6 +89,28 @@ BOOST_AUTO_TEST_CASE(after_a_request_time_out_they_are_told_why_there_is_none) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(one_that_pauses_is_told_when_its_pause_is_over_or_a_connection_is_made) {
+    world all;
+    all.server.commands_up = true;
+    all.waiters.add_after(1ms, all.note("a"));
+    BOOST_TEST(all.heard.empty());
+    all.context.restart();
+    all.context.run_one_for(20s);
+    BOOST_TEST(all.heard == "a(up) ");
+    all.waiters.add_after(24h, all.note("b"));
+    all.waiters.tell(errc::client_stopped);
+    BOOST_TEST(all.heard == "a(up) " + world::said("b", errc::client_stopped));
+    // Without a connection it goes on waiting.
+    all.server.commands_up = false;
+    all.heard.clear();
+    all.waiters.add_after(1ms, all.note("c"));
+    all.context.restart();
+    all.context.run_for(20ms);
+    BOOST_TEST(all.heard.empty());
+    all.waiters.tell({});
+    BOOST_TEST(all.heard == "c(up) ");
+}
+
 BOOST_AUTO_TEST_CASE(beyond_the_bound_they_are_refused) {
     world all{settings_of(24h, 1)};
     auto place = all.waiters.reserve();

@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(a_semaphore_is_described) {
     all.answer(busy());
     all.answer(busy());
     all.inspect();
-    BOOST_TEST(all.sent() == "inspect");
+    BOOST_TEST(all.sent() == "semaphore.inspect");
     all.answer(replied(1, 3, 7, 2));
     BOOST_TEST((all.error == error_code{}));
     BOOST_TEST(all.info.limit.value() == 10);
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(free_permits_are_counted) {
 BOOST_AUTO_TEST_CASE(the_limit_is_set_once) {
     world all;
     all.set(3);
-    BOOST_TEST(all.sent() == "set_permits");
+    BOOST_TEST(all.sent() == "semaphore.set_permits");
     all.answer(replied(1));
     BOOST_TEST((all.error == error_code{}));
     BOOST_TEST(all.now);

@@ -1,0 +1,79 @@
+#include "acquire/answered_requests.hpp"
+
+#include "core/lease_terms.hpp"
+#include "protocol/counted.hpp"
+
+#include <exception>
+#include <utility>
+
+namespace holdfast::detail {
+
+namespace {
+
+constexpr std::size_t at_a_time = 32;
+constexpr millis longest_delay{1'000};
+
+}  // namespace
+
+void answered_requests::add(std::shared_ptr<target const> on, holder_id const& id) noexcept {
+    try {
+        answered_.push_back({std::move(on), id});
+        if (answered_.size() == 1) {
+            arm();
+        }
+    } catch (std::exception const&) {
+        // Out of memory: the server forgets it later.
+    }
+    if (answered_.size() >= at_a_time) {
+        tell();
+    }
+}
+
+void answered_requests::arm() {
+    if (!timer_) {
+        timer_.emplace(client_.strand());
+    }
+    sleep_until(*timer_, lease_clock::now() + longest_delay);
+    timer_->async_wait([this, client = client_.shared_from_this()](error_code ec) {
+        if (!ec) {
+            tell();
+        }
+    });
+}
+
+void answered_requests::tell() noexcept {
+    auto const all = std::exchange(answered_, {});
+    if (timer_) {
+        timer_->cancel();
+    }
+    if (all.empty() || !client_.can_execute()) {
+        return;
+    }
+    try {
+        std::vector<counted::answered> marks;
+        marks.reserve(all.size());
+        for (auto const& one : all) {
+            marks.push_back({one.on.get(), one.id});
+        }
+        auto const& settings = client_.settings();
+        client_.exec(
+            counted::forget(marks, request_timeout_for(settings, settings.lease)),
+            [this, client = client_.shared_from_this()](exec_result const&) {
+                --under_way_;
+                if (idle() && on_idle_) {
+                    on_idle_();
+                }
+            }
+        );
+        ++under_way_;
+    } catch (std::exception const&) {
+        // Out of memory: the server forgets them later.
+    }
+}
+
+void answered_requests::clear() noexcept {
+    timer_.reset();
+    auto const all = std::exchange(answered_, {});
+}
+
+}  // namespace holdfast::detail

@@ -1,0 +1,67 @@
+#include "protocol/latch.hpp"
+
+#include "protocol/scripts.hpp"
+
+namespace holdfast::detail {
+
+call latch_protocol_type::acquire(attempt const& what) const {
+    return read(what.on, what.timeout);
+}
+
+attempt_reply latch_protocol_type::read_acquire(script_reply const& reply) const {
+    attempt_reply read;
+    if (auto const left = read_number(reply)) {
+        read.what = *left == 0 ? attempt_reply::kind::granted : attempt_reply::kind::busy;
+    }
+    return read;
+}
+
+// Nothing was taken: it is not used.
+call latch_protocol_type::release(parting const& what) const {
+    return read(what.on, what.timeout);
+}
+
+release_reply latch_protocol_type::read_release(script_reply const&) const {
+    return {loss_reason::deleted, true, std::nullopt, false};
+}
+
+std::optional<std::int64_t> latch_protocol_type::read_number(script_reply const& reply) const {
+    auto const left = counted::read_number(reply);
+    return left && *left < 0 ? std::nullopt : left;
+}
+
+call latch_protocol_type::count_down(request const& what) {
+    call sent{scripts::latch_count_down, what.timeout};
+    add_keys(sent, what.on, what.id);
+    sent.arg(what.number).arg(what.kept.count());
+    return sent;
+}
+
+// `0` says that the latch is open, `1` that it was set.
+std::string latch_protocol_type::message_of(std::int64_t) const {
+    return "1";
+}
+
+latch_protocol_type const& latch_protocol() noexcept {
+    static latch_protocol_type const instance;
+    return instance;
+}
+
+target make_latch_target(std::string_view prefix, std::string_view name) {
+    auto made = make_target(
+        latch_protocol(),
+        target_kind::latch,
+        prefix,
+        name,
+        {"holdfast_done", "", "", ""}
+    );
+    if (made.valid()) {
+        // Redisson puts the name in braces here also if it has some.
+        made.set_parts(
+            {std::string{made.done()}, "redisson_countdownlatch__channel__{" + made.lock + "}"}
+        );
+    }
+    return made;
+}
+
+}  // namespace holdfast::detail

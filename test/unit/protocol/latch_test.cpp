@@ -1,0 +1,202 @@
+// How the library speaks of a latch: the names of Redisson, which script gets which keys and
+// arguments, and what the scripts do.
+
+#include "protocol/latch.hpp"
+
+#include "unit/calls.hpp"
+#include "unit/protocol/on_model.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <string>
+
+using namespace std::chrono_literals;
+using holdfast::detail::attempt_reply;
+using holdfast::detail::counted;
+using holdfast::detail::holder_id;
+using holdfast::detail::latch_protocol;
+using holdfast::detail::latch_protocol_type;
+using holdfast::detail::make_latch_target;
+using holdfast::detail::primitive;
+using holdfast::detail::target_kind;
+using holdfast::test::on_model;
+using holdfast::test::reply_of;
+using holdfast::test::typed;
+
+namespace {
+
+auto const on = make_latch_target("", "L");
+std::string const channel = "redisson_countdownlatch__channel__{L}";
+
+holder_id id(std::uint64_t number) {
+    return holder_id::of_number("0f4b1c5e-7a3d-4e8b-9c21-d5a6f7e80123", number);
+}
+
+struct world : on_model {
+    world() : on_model{channel} {}
+
+    counted::request_reply try_set(std::int64_t count, std::uint64_t number) {
+        return counted::read_request(run(latch_protocol().try_set({on, id(number), count, 1min, 3s})
+        ));
+    }
+    counted::request_reply count_down(std::uint64_t number, std::int64_t times = 1) {
+        return counted::read_request(
+            run(latch_protocol_type::count_down({on, id(number), times, 1min, 3s}))
+        );
+    }
+    attempt_reply::kind look() {
+        auto const asked = id(99);
+        primitive::attempt const what{
+            .on = on,
+            .id = asked,
+            .lease = 30s,
+            .counter_ttl = 1h,
+            .floor = {},
+            .timeout = 3s,
+        };
+        return latch_protocol().read_acquire(run(latch_protocol().acquire(what))).what;
+    }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(latch_test)
+
+BOOST_AUTO_TEST_CASE(names_are_those_of_redisson_and_the_channel_always_has_braces) {
+    BOOST_TEST((on.kind == target_kind::latch));
+    BOOST_TEST(on.lock == "L");
+    BOOST_TEST(on.channel() == channel);
+    BOOST_TEST(on.done() == "holdfast_done:{L}");
+    auto const tagged = make_latch_target("p:", "a{b}c");
+    BOOST_TEST(tagged.lock == "p:a{b}c");
+    BOOST_TEST(tagged.channel() == "redisson_countdownlatch__channel__{p:a{b}c}");
+    BOOST_TEST(tagged.done() == "holdfast_done:p:a{b}c");
+    BOOST_TEST(!make_latch_target("", "").valid());
+}
+
+BOOST_AUTO_TEST_CASE(all_who_wait_pass_at_once_and_have_nothing) {
+    BOOST_TEST((latch_protocol().gives() == primitive::grants::passes_of_all));
+    BOOST_TEST(!latch_protocol().leases());
+    BOOST_TEST(!latch_protocol().takes());
+    BOOST_TEST(!latch_protocol().hands_over());
+    BOOST_TEST(!latch_protocol().keeps_places());
+}
+
+BOOST_AUTO_TEST_CASE(the_calls_name_what_they_touch) {
+    auto const mark = "holdfast_done:{L}:" + std::string{id(5).view()};
+    BOOST_TEST(
+        typed(latch_protocol_type::count_down({on, id(5), 2, 1min, 3s})) ==
+        "latch.count_down 3 L " + channel + " " + mark + " 2 60000"
+    );
+    BOOST_TEST(
+        typed(latch_protocol().try_set({on, id(5), 7, 1min, 3s})) ==
+        "counted.try_set 3 L " + channel + " " + mark + " 7 1 60000"
+    );
+}
+
+BOOST_AUTO_TEST_CASE(a_look_says_whether_it_is_open) {
+    auto const& speaks = latch_protocol();
+    using kind = attempt_reply::kind;
+    BOOST_TEST((speaks.read_acquire(reply_of(1, 0)).what == kind::granted));
+    auto const busy = speaks.read_acquire(reply_of(1, 3));
+    BOOST_TEST((busy.what == kind::busy));
+    // It is looked at now and then.
+    BOOST_TEST(!busy.remaining.has_value());
+    BOOST_TEST(!busy.endless);
+    BOOST_TEST((speaks.read_acquire(reply_of(1, -1)).what == kind::corrupt));
+    BOOST_TEST((speaks.read_acquire(reply_of(2)).what == kind::corrupt));
+    BOOST_TEST(!speaks.read_number(reply_of(1, -1)).has_value());
+    BOOST_TEST((speaks.read_number(reply_of(1, 3)) == 3));
+}
+
+// Recorded from Redisson.
+BOOST_AUTO_TEST_CASE(set_and_counted_down_it_says_what_redisson_says) {
+    world all;
+    BOOST_TEST(all.try_set(2, 1).done);
+    BOOST_TEST(!all.try_set(2, 2).done);
+    BOOST_TEST(all.heard() == "1");
+    BOOST_TEST(!all.count_down(3).done);
+    BOOST_TEST(all.value_of("L") == "1");
+    BOOST_TEST(all.heard() == "");
+    BOOST_TEST((all.look() == attempt_reply::kind::busy));
+    BOOST_TEST(all.count_down(4).done);
+    BOOST_TEST(all.value_of("L") == "-");
+    BOOST_TEST(all.heard() == "0");
+    BOOST_TEST((all.look() == attempt_reply::kind::granted));
+    auto const open = all.count_down(5);
+    BOOST_TEST(open.valid);
+    BOOST_TEST(!open.done);
+    BOOST_TEST(all.value_of("L") == "-");
+    BOOST_TEST(all.heard() == "");
+}
+
+BOOST_AUTO_TEST_CASE(set_to_zero_it_is_open_until_it_is_counted_down) {
+    world all;
+    BOOST_TEST(all.try_set(0, 1).done);
+    BOOST_TEST(all.heard() == "1");
+    BOOST_TEST(all.value_of("L") == "0");
+    BOOST_TEST((all.look() == attempt_reply::kind::granted));
+    BOOST_TEST(!all.try_set(5, 2).done);
+    all.count_down(3);
+    BOOST_TEST(all.value_of("L") == "-");
+    BOOST_TEST(all.heard() == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_repeated_request_counts_once) {
+    world all;
+    all.try_set(3, 1);
+    all.count_down(2);
+    all.later(50s);
+    BOOST_TEST(all.count_down(2).valid);
+    // It is remembered from its last repetition.
+    all.later(50s);
+    all.count_down(2);
+    BOOST_TEST(all.value_of("L") == "2");
+    all.count_down(3);
+    all.count_down(4);
+    all.try_set(9, 5);
+    all.count_down(4);
+    BOOST_TEST(all.value_of("L") == "9");
+}
+
+BOOST_AUTO_TEST_CASE(several_at_once_go_no_further_than_to_zero) {
+    world all;
+    all.try_set(5, 1);
+    all.count_down(2, 3);
+    BOOST_TEST(all.value_of("L") == "2");
+    all.heard();
+    BOOST_TEST(all.count_down(3, 7).done);
+    BOOST_TEST(all.value_of("L") == "-");
+    BOOST_TEST(all.heard() == "0");
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_count_is_left_alone) {
+    world all;
+    for (auto const* const wrong : {"apple", "-2"}) {
+        all.ask({"SET", "L", wrong});
+        BOOST_TEST(!all.count_down(2).valid);
+        BOOST_TEST((all.look() == attempt_reply::kind::corrupt));
+        BOOST_TEST(all.value_of("L") == wrong);
+    }
+    all.ask({"DEL", "L"});
+    all.ask({"HSET", "L", "a", "b"});
+    all.count_down(3);
+    BOOST_TEST(all.error.starts_with("WRONGTYPE"));
+    BOOST_TEST(all.ask({"EXISTS", "L"}).number == 1);
+    BOOST_TEST(all.heard() == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_server_without_memory_counts_down) {
+    world all;
+    all.try_set(2, 1);
+    all.server.set_refusal(holdfast::memory::refusal::oom);
+    all.count_down(2);
+    BOOST_TEST(all.error == "");
+    all.count_down(2);
+    BOOST_TEST(all.value_of("L") == "1");
+    BOOST_TEST(all.count_down(3).done);
+    all.try_set(2, 4);
+    BOOST_TEST(all.error.starts_with("OOM"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
