@@ -43,13 +43,15 @@ void arena::set_lease(std::chrono::milliseconds lease) {
 
 void arena::set_patience(std::chrono::milliseconds patience) {
     all_.client.waiter_patience = patience;
-    oracle_.fair().set_patience(patience);
+    oracle_.set_patience(patience);
 }
 
 bool arena::is_of_a_queue(std::string_view key) {
     constexpr std::string_view beginnings[] = {
         "holdfast_queue:",
         "holdfast_fair:",
+        "holdfast_rwlock_queue:",
+        "holdfast_rwlock_heard:",
         "redisson_lock_queue:",
         "redisson_lock_timeout:",
     };

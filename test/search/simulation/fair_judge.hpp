@@ -1,6 +1,7 @@
 #ifndef HOLDFAST_TEST_SIMULATION_FAIR_JUDGE_HPP
 #define HOLDFAST_TEST_SIMULATION_FAIR_JUDGE_HPP
 
+#include "simulation/reading_judge.hpp"
 #include "simulation/server.hpp"
 #include "simulation/sometimes.hpp"
 #include "simulation/world.hpp"
@@ -53,6 +54,10 @@ private:
 /// Calls `f` with the client's lock of this name, of whichever kind it is.
 template <class Client, class F>
 decltype(auto) with_lock_of(Client& client, std::string const& name, F f) {
+    if (is_read_write(name)) {
+        auto const both = client.read_write_lock(lock_of(name));
+        return is_reader(name) ? f(both.read()) : f(both.write());
+    }
     return is_fair(name) ? f(client.fair_lock(name)) : f(client.lock(name));
 }
 

@@ -90,7 +90,12 @@ std::string faults::some_script() {
          "lock.renew_many",
          "lock.release",
          "fair_lock.acquire",
-         "fair_lock.release"}
+         "fair_lock.release",
+         "read_lock.acquire",
+         "read_lock.renew",
+         "read_lock.release",
+         "write_lock.acquire",
+         "write_lock.release"}
     );
 }
 

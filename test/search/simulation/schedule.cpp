@@ -23,7 +23,8 @@ void prepare(arena& where) {
     where.in().set_in_order(dice.chance(40));
     auto const locks = 1 + dice.below(2);
     for (std::size_t i = 0; i < locks; ++i) {
-        all.locks.push_back(fmt::format("{}-{}", dice.chance(20) ? "fair" : "lock", i));
+        auto const kind = dice.below(10);
+        all.locks.push_back(fmt::format("{}-{}", kind < 2 ? "fair" : kind < 5 ? "rw" : "lock", i));
     }
     // A long lease shows a lost wake-up: its end comes too late to hide it.
     where.set_lease(dice.one_of({1'000ms, 1'000ms, 1'500ms, 3'000ms, 30'000ms, 3'600'000ms}));

@@ -66,6 +66,14 @@ std::string_view script_of(std::vector<std::string_view> const& command) {
         &scripts::fair_lock_release,
         &scripts::fair_lock_inspect,
         &scripts::fair_lock_force_release,
+        &scripts::read_lock_acquire,
+        &scripts::read_lock_release,
+        &scripts::read_lock_renew,
+        &scripts::read_lock_renew_many,
+        &scripts::write_lock_acquire,
+        &scripts::write_lock_release,
+        &scripts::read_write_lock_inspect,
+        &scripts::read_write_lock_force_release,
     };
     if (command.size() > 2 && (command[0] == "EVALSHA" || command[0] == "EVAL")) {
         for (auto const* one : known) {
@@ -79,7 +87,7 @@ std::string_view script_of(std::vector<std::string_view> const& command) {
 
 // What follows the kind of the lock.
 std::string_view deed_of(std::vector<std::string_view> const& command, std::string_view script) {
-    if (script == "fair_lock.acquire") {
+    if (script.ends_with("_lock.acquire")) {
         auto const keys = static_cast<std::size_t>(command[2][0] - '0');
         constexpr std::size_t orphan = 7;
         return command.at(3 + keys + orphan).empty() ? "acquire" : "take_over";
@@ -93,16 +101,22 @@ bool respects_queue(std::vector<std::string_view> const& command) {
     });
 }
 
+// A writer's field is its holder id, and more.
+std::string_view holder_of(std::string_view field) {
+    constexpr std::string_view more = ":write";
+    return field.substr(0, field.size() - (field.ends_with(more) ? more.size() : 0));
+}
+
 std::string_view holder_in(std::vector<std::string_view> const& command, std::string_view script) {
     // After the keys' number come the keys and then the arguments.
     auto const keys = static_cast<std::size_t>(command[2][0] - '0');
     std::size_t const at = 3 + keys + (script.ends_with(".release") ? 0 : 1);
-    return at < command.size() ? command[at] : std::string_view{};
+    return at < command.size() ? holder_of(command[at]) : std::string_view{};
 }
 
 bool extends(std::vector<std::string_view> const& command, std::string_view script) {
     auto const keys = static_cast<std::size_t>(command[2][0] - '0');
-    return script == "lock.renew" && command.at(3 + keys) != "0";
+    return script.ends_with("lock.renew") && command.at(3 + keys) != "0";
 }
 
 // One renewal of several: what was said of it, as if it had been alone.
@@ -114,13 +128,14 @@ struct single_renewal {
 
 std::vector<single_renewal> renewals_in(
     std::vector<std::string_view> const& command,
-    value const& answer
+    value const& answer,
+    std::size_t keys_of_each
 ) {
     std::size_t keys = 0;
     std::from_chars(command[2].data(), command[2].data() + command[2].size(), keys);
     detail::script_reply const said{answer.text};
     std::vector<single_renewal> all;
-    for (std::size_t i = 0; i < keys; ++i) {
+    for (std::size_t i = 0; i < keys / keys_of_each; ++i) {
         auto reply = answer;
         if (!answer.is_error()) {
             auto const digit = said.text(0).at(i);
@@ -128,7 +143,11 @@ std::vector<single_renewal> renewals_in(
             reply = digit == '9' ? value::error("ERR it failed")
                                  : value::bulk(std::string{said.nonce()} + " " + words);
         }
-        all.push_back({command[3 + i], command[3 + keys + 2 * i + 1], std::move(reply)});
+        all.push_back(
+            {command[3 + i * keys_of_each],
+             holder_of(command[3 + keys + 2 * i + 1]),
+             std::move(reply)}
+        );
     }
     return all;
 }
@@ -323,7 +342,8 @@ std::optional<value> server::execute(
     std::string_view script,
     bool repeated
 ) {
-    bool const may_give = script.ends_with(".acquire") || script.ends_with(".release");
+    bool const may_give = script.ends_with(".acquire") || script.ends_with(".release") ||
+                          script == "read_write_lock.force_release";
     if (before_script && may_give) {
         before_script(script, command[3]);
     }
@@ -332,10 +352,11 @@ std::optional<value> server::execute(
         bool const late = !from || from->client_closed_;
         auto const over = from ? from->session_ : 0;
         bool const again = command[0] == "EVAL";
-        if (script == "lock.renew_many") {
-            for (auto const& one : renewals_in(command, *answer)) {
+        if (script.ends_with("lock.renew_many")) {
+            bool const reads = script.starts_with("read");
+            for (auto const& one : renewals_in(command, *answer, reads ? 2 : 1)) {
                 on_script(
-                    {"lock.renew",
+                    {reads ? "read_lock.renew" : "lock.renew",
                      "renew",
                      one.lock,
                      one.holder,

@@ -30,6 +30,12 @@ namespace holdfast::sim {
     X(queue_outlives, "a lock was deleted while clients queued for it")                        \
     X(granted_in_turn, "a fair lock was granted while others waited for it")                   \
     X(silent_passed_over, "a waiter of a fair lock that was silent was passed over")           \
+    X(reader_granted_in_turn, "a reader was granted while others waited")                      \
+    X(writer_granted_in_turn, "a writer was granted while others waited")                      \
+    X(several_read, "a reader was granted beside others")                                      \
+    X(hold_shared, "readers of a client shared a hold")                                        \
+    X(read_beside_writing, "an owner that writes was granted a read lease")                    \
+    X(would_deadlock, "an owner that reads asked to write")                                    \
     X(two_versions, "a client that does not queue got the lock while others queued")           \
     X(turn_of_others, "clients that do not queue had a turn")                                  \
     X(busy_try, "a try ended because the lock was busy")                                       \

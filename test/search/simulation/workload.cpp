@@ -91,7 +91,11 @@ private:
         return cancellation{after, type};
     }
 
-    std::string const& random_lock() { return all_.locks[dice().below(all_.locks.size())]; }
+    // Of a read/write lock one side.
+    std::string random_lock() {
+        auto const& name = all_.locks[dice().below(all_.locks.size())];
+        return !is_read_write(name) ? name : name + (dice().chance(60) ? ":r" : ":w");
+    }
 
     // Longer than a lease, but others wait.
     [[nodiscard]] nanos longest_work() const { return std::min(2 * nanos{all_.lease}, nanos{20s}); }
@@ -271,7 +275,11 @@ private:
         }
     }
 
-    asio::awaitable<void> re_enter(std::string const& name, owner who) {
+    asio::awaitable<void> re_enter(std::string name, owner who) {
+        // Who writes may read as well.
+        if (is_writer(name) && dice().chance(50)) {
+            name = lock_of(name) + ":r";
+        }
         request what;
         what.lock = name;
         what.how = request::kind::one_try;
@@ -290,7 +298,7 @@ private:
     }
 
     asio::awaitable<void> with_body() {
-        auto const& name = random_lock();
+        auto const name = random_lock();
         auto const self = shared_from_this();
         auto const asked = std::make_shared<call<>>(executor_);
         auto const waits = all_.judge.on_waits(process_, name, false, false);
@@ -343,7 +351,7 @@ private:
     }
 
     asio::awaitable<void> force_release() {
-        auto const& name = random_lock();
+        auto const name = random_lock();
         auto const asked = std::make_shared<call<bool>>(executor_);
         say("force_release of " + name);
         with_lock_of(node_.client(), name, [&](auto const& lock) {
