@@ -245,13 +245,21 @@ void call_maker::call_script() {
         void (call_maker::*make)(detail::script const&);
     };
     static constexpr known all[] = {
-        {&scripts::lock_acquire, 45, &call_maker::acquire},
+        {&scripts::lock_acquire, 35, &call_maker::acquire},
         {&scripts::lock_take_over, 5, &call_maker::take_over},
-        {&scripts::lock_release, 20, &call_maker::release},
-        {&scripts::lock_renew, 10, &call_maker::renew},
-        {&scripts::lock_renew_many, 5, &call_maker::renew_many},
-        {&scripts::lock_inspect, 10, &call_maker::inspect},
+        {&scripts::lock_release, 15, &call_maker::release},
+        {&scripts::lock_renew, 8, &call_maker::renew},
+        {&scripts::lock_renew_many, 4, &call_maker::renew_many},
+        {&scripts::lock_inspect, 8, &call_maker::inspect},
         {&scripts::lock_force_release, 5, &call_maker::force_release},
+        {&scripts::read_lock_acquire, 5, &call_maker::acquire_side},
+        {&scripts::write_lock_acquire, 4, &call_maker::acquire_side},
+        {&scripts::read_lock_release, 3, &call_maker::release_side},
+        {&scripts::write_lock_release, 3, &call_maker::release_side},
+        {&scripts::read_lock_renew, 2, &call_maker::renew_reader},
+        {&scripts::read_lock_renew_many, 1, &call_maker::renew_readers},
+        {&scripts::read_write_lock_inspect, 1, &call_maker::inspect_side},
+        {&scripts::read_write_lock_force_release, 1, &call_maker::force_release_side},
     };
     constexpr std::size_t total = 100;
     if (library_scripts().size() > std::size(all) && chance(20)) {
