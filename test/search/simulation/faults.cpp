@@ -201,6 +201,8 @@ void faults::on_message(std::size_t which) {
         case 3:
             say("twice, the second time later: " + script);
             all_.on.run_twice(script, some_moment());
+            // A waiter that has gone by then may have a place again.
+            all_.long_faults = true;
             break;
         case 4:
         case 5: {
