@@ -63,7 +63,7 @@ private:
 /// then.
 ///
 /// @par Thread safety   Distinct objects: safe. Shared objects: safe, except moving and assignment.
-class HOLDFAST_EXPORT read_write_lock {
+class read_write_lock {
 public:
     [[nodiscard]] read_lock read() const { return read_; }
     [[nodiscard]] write_lock write() const { return write_; }

@@ -147,6 +147,8 @@ void wait_queue::on_notification(std::string_view message) {
         return;
     }
     on_doubt();
+    // Somebody may have been granted it since, or it may have been taken away by force.
+    all_.held().stop_sharing(*on_);
     if (candidate_ && candidate_->place && candidate_->place->ahead > 0) {
         auto const delay = later_in_queue + scaled(later_in_queue, all_.client().random_part());
         fsm_.on_news(delay, now);

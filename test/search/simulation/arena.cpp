@@ -43,8 +43,7 @@ void arena::set_lease(std::chrono::milliseconds lease) {
 
 void arena::set_patience(std::chrono::milliseconds patience) {
     all_.client.waiter_patience = patience;
-    oracle_.fair().set_patience(patience);
-    oracle_.permits().set_patience(patience);
+    oracle_.set_patience(patience);
 }
 
 bool arena::is_of_a_queue(std::string_view key) {
@@ -53,6 +52,8 @@ bool arena::is_of_a_queue(std::string_view key) {
         "holdfast_fair:",
         "holdfast_semaphore_queue:",
         "holdfast_semaphore_heard:",
+        "holdfast_rwlock_queue:",
+        "holdfast_rwlock_heard:",
         "redisson_lock_queue:",
         "redisson_lock_timeout:",
     };

@@ -11,6 +11,7 @@ namespace holdfast::sim {
 namespace {
 
 constexpr char const* other_holder = "5f0c0000-0000-0000-0000-000000000000:7";
+constexpr char const* other_writer = "5f0c0000-0000-0000-0000-000000000000:7:write";
 
 }  // namespace
 
@@ -101,7 +102,11 @@ void faults::on_data(std::size_t which) {
                 break;
             }
             say("somebody else takes " + lock);
-            on.as_operator({"HSET", lock, other_holder, "1"});
+            if (is_read_write(lock)) {
+                on.as_operator({"HSET", lock, "mode", "write", other_writer, "1"});
+            } else {
+                on.as_operator({"HSET", lock, other_holder, "1"});
+            }
             if (dice().chance(50)) {
                 all_.judge.on_endless_holder(lock);
                 all_.in.after(a_while(), [this, lock] { end_endless(lock); });
@@ -199,6 +204,7 @@ void faults::give_back(std::string const& lock) {
         all_.in.trace(nullptr, "FAULT: somebody else gives back " + lock);
         all_.on.as_operator({"DEL", lock});
         all_.on.as_operator({"PUBLISH", "redisson_lock__channel:{" + lock + "}", "0"});
+        all_.on.as_operator({"PUBLISH", "redisson_rwlock:{" + lock + "}", "1"});
         all_.judge.on_other_holder(lock, false);
     }
 }

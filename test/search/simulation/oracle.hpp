@@ -5,6 +5,7 @@
 #include "simulation/fair_judge.hpp"
 #include "simulation/hand_over_judge.hpp"
 #include "simulation/permit_judge.hpp"
+#include "simulation/reading_judge.hpp"
 #include "simulation/server.hpp"
 #include "simulation/sometimes.hpp"
 #include "simulation/world.hpp"
@@ -71,8 +72,9 @@ public:
     /// The longest time for which a lock may be free while somebody waits for it, undisturbed.
     void set_slowest_wake_up(nanos limit) noexcept { slowest_wake_up_ = limit; }
     [[nodiscard]] nanos slowest_wake_up(std::string_view lock) const {
-        // A fair lock waits for those who are silent, too.
-        return slowest_wake_up_ + (is_fair(lock) ? 2 * fair_.patience() : 0ns);
+        // Where places are kept, those who are silent are waited for, too.
+        bool const waits = is_fair(lock) || is_read_write(lock);
+        return slowest_wake_up_ + (waits ? 2 * fair_.patience() : 0ns);
     }
     /// Leases, and how long before its deadline a lease is reported as lost.
     void set_lease(nanos lease, nanos loss_margin) noexcept {
@@ -86,6 +88,11 @@ public:
     [[nodiscard]] fair_judge& fair() noexcept { return fair_; }
     [[nodiscard]] permit_judge& permits() noexcept { return permits_; }
     [[nodiscard]] counting_judge& counting() noexcept { return counting_; }
+    void set_patience(nanos patience) noexcept {
+        fair_.set_patience(patience);
+        permits_.set_patience(patience);
+        reading_.set_patience(patience);
+    }
 
     // What the users see.
     belief_ref on_delivered(
@@ -106,7 +113,7 @@ public:
     void on_lost(loss_reason why);
     /// Whether "busy" is a right answer to this process' question: it was told so since it asked,
     /// or moments before, and somebody had the lock after it asked.
-    [[nodiscard]] bool busy_is_right(process const& of, std::string const& lock, nanos asked);
+    [[nodiscard]] bool busy_is_right(process const& of, std::string const& side, nanos asked);
     [[nodiscard]] bool holds_on_server(std::string const& lock, std::string const& holder);
 
     // What the faults do.
@@ -125,6 +132,7 @@ public:
         last_step_ = in_.now();
         fair_.on_clock_step();
         permits_.on_clock_step();
+        reading_.on_clock_step();
     }
     /// The counter's order is not promised any more.
     void forget_tokens() { tokens_excused_ = true; }
@@ -139,7 +147,7 @@ public:
     /// The process is gone, and with it whoever waited or held there.
     void on_killed(process const& of);
 
-    void check(std::string const& lock);
+    void check(std::string const& side);
 
 private:
     struct truth {
@@ -209,6 +217,7 @@ private:
     [[nodiscard]] bool misled(belief const& one) const;
     [[nodiscard]] static bool kept_from_running(belief const& one, nanos from, nanos to);
     [[nodiscard]] bool excused(belief const& one) const;
+    [[nodiscard]] bool may_coexist(belief const& a, belief const& b) const;
     [[nodiscard]] std::string describe(belief const& one) const;
 
     void judge_order(waiter const& granted);
@@ -219,6 +228,7 @@ private:
     fair_judge fair_;
     permit_judge permits_;
     counting_judge counting_;
+    reading_judge reading_;
     nanos slowest_wake_up_{12s};
     nanos lease_{0};
     nanos loss_margin_{0};

@@ -151,6 +151,10 @@ void oracle::on_script(script_event const& what) {
             }
             if (what.does == "force_release") {
                 excused_.insert(known.last_holder);
+                if (is_read_write(lock)) {
+                    auto const& had = reading_.holders_before(lock);
+                    excused_.insert(had.begin(), had.end());
+                }
             }
             on_maybe_free(lock);
         }
@@ -161,7 +165,9 @@ void oracle::on_script(script_event const& what) {
             held_.emplace(said.nonce(), lock);
         }
     }
-    if (is_fair(lock)) {
+    if (is_read_write(lock)) {
+        reading_.on_script(what);
+    } else if (is_fair(lock)) {
         fair_.on_script(what);
     } else {
         hand_overs_.on_script(what, known.delivered.contains(what.holder));
@@ -208,7 +214,7 @@ void oracle::on_pool_script(script_event const& what) {
 void oracle::on_taken_over(truth& of, std::string const& lock) {
     reached(sometimes::taken_over);
     auto const since = std::exchange(of.endless_since, std::nullopt);
-    if (!since && is_fair(lock)) {
+    if (!since && (is_fair(lock) || is_read_write(lock))) {
         return;  // it was freed for another, who did not take it
     }
     if (!since) {
@@ -221,6 +227,9 @@ void oracle::on_taken_over(truth& of, std::string const& lock) {
 // A script may give the lock to a holder other than the one that asked.
 void oracle::look_at_holder(truth& of, script_event const& what) {
     std::string const lock{what.lock};
+    if (is_read_write(lock)) {
+        return;  // it is given to those that ask
+    }
     auto const fields = server_.data().hgetall(lock);
     auto const now = fields.empty() ? std::string{} : fields.front().first;
     if (std::exchange(of.holder_now, now) == now || now.empty() || now == what.holder) {
@@ -352,7 +361,7 @@ void oracle::on_maybe_free(std::string const& lock) {
 // A lock that is free, and wanted, is taken soon.
 void oracle::watch_waiters(std::string const& lock, nanos when) {
     if (std::none_of(waiters_.begin(), waiters_.end(), [&](waiter const& one) {
-            return one.lock == lock;
+            return lock_of(one.lock) == lock;
         })) {
         return;
     }
@@ -375,7 +384,7 @@ void oracle::watch_waiters(std::string const& lock, nanos when) {
             }
             auto soonest = nanos::max();
             for (auto const& one : waiters_) {
-                if (one.lock != lock || !one.patient || one.of->paused()) {
+                if (lock_of(one.lock) != lock || !one.patient || one.of->paused()) {
                     continue;
                 }
                 auto const since =

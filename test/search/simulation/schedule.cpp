@@ -25,7 +25,10 @@ void prepare(arena& where) {
     auto const locks = 1 + dice.below(2) + (dice.chance(15) ? 1 : 0);
     for (std::size_t i = 0; i < locks; ++i) {
         auto const kind = dice.below(100);
-        auto const* const name = kind < 20 ? "fair" : kind < 45 ? "pool" : "lock";
+        auto const* const name = kind < 15   ? "fair"
+                                 : kind < 35 ? "pool"
+                                 : kind < 60 ? "rw"
+                                             : "lock";
         auto const& made = all.locks.emplace_back(fmt::format("{}-{}", name, i));
         if (is_pool(made)) {
             all.judge.permits().set_limit(made, 1 + static_cast<std::int64_t>(dice.below(4)));

@@ -81,6 +81,14 @@ std::string_view script_of(std::vector<std::string_view> const& command) {
         &scripts::counting_semaphore_add,
         &scripts::counting_semaphore_drain,
         &scripts::multi_lock_acquire,
+        &scripts::read_lock_acquire,
+        &scripts::read_lock_release,
+        &scripts::read_lock_renew,
+        &scripts::read_lock_renew_many,
+        &scripts::write_lock_acquire,
+        &scripts::write_lock_release,
+        &scripts::read_write_lock_inspect,
+        &scripts::read_write_lock_force_release,
     };
     if (command.size() > 2 && (command[0] == "EVALSHA" || command[0] == "EVAL")) {
         for (auto const* one : known) {
@@ -94,7 +102,7 @@ std::string_view script_of(std::vector<std::string_view> const& command) {
 
 // What follows the kind of the lock.
 std::string_view deed_of(std::vector<std::string_view> const& command, std::string_view script) {
-    if (script == "fair_lock.acquire") {
+    if (script.ends_with("_lock.acquire")) {
         auto const keys = static_cast<std::size_t>(command[2][0] - '0');
         constexpr std::size_t orphan = 7;
         return command.at(3 + keys + orphan).empty() ? "acquire" : "take_over";
@@ -113,17 +121,23 @@ bool respects_queue(std::vector<std::string_view> const& command) {
     });
 }
 
+// A writer's field is its holder id, and more.
+std::string_view holder_of(std::string_view field) {
+    constexpr std::string_view more = ":write";
+    return field.substr(0, field.size() - (field.ends_with(more) ? more.size() : 0));
+}
+
 std::string_view holder_in(std::vector<std::string_view> const& command, std::string_view script) {
     // After the keys' number come the keys and then the arguments.
     auto const keys = static_cast<std::size_t>(command[2][0] - '0');
     bool const comes_first = script.ends_with("lock.release");
     std::size_t const at = 3 + keys + (comes_first ? 0 : 1);
-    return at < command.size() ? command[at] : std::string_view{};
+    return at < command.size() ? holder_of(command[at]) : std::string_view{};
 }
 
 bool extends(std::vector<std::string_view> const& command, std::string_view script) {
     auto const keys = static_cast<std::size_t>(command[2][0] - '0');
-    return script == "lock.renew" && command.at(3 + keys) != "0";
+    return script.ends_with("lock.renew") && command.at(3 + keys) != "0";
 }
 
 std::size_t keys_in(std::vector<std::string_view> const& command) {
@@ -141,12 +155,13 @@ struct single_deed {
 
 std::vector<single_deed> renewals_in(
     std::vector<std::string_view> const& command,
-    value const& answer
+    value const& answer,
+    std::size_t keys_of_each
 ) {
     auto const keys = keys_in(command);
     detail::script_reply const said{answer.text};
     std::vector<single_deed> all;
-    for (std::size_t i = 0; i < keys; ++i) {
+    for (std::size_t i = 0; i < keys / keys_of_each; ++i) {
         auto reply = answer;
         if (!answer.is_error()) {
             auto const digit = said.text(0).at(i);
@@ -154,7 +169,11 @@ std::vector<single_deed> renewals_in(
             reply = digit == '9' ? value::error("ERR it failed")
                                  : value::bulk(std::string{said.nonce()} + " " + words);
         }
-        all.push_back({command[3 + i], command[3 + keys + 2 * i + 1], std::move(reply)});
+        all.push_back(
+            {command[3 + i * keys_of_each],
+             holder_of(command[3 + keys + 2 * i + 1]),
+             std::move(reply)}
+        );
     }
     return all;
 }
@@ -386,7 +405,8 @@ std::optional<value> server::execute(
     std::string_view script,
     bool repeated
 ) {
-    bool const may_give = script.ends_with(".acquire") || script.ends_with(".release");
+    bool const may_give = script.ends_with(".acquire") || script.ends_with(".release") ||
+                          script == "read_write_lock.force_release";
     bool const several = script == "multi_lock.acquire";
     if (before_script && may_give) {
         for (auto const& lock : several ? locks_in(command) : words{command[3]}) {
@@ -404,10 +424,11 @@ std::optional<value> server::execute(
             }
             return answer;
         }
-        if (script == "lock.renew_many") {
-            for (auto const& one : renewals_in(command, *answer)) {
+        if (script.ends_with("lock.renew_many")) {
+            bool const reads = script.starts_with("read");
+            for (auto const& one : renewals_in(command, *answer, reads ? 2 : 1)) {
                 on_script(
-                    {"lock.renew",
+                    {reads ? "read_lock.renew" : "lock.renew",
                      "renew",
                      one.lock,
                      one.holder,

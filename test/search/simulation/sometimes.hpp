@@ -40,6 +40,12 @@ namespace holdfast::sim {
     X(count_unknown, "permits or a count-down were not answered")                              \
     X(latch_opened, "a latch opened")                                                          \
     X(latch_passed, "somebody passed a latch")                                                 \
+    X(reader_granted_in_turn, "a reader was granted while others waited")                      \
+    X(writer_granted_in_turn, "a writer was granted while others waited")                      \
+    X(several_read, "a reader was granted beside others")                                      \
+    X(hold_shared, "readers of a client shared a hold")                                        \
+    X(read_beside_writing, "an owner that writes was granted a read lease")                    \
+    X(would_deadlock, "an owner that reads asked to write")                                    \
     X(two_versions, "a client that does not queue got the lock while others queued")           \
     X(turn_of_others, "clients that do not queue had a turn")                                  \
     X(busy_try, "a try ended because the lock was busy")                                       \

@@ -44,6 +44,10 @@ struct request {
 /// Calls `f` with what the client has under this name, of whichever kind it is.
 template <class Client, class F>
 decltype(auto) with_lock_of(Client& client, std::string const& name, std::int64_t permits, F f) {
+    if (is_read_write(name)) {
+        auto const both = client.read_write_lock(lock_of(name));
+        return is_reader(name) ? f(both.read()) : f(both.write());
+    }
     return is_pool(name)   ? f(client.semaphore(name).permits(permits))
            : is_fair(name) ? f(client.fair_lock(name))
                            : f(client.lock(name));

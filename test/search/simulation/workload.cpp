@@ -73,7 +73,11 @@ private:
         return options;
     }
 
-    std::string const& random_lock() { return all_.locks[dice().below(all_.locks.size())]; }
+    // Of a read/write lock one side.
+    std::string random_lock() {
+        auto const& name = all_.locks[dice().below(all_.locks.size())];
+        return !is_read_write(name) ? name : name + (dice().chance(60) ? ":r" : ":w");
+    }
 
     std::int64_t random_permits(std::string const& name) {
         auto const limit = is_pool(name) ? all_.judge.permits().limit_of(name) : 1;
@@ -287,7 +291,11 @@ private:
     }
 
     asio::awaitable<void> re_enter(request const& first) {
-        auto const& name = first.lock;
+        auto name = first.lock;
+        // Who writes may read as well.
+        if (is_writer(name) && dice().chance(50)) {
+            name = lock_of(name) + ":r";
+        }
         request what;
         what.lock = name;
         what.permits = first.permits;
@@ -307,7 +315,7 @@ private:
     }
 
     asio::awaitable<void> with_body() {
-        auto const& name = random_lock();
+        auto const name = random_lock();
         auto const permits = random_permits(name);
         auto const self = shared_from_this();
         auto const asked = std::make_shared<call<>>(executor_);
@@ -351,7 +359,7 @@ private:
     }
 
     asio::awaitable<void> inspect() {
-        auto const& name = random_lock();
+        auto const name = random_lock();
         if (is_pool(name)) {
             auto pool = inspect_pool(name);
             co_await std::move(pool);
@@ -392,7 +400,7 @@ private:
     }
 
     asio::awaitable<void> force_release() {
-        auto const& name = random_lock();
+        auto const name = random_lock();
         auto const asked = std::make_shared<call<bool>>(executor_);
         say("force_release of " + name);
         with_lock_of(node_.client(), name, 1, [&](auto const& lock) {
