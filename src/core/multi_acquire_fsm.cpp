@@ -34,6 +34,7 @@ multi_acquire_fsm::action multi_acquire_fsm::on_together(
         return {};
     }
     kept_ = held;
+    busy_ = busy;
     if (held == members_ || cancelled_) {
         return go_on();
     }
@@ -51,11 +52,16 @@ multi_acquire_fsm::action multi_acquire_fsm::on_taken(std::size_t held) noexcept
         return {};
     }
     kept_ = held;
+    busy_ = false;
     return go_on();
 }
 
+// A limit that has passed in silence ends with the last answer there was.
 multi_acquire_fsm::action multi_acquire_fsm::on_refused(error_code cause) noexcept {
-    return done_ ? action{} : finish(cause);
+    if (done_) {
+        return {};
+    }
+    return finish(busy_ && is_retryable(cause) ? error_code{} : cause);
 }
 
 multi_acquire_fsm::action multi_acquire_fsm::on_lost(std::size_t member) noexcept {

@@ -76,6 +76,8 @@ private:
     std::size_t members_;
     std::size_t kept_ = 0;
     patience patience_;
+    // The last answer was that one of them is busy.
+    bool busy_ = false;
     bool cancelled_ = false;
     bool done_ = false;
 };

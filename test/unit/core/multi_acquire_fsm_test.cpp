@@ -165,6 +165,24 @@ BOOST_AUTO_TEST_CASE(the_limit_ends_what_is_asked_together) {
     BOOST_TEST(cancelled.on_time_up() == abort_now);
 }
 
+BOOST_AUTO_TEST_CASE(a_limit_that_passes_in_silence_ends_with_the_last_answer_there_was) {
+    multi_acquire_fsm asked{2, patience::limited};
+    static_cast<void>(asked.start(true));
+    static_cast<void>(asked.on_together(0, true, {}));
+    BOOST_TEST(asked.on_refused(errc::unreachable) == finish(busy));
+
+    multi_acquire_fsm stopped{2, patience::limited};
+    static_cast<void>(stopped.start(true));
+    static_cast<void>(stopped.on_together(0, true, {}));
+    BOOST_TEST(stopped.on_refused(errc::client_stopped) == finish(errc::client_stopped));
+
+    multi_acquire_fsm granted{2, patience::limited};
+    static_cast<void>(granted.start(true));
+    static_cast<void>(granted.on_together(0, true, {}));
+    static_cast<void>(granted.on_taken(1));
+    BOOST_TEST(granted.on_refused(errc::unreachable) == finish(errc::unreachable));
+}
+
 BOOST_AUTO_TEST_CASE(without_memory_it_ends) {
     multi_acquire_fsm fsm{2, patience::unlimited};
     static_cast<void>(fsm.start(false));

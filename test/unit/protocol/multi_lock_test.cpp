@@ -30,8 +30,8 @@ namespace {
 std::string const client = "0f4b1c5e-7a3d-4e8b-9c21-d5a6f7e80123";
 auto const a = make_lock_target("", "a");
 auto const b = make_lock_target("", "b");
-holder_id const first{client, 1};
-holder_id const second{client, 2};
+holder_id const first{client, 84};
+holder_id const second{client, 96};
 
 std::vector<primitive::attempt> attempts(bool hand_over) {
     auto const attempt = [&](auto const& on, auto const& id) {
@@ -69,13 +69,13 @@ BOOST_AUTO_TEST_CASE(the_call_has_the_keys_of_each_lock_and_its_holder_id) {
         typed(acquire_together(attempts(true))) ==
         "multi_lock.acquire 6 a redisson_lock_token:{a} holdfast_queue:{a} b "
         "redisson_lock_token:{b} holdfast_queue:{b} 30000 3600000 7 " +
-            client + ":1 " + client + ":2"
+            client + ":84 " + client + ":96"
     );
     BOOST_TEST(
         typed(acquire_together(attempts(false))) ==
         "multi_lock.acquire 4 a redisson_lock_token:{a} b redisson_lock_token:{b} 30000 3600000 "
         "7 " +
-            client + ":1 " + client + ":2"
+            client + ":84 " + client + ":96"
     );
     BOOST_TEST((acquire_together(attempts(true)).timeout() == 3s));
 }
