@@ -173,6 +173,10 @@ void wait_queue::on_news() {
 
 void wait_queue::on_confirmed(bool again) {
     confirmed_ = true;
+    if (auto* const held = own(lease_clock::now())) {
+        held->fsm().on_unheard();
+        all_.held().refill_ahead(*held, lease_clock::now());
+    }
     auto const delay = again ? scaled(longest_jitter, all_.client().random_part()) : nanos{0};
     fsm_.on_subscribed(delay, lease_clock::now());
     update();
@@ -216,8 +220,7 @@ void wait_queue::end_all(error_code cause) {
 time_point wait_queue::warn_at() const noexcept {
     auto const& head = *waiters_.front();
     bool const by_itself = on_->speaks->gives() == primitive::grants::exclusive;
-    return warned_of_own_lock_ || !by_itself ? time_point::max()
-                                             : head.started() + long_wait(head);
+    return warned_of_own_lock_ || !by_itself ? time_point::max() : head.started() + long_wait(head);
 }
 
 void wait_queue::warn_of_own_lock() {

@@ -66,6 +66,13 @@ public:
     /// The tenure of this owner, which may be over already.
     [[nodiscard]] tenure* of_owner(target const& on, std::optional<owner> const& who) const;
 
+    /// The server says so. Its holder may be stuck, and not learn of it for long; those that wait
+    /// behind it do.
+    void on_not_ours(hold const& of) {
+        if (successors_) {
+            successors_->on_lost(of);
+        }
+    }
     void on_connected();
     void on_disconnected();
     /// Every lease is lost, and is released.
