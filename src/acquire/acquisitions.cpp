@@ -183,6 +183,8 @@ void acquisitions::on_freed(target const& on, bool notified) {
         auto* const queue = queues_.find(side);
         if (queue && (!notified || !queue->confirmed())) {
             auto const keeps = queue->shared_from_this();
+            // It may have been forced from the holder of this client.
+            queue->on_doubt();
             queue->on_news();
         }
     };
@@ -295,6 +297,13 @@ void acquisitions::on_gone(target const& on) {
     if (auto* const queue = queues_.find(on)) {
         auto const keeps = queue->shared_from_this();
         queue->on_gone();
+    }
+}
+
+void acquisitions::on_lost(hold const& of) {
+    if (auto* const queue = queues_.find(*of.on())) {
+        auto const keeps = queue->shared_from_this();
+        queue->on_lost(of);
     }
 }
 

@@ -151,6 +151,7 @@ private:
     [[nodiscard]] std::optional<primitive::queue_entry> next_entry(target const& on) override;
     void on_held(hold& of) noexcept override;
     void on_gone(target const& on) override;
+    void on_lost(hold const& of) override;
 
     struct same_owner {
         // The name in the key is this target's.

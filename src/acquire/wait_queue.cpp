@@ -176,6 +176,10 @@ void wait_queue::on_news() {
 void wait_queue::on_confirmed(bool again) {
     confirmed_ = true;
     said_ = false;
+    if (auto* const held = own(lease_clock::now())) {
+        held->fsm().on_unheard();
+        all_.held().refill_ahead(*held, lease_clock::now());
+    }
     auto const delay = again ? scaled(longest_jitter, all_.client().random_part()) : nanos{0};
     fsm_.on_subscribed(delay, lease_clock::now());
     update();

@@ -46,6 +46,8 @@ public:
     void on_own(hold& of) noexcept;
     /// This client does not have it any more.
     void on_gone();
+    /// It lost it: those behind that hold have to ask the server.
+    void on_lost(hold const& of);
     /// Gives a hold of this client to the first waiter. False without memory.
     [[nodiscard]] bool take(hold& of);
     /// Another client gave the lock to this one. False if it is not what was asked for.

@@ -46,6 +46,13 @@ void wait_queue::on_gone() {
     }
 }
 
+void wait_queue::on_lost(hold const& of) {
+    if (own_.lock().get() == &of) {
+        own_.reset();
+        on_news();
+    }
+}
+
 bool wait_queue::take(hold& of) {
     auto const now = lease_clock::now();
     auto const to = waiters_.front();

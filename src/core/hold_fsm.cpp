@@ -50,7 +50,7 @@ bool hold_fsm::wants_refill(std::size_t waiters, time_point now) const noexcept 
     if (refilling_ || waiters == 0) {
         return false;
     }
-    return tokens_ <= tokens_taken_ / 2 || now - asked_at_ >= longest_ignorance;
+    return unheard_ || tokens_ <= tokens_taken_ / 2 || now - asked_at_ >= longest_ignorance;
 }
 
 std::uint32_t hold_fsm::tokens_for(std::size_t waiters) noexcept {
@@ -59,6 +59,7 @@ std::uint32_t hold_fsm::tokens_for(std::size_t waiters) noexcept {
 
 void hold_fsm::on_refill_sent(time_point now) noexcept {
     refilling_ = true;
+    unheard_ = false;
     asked_at_ = now;
 }
 

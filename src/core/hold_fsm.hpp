@@ -76,6 +76,10 @@ public:
         std::uint64_t others
     ) noexcept;
     [[nodiscard]] bool refilling() const noexcept { return refilling_; }
+    /// That it is not ours any more may have been said and not been heard. The server should be
+    /// asked by a request that is sent from now on.
+    void on_unheard() noexcept { unheard_ = true; }
+    [[nodiscard]] bool unheard() const noexcept { return unheard_; }
 
     void on_confirmed(confirmation const& by) noexcept;
     /// It is ours, by a request that was sent at that time and did not change its end.
@@ -121,6 +125,7 @@ private:
     // Other clients, those that queue and those that do not.
     std::uint8_t waiting_ = 0;
     bool refilling_ = false;
+    bool unheard_ = false;
 };
 
 }  // namespace holdfast::detail

@@ -219,6 +219,8 @@ void holds::refill(hold& of, request_reason why) {
             }
             if (what->is_linked() && !what->current()) {
                 settle(*what, {}, true, lease_clock::now());
+            } else if (what->is_linked() && what->fsm().unheard()) {
+                refill_ahead(*what, lease_clock::now());
             }
         }
     );

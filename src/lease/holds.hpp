@@ -82,6 +82,13 @@ public:
     }
     [[nodiscard]] tenure* of_owner(target_key const& on, std::optional<owner> const& who) const;
 
+    /// The server says so. Its holder may be stuck, and not learn of it for long; those that wait
+    /// behind it do.
+    void on_not_ours(hold const& of) {
+        if (successors_) {
+            successors_->on_lost(of);
+        }
+    }
     void on_connected();
     void on_disconnected();
     /// Every lease is lost, and is released.

@@ -196,6 +196,7 @@ void tenure::on_renewed(lease_fsm::renewal const& what) {
 
 void tenure::on_not_ours(loss_reason reason) {
     note([&](lease_fsm& fsm, time_point now) { fsm.on_not_ours(reason, now); });
+    all_.on_not_ours(*hold_);
 }
 
 void tenure::on_renewal_failed() {
@@ -356,13 +357,10 @@ std::uint64_t tenure::wait_lost(std::shared_ptr<lease_share> const& asking, loss
     std::unique_lock guard{mutex_};
     auto const now = asking->released ? lease_state::empty : look();
     if (!is_alive(now)) {
-        auto const reason = fsm_.loss();
+        bool const lost = now == lease_state::lost;
+        auto const reason = lost ? fsm_.loss() : loss_reason::none;
         guard.unlock();
-        if (now == lease_state::lost) {
-            waiting.complete({}, reason);
-        } else {
-            waiting.complete(errc::not_held, loss_reason::none);
-        }
+        waiting.complete(lost ? error_code{} : errc::not_held, reason);
         return 0;
     }
     auto const number = watchers_.next_number();
