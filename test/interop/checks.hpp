@@ -139,7 +139,7 @@ struct primitive {
     bool content_if_gone = false;
     std::function<std::unique_ptr<lock_actor>(client&, std::string const&)> ours;
     std::function<std::unique_ptr<lock_actor>(java_peer&, std::string const&)> java;
-    std::function<asio::awaitable<lock_info>(client&, std::string const&)> inspect;
+    std::function<asio::awaitable<lock_info>(client&, std::string const&)> inspect{};
     std::vector<check> checks;
 };
 
