@@ -140,7 +140,7 @@ struct primitive {
     /// Not of what gives no leases: its checks have actors of their own.
     std::function<std::unique_ptr<lock_actor>(client&, std::string const&)> ours;
     std::function<std::unique_ptr<lock_actor>(java_peer&, std::string const&)> java;
-    std::function<asio::awaitable<lock_info>(client&, std::string const&)> inspect;
+    std::function<asio::awaitable<lock_info>(client&, std::string const&)> inspect{};
     std::vector<check> checks;
 };
 
