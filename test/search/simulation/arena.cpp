@@ -94,6 +94,10 @@ void arena::settle() {
             if (key.starts_with("holdfast_queue:") && server_.data().pttl(key) > 0) {
                 continue;
             }
+            // An attempt that was withdrawn is remembered.
+            if (key.starts_with("holdfast_done:") && server_.data().get(key) == "0") {
+                continue;
+            }
             world_.violation("nobody has " + key + ", but it is held on the server");
         }
     }
@@ -143,8 +147,10 @@ void arena::part() {
         world_.run_until(world_.now() + longest);
     }
     for (auto const& key : server_.data().lock_keys()) {
+        // A late request may make it again.
+        bool const counted = key == counting_judge::semaphore;
         bool const mark = key.starts_with("holdfast_done:") && server_.data().pttl(key) > 0;
-        if (mark || (places_may_stay && is_of_a_queue(key))) {
+        if (counted || mark || (places_may_stay && is_of_a_queue(key))) {
             continue;
         }
         world_.violation(
