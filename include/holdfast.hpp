@@ -24,9 +24,14 @@
 #include <holdfast/lock_name.hpp>
 #include <holdfast/lockable.hpp>
 #include <holdfast/logger.hpp>
+#include <holdfast/multi_lease.hpp>
+#include <holdfast/multi_lock.hpp>
 #include <holdfast/named_lock.hpp>
 #include <holdfast/options.hpp>
 #include <holdfast/owner.hpp>
+#include <holdfast/read_write_lock.hpp>
+#include <holdfast/semaphore.hpp>
+#include <holdfast/semaphore_info.hpp>
 #include <holdfast/stats.hpp>
 #include <holdfast/version.hpp>
 #include <holdfast/with_lease.hpp>

@@ -59,6 +59,14 @@ holdfast::counting_semaphore client::counting_semaphore(lock_name name) const {
     return {state_, name.view()};
 }
 
+holdfast::read_write_lock client::read_write_lock(lock_name name) const {
+    return {{state_, name.view()}, {state_, name.view()}};
+}
+
+holdfast::semaphore client::semaphore(lock_name name) const {
+    return {state_, name.view()};
+}
+
 stats client::stats() const {
     return state_->snapshot();
 }

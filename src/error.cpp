@@ -37,6 +37,9 @@ public:
             case errc::server_refused: return "the server refuses writes at the moment";
             case errc::client_stopped: return "the client was stopped";
             case errc::unreachable: return "no server could be reached in time";
+            case errc::would_deadlock:
+                return "its owner has the lock for reading, and would wait for itself";
+            case errc::limit_mismatch: return "the semaphore has another number of permits";
         }
         return "unknown error";
     }
@@ -63,6 +66,8 @@ std::string_view to_string(errc value) noexcept {
         case errc::server_refused: return "server_refused";
         case errc::client_stopped: return "client_stopped";
         case errc::unreachable: return "unreachable";
+        case errc::would_deadlock: return "would_deadlock";
+        case errc::limit_mismatch: return "limit_mismatch";
     }
     return "unknown";
 }

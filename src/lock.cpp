@@ -4,7 +4,9 @@
 #include "client/client_state.hpp"
 #include "client/inspect.hpp"
 #include "protocol/lock.hpp"
+#include "protocol/primitive.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace holdfast {
@@ -50,6 +52,10 @@ void start_acquire(acquire_request request, asio::any_io_executor holder, acquir
                                         : make_error_code(errc::invalid_name);
     if (!wrong && (what.limit < nanos{0} || what.on->permits == 0)) {
         wrong = errc::invalid_options;
+    }
+    if (!wrong) {
+        what.terms.renew_after =
+            std::min(what.terms.renew_after, what.on->speaks->renewed_within());
     }
     if (wrong) {
         waiting.complete(wrong, lease{});

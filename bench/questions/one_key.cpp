@@ -6,6 +6,7 @@
 #include "support/bare_lock.hpp"
 #include "support/contest.hpp"
 #include "support/measure.hpp"
+#include "support/rates.hpp"
 #include "support/run.hpp"
 
 #include <holdfast.hpp>
@@ -20,36 +21,6 @@ namespace {
 
 constexpr int coroutines = 1000;
 
-asio::awaitable<void> repeat(lock const on, clock::time_point end, int& grants) {
-    while (clock::now() < end) {
-        auto lease = co_await on.acquire();
-        ++grants;
-        co_await lease.release();
-    }
-}
-
-asio::awaitable<double> ours(lock const& on, std::chrono::milliseconds duration) {
-    task_group group{co_await asio::this_coro::executor};
-    int grants = 0;
-    auto const start = clock::now();
-    for (int i = 0; i < coroutines; ++i) {
-        group.spawn(repeat(on, start + duration, grants));
-    }
-    co_await group.join();
-    co_return grants / seconds_since(start);
-}
-
-asio::awaitable<double> floor(bare_lock& on, std::chrono::milliseconds duration) {
-    int grants = 0;
-    auto const start = clock::now();
-    while (clock::now() < start + duration) {
-        co_await on.acquire();
-        co_await on.release();
-        ++grants;
-    }
-    co_return grants / seconds_since(start);
-}
-
 asio::awaitable<void> measure_rate(environment& env, comparison& ratio, comparison& rate) {
     auto const executor = co_await asio::this_coro::executor;
     client locks{executor, env.url()};
@@ -59,13 +30,13 @@ asio::awaitable<void> measure_rate(environment& env, comparison& ratio, comparis
     bare_lock bare{connection, "one_key:bare"};
 
     std::chrono::milliseconds const duration{env.amount(700, 150)};
-    co_await floor(bare, duration / 10);
-    co_await ours(lock, duration / 10);
+    co_await pairs_per_second(bare, duration / 10);
+    co_await grants_per_second(lock, coroutines, duration / 10);
     auto const rounds = env.rounds(3);
     for (int round = 0; round < rounds; ++round) {
         env.progress(round, rounds);
-        auto const f = co_await floor(bare, duration);
-        auto const o = co_await ours(lock, duration);
+        auto const f = co_await pairs_per_second(bare, duration);
+        auto const o = co_await grants_per_second(lock, coroutines, duration);
         ratio.add(o, f);
         rate.add(o, f);
     }

@@ -1,4 +1,5 @@
-// What does the lock cost a coroutine that nobody competes with? Against two bare round trips.
+// What does a lock cost a coroutine that nobody competes with? Against two bare round trips. And a
+// multi-lock of two? Against the same scripts: one that takes both, and two releases at once.
 #include "questions/questions.hpp"
 #include "support/bare_lock.hpp"
 #include "support/measure.hpp"
@@ -10,7 +11,8 @@ namespace holdfast::bench {
 
 namespace {
 
-asio::awaitable<double> ours(lock const& on, int pairs) {
+template <class Lock>
+asio::awaitable<double> ours(Lock const& on, int pairs) {
     std::vector<double> microseconds;
     for (int i = 0; i < pairs; ++i) {
         auto const start = clock::now();
@@ -21,7 +23,8 @@ asio::awaitable<double> ours(lock const& on, int pairs) {
     co_return median(std::move(microseconds));
 }
 
-asio::awaitable<double> floor(bare_lock& on, int pairs) {
+template <class Bare>
+asio::awaitable<double> floor(Bare& on, int pairs) {
     std::vector<double> microseconds;
     for (int i = 0; i < pairs; ++i) {
         auto const start = clock::now();
@@ -32,14 +35,8 @@ asio::awaitable<double> floor(bare_lock& on, int pairs) {
     co_return median(std::move(microseconds));
 }
 
-asio::awaitable<void> measure(environment& env, comparison& result) {
-    auto const executor = co_await asio::this_coro::executor;
-    client locks{executor, env.url()};
-    co_await locks.ready();
-    auto const lock = locks.lock("pair:ours");
-    bare_connection connection{executor, env.socket()};
-    bare_lock bare{connection, "pair:bare"};
-
+template <class Lock, class Bare>
+asio::awaitable<void> compare(environment& env, Lock const& lock, Bare& bare, comparison& result) {
     auto const pairs = env.amount(2000, 300);
     co_await ours(lock, pairs / 10);
     co_await floor(bare, pairs / 10);
@@ -49,6 +46,27 @@ asio::awaitable<void> measure(environment& env, comparison& result) {
         auto const o = co_await ours(lock, pairs);
         result.add(o, f);
     }
+}
+
+asio::awaitable<void> measure(environment& env, comparison& result) {
+    auto const executor = co_await asio::this_coro::executor;
+    client locks{executor, env.url()};
+    co_await locks.ready();
+    bare_connection connection{executor, env.socket()};
+    bare_lock bare{connection, "pair:bare"};
+    auto const lock = locks.lock("pair:ours");
+    co_await compare(env, lock, bare, result);
+    co_await locks.shutdown();
+}
+
+asio::awaitable<void> measure_both(environment& env, comparison& result) {
+    auto const executor = co_await asio::this_coro::executor;
+    client locks{executor, env.url()};
+    co_await locks.ready();
+    bare_connection connection{executor, env.socket()};
+    bare_locks bare{connection, "multi_lock:bare:a", "multi_lock:bare:b"};
+    multi_lock const both{locks.lock("multi_lock:ours:a"), locks.lock("multi_lock:ours:b")};
+    co_await compare(env, both, bare, result);
     co_await locks.shutdown();
 }
 
@@ -58,6 +76,12 @@ figures pair(environment& env) {
     comparison result{"pair", "us", {budget::kind::ratio_at_most, 1.10}};
     run(measure(env, result));
     return {result.result("p50")};
+}
+
+figures multi_lock_pair(environment& env) {
+    comparison result{"multi_lock", "us", {budget::kind::ratio_at_most, 1.25}};
+    run(measure_both(env, result));
+    return {result.result("two members, p50")};
 }
 
 }  // namespace holdfast::bench

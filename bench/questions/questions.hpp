@@ -13,6 +13,7 @@ namespace holdfast::bench {
 using figures = std::vector<figure>;
 
 figures pair(environment& env);
+figures multi_lock_pair(environment& env);
 figures system_calls(environment& env);
 figures many_keys(environment& env);
 figures server_time(environment& env);
@@ -21,6 +22,8 @@ figures hand_over_apart(environment& env);
 figures contended_processes(environment& env);
 figures fairness(environment& env);
 figures one_key(environment& env);
+figures readers(environment& env);
+figures permits(environment& env);
 figures parked(environment& env);
 figures killed_holder(environment& env);
 figures learned_lease(environment& env);
@@ -42,6 +45,7 @@ struct question {
 
 inline constexpr std::array all_questions{
     question{"pair", pair, cpus::one},
+    question{"multi_lock", multi_lock_pair, cpus::one},
     question{"system_calls", system_calls, cpus::one},
     question{"many_keys", many_keys, cpus::all},
     question{"server_time", server_time, cpus::one},
@@ -50,6 +54,8 @@ inline constexpr std::array all_questions{
     question{"contended_processes", contended_processes, cpus::all},
     question{"fairness", fairness, cpus::all},
     question{"one_key", one_key, cpus::all},
+    question{"readers", readers, cpus::all},
+    question{"permits", permits, cpus::one},
     question{"parked", parked, cpus::all},
     question{"killed_holder", killed_holder, cpus::one},
     question{"learned", learned_lease, cpus::all},

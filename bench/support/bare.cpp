@@ -35,6 +35,18 @@ asio::awaitable<void> bare_caller::call(
 ) {
     request_.clear();
     request_.push_range("EVALSHA", sha1, words);
+    co_await exec();
+}
+
+asio::awaitable<void> bare_caller::call_all(std::span<command const> all) {
+    request_.clear();
+    for (auto const& each : all) {
+        request_.push_range("EVALSHA", each.sha1, each.words);
+    }
+    co_await exec();
+}
+
+asio::awaitable<void> bare_caller::exec() {
     response_.value().clear();
     auto exec = connection_->async_exec(request_, response_, asio::deferred);
     co_await std::move(exec)(asio::use_awaitable);

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace holdfast::bench {
 
@@ -42,10 +43,19 @@ public:
         std::span<std::string_view const> words
     );
 
-    /// The last reply, which was a text.
+    /// Several in one request.
+    struct command {
+        std::string_view sha1;
+        std::vector<std::string_view> words;
+    };
+    [[nodiscard]] asio::awaitable<void> call_all(std::span<command const> all);
+
+    /// The last reply, which was a text; the first one of several.
     [[nodiscard]] std::string_view reply() const;
 
 private:
+    [[nodiscard]] asio::awaitable<void> exec();
+
     boost::redis::connection* connection_;
     boost::redis::request request_;
     boost::redis::generic_flat_response response_;

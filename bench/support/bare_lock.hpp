@@ -7,6 +7,7 @@
 #include "protocol/target.hpp"
 #include "support/bare.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -21,6 +22,13 @@ public:
     bare_lock(
         bare_connection& on,
         std::string_view name,
+        std::chrono::milliseconds lease = std::chrono::seconds{30}
+    );
+
+    /// The same for what another kind of target names.
+    bare_lock(
+        bare_connection& on,
+        detail::target target,
         std::chrono::milliseconds lease = std::chrono::seconds{30}
     );
 
@@ -40,6 +48,22 @@ private:
     std::string key_count_;
     std::string nonce_;
     std::vector<std::string_view> words_;
+};
+
+/// The same for two at once: one script takes both, and one request gives both back.
+class bare_locks {
+public:
+    bare_locks(bare_connection& on, std::string_view first, std::string_view second);
+
+    /// Of a lock that nobody else has.
+    [[nodiscard]] asio::awaitable<void> acquire();
+    [[nodiscard]] asio::awaitable<void> release();
+
+private:
+    bare_caller caller_;
+    std::array<detail::target, 2> targets_;
+    std::array<detail::holder_id, 2> holders_;
+    detail::token_clock clock_;
 };
 
 }  // namespace holdfast::bench

@@ -15,6 +15,8 @@
 #include <holdfast/latch.hpp>
 #include <holdfast/lock.hpp>
 #include <holdfast/lock_name.hpp>
+#include <holdfast/read_write_lock.hpp>
+#include <holdfast/semaphore.hpp>
 #include <holdfast/stats.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -117,6 +119,22 @@ public:
     /// @}
 
     /// @{
+    /// The same for a read/write lock.
+    [[nodiscard]] holdfast::read_write_lock read_write_lock(lock_name name) const;
+
+    template <class Arg, class... Args>
+    [[nodiscard]] holdfast::read_write_lock read_write_lock(
+        fmt::format_string<Arg, Args...> format,
+        Arg&& arg,
+        Args&&... args
+    ) const {
+        return read_write_lock(
+            detail::format_name(detail::text_of(format), fmt::make_format_args(arg, args...))
+        );
+    }
+    /// @}
+
+    /// @{
     /// The same for a latch.
     [[nodiscard]] holdfast::latch latch(lock_name name) const;
 
@@ -127,6 +145,22 @@ public:
         Args&&... args
     ) const {
         return latch(
+            detail::format_name(detail::text_of(format), fmt::make_format_args(arg, args...))
+        );
+    }
+    /// @}
+
+    /// @{
+    /// The same for a semaphore.
+    [[nodiscard]] holdfast::semaphore semaphore(lock_name name) const;
+
+    template <class Arg, class... Args>
+    [[nodiscard]] holdfast::semaphore semaphore(
+        fmt::format_string<Arg, Args...> format,
+        Arg&& arg,
+        Args&&... args
+    ) const {
+        return semaphore(
             detail::format_name(detail::text_of(format), fmt::make_format_args(arg, args...))
         );
     }

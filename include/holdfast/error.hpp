@@ -20,7 +20,8 @@ enum class errc {
     /// The lease duration is outside 1 s … 24 h, or too short for the configured time-outs.
     invalid_lease,
     /// Another per-call option is out of range: `renew_at`, `max_hold`, `orphan_after`, a number
-    /// of permits, or a negative time to wait. Or a learned lease is not to be renewed.
+    /// of permits, or a negative time to wait. Or a learned lease is not to be renewed. Or more
+    /// permits are wanted than the semaphore has.
     invalid_options,
     /// `config::max_waiters` operations of this client are already waiting for this lock.
     too_many_waiters,
@@ -52,6 +53,11 @@ enum class errc {
     client_stopped,
     /// No server could be reached in time.
     unreachable,
+    /// The owner has the read/write lock for reading, and asked for it for writing. It would wait
+    /// for itself.
+    would_deadlock,
+    /// The semaphore has another number of permits than this client expects.
+    limit_mismatch,
 };
 
 /// The name of the enumerator, such as `lease_lost`; `unknown` for any other value.

@@ -20,13 +20,25 @@ class fair_lock;
 class latch;
 class lease;
 class lock;
+class multi_lease;
+class multi_lock;
 class owner;
+class read_lock;
+class read_write_lock;
+class write_lock;
+class semaphore;
 struct config;
+
+template <class Derived, class Lease = lease>
+class lockable;
 
 namespace detail {
 class client_state;
+class lease_group;
 class tenure;
+struct lease_access;
 struct lease_share;
+struct multi_members;
 struct target;
 }  // namespace detail
 

@@ -162,6 +162,7 @@ public:
 
 private:
     friend class detail::tenure;
+    friend struct detail::lease_access;
     explicit lease(std::shared_ptr<detail::lease_share> held) noexcept : share_{std::move(held)} {}
 
     // `Token` is given, not deduced: a reference where the caller passed an lvalue.

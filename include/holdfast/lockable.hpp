@@ -26,8 +26,10 @@ class named_lock;
 /// The operations that every lock-like type has. They are members of `lock`; a program needs this
 /// base class only to accept any lock-like type, and then the concept `lock_like` is shorter.
 ///
+/// `Lease` is what a grant gives: `lease`, of a `multi_lock` a `multi_lease`.
+///
 /// @par Thread safety   Like the derived type. Starting an operation only reads the object.
-template <class Derived>
+template <class Derived, class Lease>
 class lockable {
 public:
     /// The type that `get_executor()` returns.
@@ -35,7 +37,7 @@ public:
 
     /// The executor of the client: a handler that has no executor of its own is called there.
     [[nodiscard]] executor_type get_executor() const noexcept {
-        return detail::executor_of(*prepared().client);
+        return detail::executor_of(prepared());
     }
 
     /// @{
@@ -49,7 +51,7 @@ public:
     /// If `acquire_options::owner` already holds the lock, the operation completes with a further
     /// lease on the same grant.
     ///
-    /// @par Completion     `void(error_code, lease)`
+    /// @par Completion     `void(error_code, Lease)`
     /// On success the lease is valid, is being renewed (unless `acquire_options::renew` is false),
     /// and its token is greater than any granted before for this name. On error the lease is empty.
     /// The handler is called on its associated executor, never inside this call. It waits in memory
@@ -73,12 +75,12 @@ public:
     /// `errc::invalid_name`, `invalid_lease`, `invalid_options`; `too_many_waiters`;
     /// `corrupt_state`; `auth_failed`, `no_permission`, `tls_failed`, `unsupported_server`;
     /// `client_stopped`; `operation_aborted`.
-    template <detail::token_for<void(error_code, lease)> Token = asio::deferred_t>
+    template <detail::token_for<void(error_code, Lease)> Token = asio::deferred_t>
     [[nodiscard]] auto acquire(Token&& token = Token()) const {
         return acquire(acquire_options{}, std::forward<Token>(token));
     }
 
-    template <detail::token_for<void(error_code, lease)> Token = asio::deferred_t>
+    template <detail::token_for<void(error_code, Lease)> Token = asio::deferred_t>
     [[nodiscard]] auto acquire(acquire_options options, Token&& token = Token()) const {
         return initiate<Token>(options, detail::patience::unlimited, {}, token);
     }
@@ -87,18 +89,18 @@ public:
     /// @{
     /// Sends one attempt.
     ///
-    /// @par Completion     `void(error_code, lease)`
+    /// @par Completion     `void(error_code, Lease)`
     /// Success with an empty lease: another holder has the lock. "Could not ask" is an error.
     /// @par Cancellation, lifetimes    As `acquire()`.
     /// @par Errors
     /// As `acquire()`, and `errc::unreachable` or `errc::server_refused` if no answer came within a
     /// request time-out.
-    template <detail::token_for<void(error_code, lease)> Token = asio::deferred_t>
+    template <detail::token_for<void(error_code, Lease)> Token = asio::deferred_t>
     [[nodiscard]] auto try_acquire(Token&& token = Token()) const {
         return try_acquire(acquire_options{}, std::forward<Token>(token));
     }
 
-    template <detail::token_for<void(error_code, lease)> Token = asio::deferred_t>
+    template <detail::token_for<void(error_code, Lease)> Token = asio::deferred_t>
     [[nodiscard]] auto try_acquire(acquire_options options, Token&& token = Token()) const {
         return initiate<Token>(options, detail::patience::one_attempt, {}, token);
     }
@@ -107,20 +109,20 @@ public:
     /// @{
     /// Acquires the lock, waiting no longer than `limit`; zero means one attempt.
     ///
-    /// @par Completion     `void(error_code, lease)`
+    /// @par Completion     `void(error_code, Lease)`
     /// Success with an empty lease: the time is up, and the last answer was that another holder has
     /// the lock.
     /// @par Cancellation, lifetimes    As `acquire()`.
     /// @par Errors
     /// As `acquire()`; `errc::invalid_options` for a negative limit; if the time is up and the
     /// server never said "busy", the cause: `errc::unreachable` or `errc::server_refused`.
-    template <detail::token_for<void(error_code, lease)> Token = asio::deferred_t>
+    template <detail::token_for<void(error_code, Lease)> Token = asio::deferred_t>
     [[nodiscard]] auto try_acquire_for(std::chrono::nanoseconds limit, Token&& token = Token())
         const {
         return try_acquire_for(limit, acquire_options{}, std::forward<Token>(token));
     }
 
-    template <detail::token_for<void(error_code, lease)> Token = asio::deferred_t>
+    template <detail::token_for<void(error_code, Lease)> Token = asio::deferred_t>
     [[nodiscard]] auto try_acquire_for(
         std::chrono::nanoseconds limit,
         acquire_options options,
@@ -133,12 +135,12 @@ public:
 private:
     friend Derived;
     friend class named_lock<Derived>;
+    friend class multi_lock;
     lockable() = default;
 
-    // What is acquired: `request()` of the derived type fills in the client and the key.
-    detail::acquire_request prepared() const {
-        return static_cast<Derived const&>(*this).request();
-    }
+    // What is acquired: `request()` of the derived type fills in the client and the key, or what a
+    // request of its own has in their place.
+    auto prepared() const { return static_cast<Derived const&>(*this).request(); }
 
     // `Token` is given, not deduced: a reference where the caller passed an lvalue.
     template <class Token>
@@ -152,20 +154,35 @@ private:
         asked.options = options;
         asked.how_long = how_long;
         asked.limit = limit;
-        return asio::async_initiate<Token, void(error_code, lease)>(
-            detail::acquire_initiation{std::move(asked)},
+        return asio::async_initiate<Token, void(error_code, Lease)>(
+            detail::acquire_initiation<decltype(asked)>{std::move(asked)},
             token
         );
     }
 };
 
-/// What `with_lease()` accepts: a copyable handle with `acquire(options, token)`.
-template <class T>
-concept lock_like = std::copy_constructible<T> && requires(T const& on, acquire_options options) {
-    requires std::same_as<
-        asio::completion_signature_of_t<decltype(on.acquire(options, asio::deferred))>,
-        void(error_code, lease)>;
+namespace detail {
+
+template <class Signature>
+struct granted_by;
+
+template <class Lease>
+struct granted_by<void(error_code, Lease)> {
+    using type = Lease;
 };
+
+}  // namespace detail
+
+/// What a lock-like type's `acquire()` gives: a `lease`, or what has its interface.
+template <class Lock>
+using lease_of = typename detail::granted_by<asio::completion_signature_of_t<
+    decltype(std::declval<Lock const&>().acquire(acquire_options{}, asio::deferred))>>::type;
+
+/// What `with_lease()` accepts: a copyable handle with `acquire(options, token)`, which gives a
+/// `lease` or a `multi_lease`.
+template <class T>
+concept lock_like = std::copy_constructible<T> &&
+                    (std::same_as<lease_of<T>, lease> || std::same_as<lease_of<T>, multi_lease>);
 
 }  // namespace holdfast
 

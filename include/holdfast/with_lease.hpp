@@ -40,8 +40,8 @@ struct awaited_by<asio::awaitable<T, Executor>> {
     using type = T;
 };
 
-template <class Body>
-using body_result = typename awaited_by<std::invoke_result_t<Body&, lease&>>::type;
+template <class Body, class Lease>
+using body_result = typename awaited_by<std::invoke_result_t<Body&, Lease&>>::type;
 
 inline bool is_cancellation(std::exception_ptr const& failure) noexcept {
     try {
@@ -79,8 +79,8 @@ struct outcome {
 };
 
 // Catches what the body throws, also one that throws instead of returning an awaitable.
-template <class Executor, class Body, class Result>
-asio::awaitable<void, Executor> run_body(Body& body, lease& held, outcome<Result>& out) {
+template <class Executor, class Body, class Lease, class Result>
+asio::awaitable<void, Executor> run_body(Body& body, Lease& held, outcome<Result>& out) {
     try {
         if constexpr (std::is_void_v<Result>) {
             co_await body(held);
@@ -106,7 +106,7 @@ asio::awaitable<void, Executor> run_with_lease(
     co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
     auto const executor = co_await asio::this_coro::executor;
     auto acquire = on.acquire(options, asio::deferred);
-    lease held = co_await std::move(acquire)(awaited);
+    lease_of<Lock> held = co_await std::move(acquire)(awaited);
 
     co_await asio::this_coro::throw_if_cancelled(false);
     auto callers = co_await asio::this_coro::cancellation_state;
@@ -156,9 +156,9 @@ Executor one_at_a_time(Executor const& executor) {
 // `Body` is a reference to an lvalue, or the type of a copy.
 template <class Body, class Lock>
 auto spawn_with_lease(Lock on, Body body, acquire_options options)
-    -> std::invoke_result_t<Body&, lease&> {
-    using executor_type = typename std::invoke_result_t<Body&, lease&>::executor_type;
-    outcome<body_result<Body>> out;
+    -> std::invoke_result_t<Body&, lease_of<Lock>&> {
+    using executor_type = typename std::invoke_result_t<Body&, lease_of<Lock>&>::executor_type;
+    outcome<body_result<Body, lease_of<Lock>>> out;
     // With several threads, the body and the watch would otherwise run at the same time.
     auto const callers = co_await asio::this_coro::executor;
     auto const executor = one_at_a_time(callers);
@@ -169,7 +169,7 @@ auto spawn_with_lease(Lock on, Body body, acquire_options options)
     );
     co_await std::move(run)(asio::use_awaitable_t<executor_type>{});
     report_with_lease(out.lost, out.failure);
-    if constexpr (!std::is_void_v<body_result<Body>>) {
+    if constexpr (!std::is_void_v<body_result<Body, lease_of<Lock>>>) {
         co_return std::move(*out.value);
     }
 }
@@ -182,10 +182,10 @@ using kept_body = std::conditional_t<std::is_lvalue_reference_v<Body>, Body, std
 /// Acquires the lock, runs `body(lease&)`, and releases on every path: return, exception,
 /// cancellation.
 ///
-/// `on` is a `lock` or anything else that is `lock_like`. `body` is a function object that returns
-/// an `awaitable`. If the lease is lost while the body runs, the body is cancelled: what it awaits
-/// then ends with `operation_aborted`, and it should return soon; `lease::remaining()` tells how
-/// soon.
+/// `on` is a `lock` or anything else that is `lock_like`; with a `multi_lock` the body takes a
+/// `multi_lease&`. `body` is a function object that returns an `awaitable`. If the lease is lost
+/// while the body runs, the body is cancelled: what it awaits then ends with `operation_aborted`,
+/// and it should return soon; `lease::remaining()` tells how soon.
 ///
 /// @par Completion
 /// What the body returned. The body runs on a strand of the executor of the coroutine that awaits
@@ -205,9 +205,9 @@ using kept_body = std::conditional_t<std::is_lvalue_reference_v<Body>, Body, std
 /// lease was lost before it was released (the body may have finished all the same). What the body
 /// throws is passed on. `errc::release_unknown` is not an error here: the work was done in time.
 template <lock_like Lock, class Body>
-    requires std::is_invocable_v<detail::kept_body<Body>&, lease&>
+    requires std::is_invocable_v<detail::kept_body<Body>&, lease_of<Lock>&>
 [[nodiscard]] auto with_lease(Lock const& on, Body&& body, acquire_options options = {})
-    -> std::invoke_result_t<detail::kept_body<Body>&, lease&> {
+    -> std::invoke_result_t<detail::kept_body<Body>&, lease_of<Lock>&> {
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
     static_assert(
         std::is_lvalue_reference_v<Body> || std::is_trivially_destructible_v<Body>,

@@ -15,17 +15,6 @@ namespace {
 
 constexpr nanos brief_limit = millis{500};
 
-patience effective_patience(acquire_op::request const& what) {
-    bool const no_time = what.how_long == patience::limited && what.limit == nanos{0};
-    return no_time ? patience::one_attempt : what.how_long;
-}
-
-cancel_request request_of(asio::cancellation_type type) {
-    auto const now = asio::cancellation_type::terminal | asio::cancellation_type::partial;
-    return (type & now) != asio::cancellation_type::none ? cancel_request::at_once
-                                                         : cancel_request::after_the_reply;
-}
-
 // The queue looks further when its waiter's turn has ended, whichever way that was.
 class look_further {
 public:
@@ -45,6 +34,17 @@ private:
 
 }  // namespace
 
+patience effective_patience(patience how_long, nanos limit) noexcept {
+    bool const no_time = how_long == patience::limited && limit == nanos{0};
+    return no_time ? patience::one_attempt : how_long;
+}
+
+cancel_request request_of(asio::cancellation_type type) noexcept {
+    auto const now = asio::cancellation_type::terminal | asio::cancellation_type::partial;
+    return (type & now) != asio::cancellation_type::none ? cancel_request::at_once
+                                                         : cancel_request::after_the_reply;
+}
+
 acquire_op::acquire_op(
     acquisitions& all,
     std::shared_ptr<client_context> client,
@@ -57,7 +57,7 @@ acquire_op::acquire_op(
       what_{std::move(what)},
       holder_executor_{std::move(holder_executor)},
       handler_{std::move(handler)},
-      fsm_{what_.how_long = effective_patience(what_)},
+      fsm_{what_.how_long = effective_patience(what_.how_long, what_.limit)},
       started_{lease_clock::now()} {}
 
 bool acquire_op::brief() const noexcept {
@@ -88,9 +88,9 @@ void acquire_op::start() {
     // A lease that is valid can be shared, whatever the connection does.
     if (auto* const held = all_.held().of_owner(*what_.on, what_.who)) {
         join(*held);
-        if (fsm_.done()) {
-            return;
-        }
+    }
+    if (fsm_.done() || look_at_other_side() || share()) {
+        return;
     }
     if (auto const cause = client_->failure(); cause && !client_->can_execute()) {
         end(cause);
@@ -107,9 +107,43 @@ void acquire_op::start() {
     all_.enter(shared_from_this());
 }
 
+// Whether that ends it.
+bool acquire_op::look_at_other_side() {
+    auto const& speaks = *what_.on->speaks;
+    auto const other = speaks.other_side();
+    auto const* const held =
+        other ? all_.held().of_owner(target_key{*what_.on, *other}, what_.who) : nullptr;
+    if (!held || !held->alive()) {
+        return false;
+    }
+    if (speaks.gives() == primitive::grants::exclusive) {
+        end(errc::would_deadlock);
+        return true;
+    }
+    beside_ = held->over().id();
+    return false;
+}
+
+// Whether it has a hold that others of this client have.
+bool acquire_op::share() {
+    auto const now = lease_clock::now();
+    lease shared;
+    try {
+        shared = all_.share(*this, false, now);
+    } catch (std::exception const&) {
+        // Out of memory: it asks the server.
+    }
+    if (!shared) {
+        return false;
+    }
+    deliver(std::move(shared), now);
+    return true;
+}
+
 void acquire_op::attempt(time_point now) {
     sent_ = {what_.terms, now, all_.rights_for(*what_.on, what_.terms)};
     fsm_.on_attempt_sent(what_.terms.lost_at(now));
+    auto const with = std::exchange(what_.with, {});
     try {
         all_.exec(
             {
@@ -118,6 +152,8 @@ void acquire_op::attempt(time_point now) {
                 .terms = what_.terms,
                 .sent_at = now,
                 .over = {shared_from_this(), &fsm_.done()},
+                .with = with.get(),
+                .beside = beside_ ? &*beside_ : nullptr,
             },
             [self = shared_from_this()](exec_result result) { self->on_answer(result); }
         );
@@ -143,11 +179,38 @@ void acquire_op::on_answer(exec_result const& result) {
     }
     auto const self = shared_from_this();
     carry_out(fsm_.on_answer(answer, read.cause), {}, now);
-    if (!fsm_.done() && answer == attempt_answer::not_sent) {
-        arm_limit(what_.terms.request_timeout);
+    if (!fsm_.done()) {
+        try_again(answer);
+    }
+}
+
+// An attempt that could not be made, or was not the only one of an owner who has the other side.
+void acquire_op::try_again(attempt_answer answer) {
+    auto const self = shared_from_this();
+    if (answer == attempt_answer::unknown) {
+        all_.withdraw(*this);
+        id_ = client_->make_holder_id();
+    }
+    if (answer == attempt_answer::busy) {
+        // The other side was lost: it waits as others do.
+        beside_.reset();
+    }
+    if (answer == attempt_answer::not_sent || answer == attempt_answer::busy) {
+        if (what_.how_long == patience::one_attempt) {
+            arm_limit(what_.terms.request_timeout);
+        }
         all_.leave(*self);
         all_.enter(self);
+        return;
     }
+    pause_.emplace(client_->strand());
+    sleep_until(*pause_, lease_clock::now() + client_->settings().reconnect_min);
+    pause_->async_wait([weak = weak_from_this()](error_code ec) {
+        auto const op = weak.lock();
+        if (op && !ec && op->listed && !op->in_flight() && op->client_->can_execute()) {
+            op->attempt(lease_clock::now());
+        }
+    });
 }
 
 void acquire_op::on_granted(acquisitions::reading const& read, time_point now) {
@@ -236,6 +299,7 @@ void acquire_op::carry_out(acquire_fsm::verdict verdict, lease granted, time_poi
         return;
     }
     limit_.reset();
+    pause_.reset();
     // A reply may come long after; the holder's context may be gone by then.
     auto const executor = std::exchange(holder_executor_, {});
     all_.leave(*this);

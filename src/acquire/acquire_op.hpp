@@ -2,6 +2,7 @@
 #define HOLDFAST_ACQUIRE_ACQUIRE_OP_HPP
 
 #include "acquire/acquisitions.hpp"
+#include "acquire/joint_attempt.hpp"
 #include "core/acquire_fsm.hpp"
 #include "core/holder_id.hpp"
 #include "core/lease_terms.hpp"
@@ -24,6 +25,11 @@ class client_context;
 class tenure;
 class wait_queue;
 
+/// Without any time there is one attempt.
+[[nodiscard]] patience effective_patience(patience how_long, nanos limit) noexcept;
+/// What a cancellation of this type asks for.
+[[nodiscard]] cancel_request request_of(asio::cancellation_type type) noexcept;
+
 /// The driver of one acquisition: performs what the machine says and feeds back what comes of it.
 /// Used on the client's strand.
 class acquire_op : public std::enable_shared_from_this<acquire_op> {
@@ -36,6 +42,8 @@ public:
         std::optional<owner> who;
         /// Zero: never.
         nanos orphan_after{0};
+        /// Its first attempt is sent with those of others. Only with one attempt.
+        std::shared_ptr<joint_attempt> with = {};
     };
 
     acquire_op(
@@ -53,6 +61,7 @@ public:
     /// the attempt has failed.
     void attempt(time_point now);
     void end(error_code cause);
+    void on_cancel(asio::cancellation_type type);
     /// Its owner holds the lock: completes with a further lease. Nothing happens if that is over.
     /// `last`: the queue looks further then; otherwise the caller sees to it.
     void join(tenure& held, bool last = true);
@@ -78,8 +87,12 @@ public:
     }
     [[nodiscard]] time_point started() const noexcept { return started_; }
     [[nodiscard]] bool in_flight() const noexcept { return fsm_.in_flight(); }
-    /// Waits in a queue; otherwise it makes one attempt by itself.
-    [[nodiscard]] bool waits() const noexcept { return what_.how_long != patience::one_attempt; }
+    /// Waits in a queue; otherwise it makes its attempt by itself.
+    [[nodiscard]] bool waits() const noexcept {
+        return what_.how_long != patience::one_attempt && !beside_;
+    }
+    /// Its owner has the other side of the lock with this holder id: it has nothing to wait for.
+    [[nodiscard]] std::optional<holder_id> const& beside() const noexcept { return beside_; }
     /// Gives up soon: it cannot wait for what others will learn.
     [[nodiscard]] bool brief() const noexcept;
 
@@ -93,7 +106,9 @@ private:
     void on_answer(exec_result const& result);
     void on_granted(acquisitions::reading const& read, time_point now);
     void let_others_join();
-    void on_cancel(asio::cancellation_type type);
+    [[nodiscard]] bool share();
+    [[nodiscard]] bool look_at_other_side();
+    void try_again(attempt_answer answer);
     void on_time_up();
     void arm_limit(nanos limit);
     /// Carries out a verdict that did not come with an answer.
@@ -112,8 +127,10 @@ private:
     acquire_fsm fsm_;
     std::optional<holder_id> id_;
     time_point started_;
+    std::optional<holder_id> beside_;
     std::optional<acquisitions::sent> sent_;
     std::optional<timer> limit_;
+    std::optional<timer> pause_;
 };
 
 }  // namespace holdfast::detail

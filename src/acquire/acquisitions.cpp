@@ -179,10 +179,18 @@ void acquisitions::on_freed(target const& on, bool notified) {
     if (!notified) {
         client_.count().refused_notifications.add();
     }
-    auto* const queue = queues_.find(on);
-    if (queue && (!notified || !queue->confirmed())) {
-        auto const keeps = queue->shared_from_this();
-        queue->on_news();
+    auto const tell = [&](target_key const& side) {
+        auto* const queue = queues_.find(side);
+        if (queue && (!notified || !queue->confirmed())) {
+            auto const keeps = queue->shared_from_this();
+            // It may have been forced from the holder of this client.
+            queue->on_doubt();
+            queue->on_news();
+        }
+    };
+    tell(target_key{on});
+    if (auto const other = on.speaks->other_side()) {
+        tell(target_key{on, *other});
     }
 }
 
@@ -289,6 +297,13 @@ void acquisitions::on_gone(target const& on) {
     if (auto* const queue = queues_.find(on)) {
         auto const keeps = queue->shared_from_this();
         queue->on_gone();
+    }
+}
+
+void acquisitions::on_lost(hold const& of) {
+    if (auto* const queue = queues_.find(*of.on())) {
+        auto const keeps = queue->shared_from_this();
+        queue->on_lost(of);
     }
 }
 

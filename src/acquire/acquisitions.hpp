@@ -27,6 +27,7 @@
 namespace holdfast::detail {
 
 class acquire_op;
+class joint_attempt;
 
 /// The acquisitions of a client that are not over: those that wait in queues, those that make one
 /// attempt, and those of each owner. Used on the client's strand; it is a part of the client.
@@ -53,6 +54,10 @@ public:
         std::uint64_t score = 0;
         /// It takes over a lock that has no end, if that is still like this.
         orphan const* orphan_seen = nullptr;
+        /// It is one of several that are sent together.
+        joint_attempt* with = nullptr;
+        /// Its owner has the other side of the lock with this holder id.
+        holder_id const* beside = nullptr;
     };
     /// Sends an attempt.
     void exec(attempt const& what, exec_handler&& handler);
@@ -92,6 +97,10 @@ public:
         std::uint32_t tokens,
         time_point now
     );
+    /// A lease on a hold that others of this client have; empty if the server has to be asked.
+    /// `waited`: since before the hold was granted. Those that come later do not pass this client's
+    /// waiters on the other side.
+    [[nodiscard]] lease share(acquire_op const& op, bool waited, time_point now);
     /// Frees in the background what an attempt may have been granted, or may be granted yet.
     void withdraw(acquire_op const& op) noexcept;
     /// Frees what a holder id may have, and takes it out of the server's queue: it has `window` to
@@ -128,6 +137,9 @@ public:
     void clear() noexcept;
 
     [[nodiscard]] std::size_t waiters_of(target const& on) const noexcept;
+    [[nodiscard]] std::size_t waiters_of_name(target const& on) const noexcept {
+        return queues_.waiters_of_name(on);
+    }
     [[nodiscard]] client_context& client() const noexcept { return client_; }
     [[nodiscard]] holds& held() const noexcept { return held_; }
     [[nodiscard]] wait_queues& queues() noexcept { return queues_; }
@@ -139,6 +151,7 @@ private:
     [[nodiscard]] std::optional<primitive::queue_entry> next_entry(target const& on) override;
     void on_held(hold& of) noexcept override;
     void on_gone(target const& on) override;
+    void on_lost(hold const& of) override;
 
     struct same_owner {
         // The name in the key is this target's.

@@ -2,6 +2,8 @@
 
 #include "acquire/acquire_op.hpp"
 #include "acquire/acquisitions.hpp"
+#include "acquire/joint_attempt.hpp"
+#include "acquire/wait_queue.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -26,9 +28,14 @@ void acquisitions::exec(attempt const& what, exec_handler&& handler) {
         .window = what.window,
         .score = what.score,
         .patience = settings.waiter_patience,
+        .beside = what.beside,
     };
     if (with.learning) {
         asked.learned = {shortest_learned_lease(settings), usual_holds_in_a_lease(what.terms)};
+    }
+    if (what.with) {
+        what.with->add(asked, what.over, std::move(handler));
+        return;
     }
     auto const& speaks = *what.on.speaks;
     auto request =
@@ -51,6 +58,9 @@ acquisitions::reading acquisitions::read(
         case exec_status::replied:
             read.reply = on.speaks->read_acquire(result.reply);
             read_reply(read, now);
+            if (read.answer == attempt_answer::busy) {
+                held_.stop_sharing(on);
+            }
             break;
         case exec_status::refused: read.answer = attempt_answer::refused; break;
         case exec_status::failed:
@@ -77,6 +87,10 @@ void acquisitions::read_reply(reading& read, time_point now) {
         case kind::corrupt:
             read.answer = attempt_answer::failed;
             read.cause = errc::corrupt_state;
+            break;
+        case kind::too_much:
+            read.answer = attempt_answer::failed;
+            read.cause = errc::invalid_options;
             break;
     }
     if (!reply.may_hand_over) {
@@ -137,6 +151,13 @@ lease acquisitions::add_hold(
         times = lease_fsm::grant::until(terms, until, times.renew_at, now);
     }
     auto const to = op.holder();
+    std::optional<sharing> shared;
+    if (op.on()->speaks->shares_holds()) {
+        using extent = sharing::extent;
+        auto const others = granted.reply.others_wait ? extent::those_that_waited : extent::all;
+        // Nobody else may have a hold beside the other side of the lock.
+        shared.emplace(op.beside() ? extent::none : others, by.at);
+    }
     return held_.add(
         {
             .on = op.on(),
@@ -145,9 +166,29 @@ lease acquisitions::add_hold(
             .fsm = {{by.at, until}, {{token.value + 1}, tokens - 1}, now},
             .times = times,
             .usual_hold = learned.usual_hold,
+            .shared = shared,
         },
         {terms, to.who, to.executor}
     );
+}
+
+lease acquisitions::share(acquire_op const& op, bool waited, time_point now) {
+    auto const& on = *op.on();
+    if (!on.speaks->shares_holds()) {
+        return {};
+    }
+    if (!waited) {
+        auto const other = on.speaks->other_side();
+        auto const* const queue = other ? queues_.find(target_key{on, *other}) : nullptr;
+        if (queue && !queue->empty()) {
+            return {};
+        }
+    }
+    auto shared = held_.share(on, op.holder(), waited, now);
+    if (shared) {
+        client_.count().grants.add();
+    }
+    return shared;
 }
 
 void acquisitions::on_hand_over_denied() {

@@ -111,6 +111,8 @@ void wait_queue::listen(time_point now) {
             waiters_channel_ =
                 client.subscribe(std::string{on_->waiters()}, all_.channel().counted());
         }
+    } else if (on_->speaks->names_turns() && !waiters_channel_) {
+        waiters_channel_ = client.subscribe(std::string{on_->waiters()}, turns_);
     }
     if (!subscription_) {
         auto channel = on_->speaks->queues_each()
@@ -173,6 +175,11 @@ void wait_queue::on_news() {
 
 void wait_queue::on_confirmed(bool again) {
     confirmed_ = true;
+    said_ = false;
+    if (auto* const held = own(lease_clock::now())) {
+        held->fsm().on_unheard();
+        all_.held().refill_ahead(*held, lease_clock::now());
+    }
     auto const delay = again ? scaled(longest_jitter, all_.client().random_part()) : nanos{0};
     fsm_.on_subscribed(delay, lease_clock::now());
     update();
@@ -216,13 +223,13 @@ void wait_queue::end_all(error_code cause) {
 time_point wait_queue::warn_at() const noexcept {
     auto const& head = *waiters_.front();
     bool const by_itself = on_->speaks->gives() == primitive::grants::exclusive;
-    return warned_of_own_lock_ || !by_itself ? time_point::max()
-                                             : head.started() + long_wait(head);
+    return warned_of_own_lock_ || !by_itself ? time_point::max() : head.started() + long_wait(head);
 }
 
 void wait_queue::warn_of_own_lock() {
     warned_of_own_lock_ = true;
-    if (all_.held().any_of(*on_)) {
+    auto const other = on_->speaks->other_side();
+    if (all_.held().any_of(*on_) || (other && all_.held().any_of(target_key{*on_, *other}))) {
         all_.client().log(
             log_level::warning,
             fmt::format(

@@ -46,6 +46,8 @@ public:
     void on_own(hold& of) noexcept;
     /// This client does not have it any more.
     void on_gone();
+    /// It lost it: those behind that hold have to ask the server.
+    void on_lost(hold const& of);
     /// Gives a hold of this client to the first waiter. False without memory.
     [[nodiscard]] bool take(hold& of);
     /// Another client gave the lock to this one. False if it is not what was asked for.
@@ -94,11 +96,22 @@ private:
         // It takes this one over.
         std::shared_ptr<orphan const> seen;
     };
+    // Where a primitive keeps the places of those that wait, and says whose turn it is.
+    struct turn_listener final : subscriber {
+        explicit turn_listener(wait_queue& queue) : of{queue} {}
+        void on_confirmed(bool) override {}
+        void on_unconfirmed() override {}
+        void on_refused(error_code cause) override { of.on_refused(cause); }
+        void on_notification(std::string_view message) override { of.on_turn(message); }
+
+        wait_queue& of;
+    };
 
     void on_confirmed(bool again) override;
     void on_unconfirmed() override;
     void on_refused(error_code cause) override;
     void on_notification(std::string_view message) override;
+    void on_turn(std::string_view message);
 
     void update(time_point now) noexcept;
     void listen(time_point now);
@@ -116,6 +129,7 @@ private:
     );
     /// The lock was granted to one of those that wait here.
     void let_others_follow(time_point now, counter& way);
+    void share_with_waiters(time_point now);
     void drop_candidate() noexcept;
     [[nodiscard]] std::shared_ptr<candidate> end_candidate() noexcept;
     [[nodiscard]] std::shared_ptr<candidate> const& the_candidate();
@@ -134,6 +148,7 @@ private:
     std::shared_ptr<candidate> candidate_;
     std::weak_ptr<hold> own_;
     orphan_watch orphans_;
+    turn_listener turns_{*this};
     subscription subscription_;
     subscription waiters_channel_;
     std::optional<timer> timer_;
@@ -141,6 +156,8 @@ private:
     time_point empty_since_{};
     bool confirmed_ = false;
     bool told_ = false;
+    // What comes next on the lock's own channel was said already.
+    bool said_ = false;
     bool warned_of_expiry_ = false;
     bool warned_of_own_lock_ = false;
 };

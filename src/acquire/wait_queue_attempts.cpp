@@ -216,6 +216,9 @@ void wait_queue::let_others_follow(time_point now, counter& way) {
             }
             break;
         case grants::shared:
+            share_with_waiters(now);
+            fsm_.on_news();
+            break;
         case grants::passes: fsm_.on_news(); break;
         case grants::passes_of_all:
             while (!waiters_.empty()) {
@@ -223,6 +226,23 @@ void wait_queue::let_others_follow(time_point now, counter& way) {
                 deliver(waiters_.front(), {}, now, way);
             }
             break;
+    }
+}
+
+// Those that wait here have the hold, too, if that is possible.
+void wait_queue::share_with_waiters(time_point now) {
+    while (!waiters_.empty()) {
+        auto const to = waiters_.front();
+        lease shared;
+        try {
+            shared = all_.share(*to, true, now);
+        } catch (std::exception const&) {
+            // Out of memory: they ask the server.
+        }
+        if (!shared) {
+            return;
+        }
+        deliver(to, std::move(shared), now, all_.client().count().local_hand_overs);
     }
 }
 

@@ -46,6 +46,13 @@ void wait_queue::on_gone() {
     }
 }
 
+void wait_queue::on_lost(hold const& of) {
+    if (own_.lock().get() == &of) {
+        own_.reset();
+        on_news();
+    }
+}
+
 bool wait_queue::take(hold& of) {
     auto const now = lease_clock::now();
     auto const to = waiters_.front();
@@ -135,6 +142,10 @@ void wait_queue::on_next(hand_over_message const& message) {
 }
 
 void wait_queue::on_notification(std::string_view message) {
+    bool const placed = candidate_ && (candidate_->place || candidate_->in_flight);
+    if (std::exchange(said_, false) && placed) {
+        return;
+    }
     auto const now = lease_clock::now();
     told_ = true;
     // Of a semaphore it is a number of permits.
@@ -143,6 +154,8 @@ void wait_queue::on_notification(std::string_view message) {
         return;
     }
     on_doubt();
+    // Somebody may have been granted it since, or it may have been taken away by force.
+    all_.held().stop_sharing(*on_);
     if (candidate_ && candidate_->place && candidate_->place->ahead > 0) {
         auto const delay = later_in_queue + scaled(later_in_queue, all_.client().random_part());
         fsm_.on_news(delay, now);
@@ -150,6 +163,16 @@ void wait_queue::on_notification(std::string_view message) {
         return;
     }
     on_news();
+}
+
+// The others that keep a place need not look: it is one turn after the other.
+void wait_queue::on_turn(std::string_view message) {
+    auto const end = message.rfind(' ');
+    said_ = message.substr(end + 1) == "1";
+    if (candidate_ && candidate_->id.view() == message.substr(0, end)) {
+        told_ = true;
+        on_news();
+    }
 }
 
 void wait_queue::on_doubt() {
@@ -189,7 +212,14 @@ void wait_queue::on_given_back(released const& what) {
         candidate_->place = what.reply->place;
         client.server().time.on_reply(what.sent_at, what.reply->place->server_time);
         auto const now = lease_clock::now();
-        fsm_.on_busy(candidate_->window, scaled(later_in_queue, client.random_part()), now);
+        // Whoever is the next one looks when the new holder should have claimed the lock. The
+        // others are told when they are the next.
+        bool const next = what.reply->handed_over && what.reply->place->ahead == 0;
+        fsm_.on_busy(
+            next ? what.reply->window : candidate_->window,
+            scaled(later_in_queue, client.random_part()),
+            now
+        );
         if (!what.reply->handed_over) {
             fsm_.on_news();
         }

@@ -34,8 +34,12 @@ void wait_queues::enter(std::shared_ptr<acquire_op> op) {
 }
 
 wait_queue* wait_queues::find(target const& on) const noexcept {
-    auto const at = queues_.find(target_key{on});
-    return at == queues_.end() || on.speaks->queues_each() ? nullptr : at->second.get();
+    return on.speaks->queues_each() ? nullptr : find(target_key{on});
+}
+
+wait_queue* wait_queues::find(target_key const& on) const noexcept {
+    auto const at = queues_.find(on);
+    return at == queues_.end() ? nullptr : at->second.get();
 }
 
 std::size_t wait_queues::waiters_of(target const& on) const noexcept {
@@ -44,6 +48,14 @@ std::size_t wait_queues::waiters_of(target const& on) const noexcept {
     }
     auto const* const shared = find(on);
     return shared ? shared->size() : 0;
+}
+
+std::size_t wait_queues::waiters_of_name(target const& on) const noexcept {
+    std::size_t count = 0;
+    for (auto const& [key, queue] : queues_) {
+        count += key.kind == on.kind && key.name == on.lock ? queue->size() : 0;
+    }
+    return count;
 }
 
 void wait_queues::on_empty(wait_queue& which) {

@@ -30,7 +30,11 @@ public:
     void enter(std::shared_ptr<acquire_op> op);
     /// The queue that all waiters of this target share.
     [[nodiscard]] wait_queue* find(target const& on) const noexcept;
+    /// The same, where the waiters of a target share a queue.
+    [[nodiscard]] wait_queue* find(target_key const& on) const noexcept;
     [[nodiscard]] std::size_t waiters_of(target const& on) const noexcept;
+    /// Of all targets of its kind and name. Looks at each queue.
+    [[nodiscard]] std::size_t waiters_of_name(target const& on) const noexcept;
     [[nodiscard]] std::size_t size() const noexcept { return queues_.size(); }
 
     /// The last waiter of a queue has gone. It is closed now, or, to keep its subscription for the

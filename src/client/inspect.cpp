@@ -34,6 +34,7 @@ void inspect(
             info.holder = std::move(read.holder);
             info.hold_count = read.hold_count;
             info.last_token.value = read.last_token;
+            info.readers = static_cast<std::size_t>(read.readers);
             info.waiting_clients = static_cast<std::size_t>(read.waiting);
             info.local_waiters = from.acquires().waiters_of(of);
             return {};

@@ -35,6 +35,11 @@ hold_fsm::step hold_fsm::next(lease_terms const& wanted, bool asked, time_point 
     return step::hand_over;
 }
 
+bool hold_fsm::has_time_for(lease_terms const& wanted, time_point now) const noexcept {
+    auto const left = by_.until - now;
+    return now < by_.until && left >= (by_.until - by_.sent_at) / 2 && left >= wanted_time(wanted);
+}
+
 fencing_token hold_fsm::take_token() noexcept {
     --tokens_;
     run_ = static_cast<std::uint8_t>(std::min<std::uint32_t>(run_ + 1U, longest_run));
@@ -45,7 +50,7 @@ bool hold_fsm::wants_refill(std::size_t waiters, time_point now) const noexcept 
     if (refilling_ || waiters == 0) {
         return false;
     }
-    return tokens_ <= tokens_taken_ / 2 || now - asked_at_ >= longest_ignorance;
+    return unheard_ || tokens_ <= tokens_taken_ / 2 || now - asked_at_ >= longest_ignorance;
 }
 
 std::uint32_t hold_fsm::tokens_for(std::size_t waiters) noexcept {
@@ -54,6 +59,7 @@ std::uint32_t hold_fsm::tokens_for(std::size_t waiters) noexcept {
 
 void hold_fsm::on_refill_sent(time_point now) noexcept {
     refilling_ = true;
+    unheard_ = false;
     asked_at_ = now;
 }
 

@@ -58,6 +58,8 @@ public:
     /// The last tenure is over, and a waiter wants these terms. `asked`: the server was asked
     /// because of this waiter.
     [[nodiscard]] step next(lease_terms const& wanted, bool asked, time_point now) const noexcept;
+    /// It lasts for long enough to be of use to a holder that wants these terms.
+    [[nodiscard]] bool has_time_for(lease_terms const& wanted, time_point now) const noexcept;
     /// The token of the next tenure. Only after `hand_over`.
     [[nodiscard]] fencing_token take_token() noexcept;
 
@@ -74,6 +76,10 @@ public:
         std::uint64_t others
     ) noexcept;
     [[nodiscard]] bool refilling() const noexcept { return refilling_; }
+    /// That it is not ours any more may have been said and not been heard. The server should be
+    /// asked by a request that is sent from now on.
+    void on_unheard() noexcept { unheard_ = true; }
+    [[nodiscard]] bool unheard() const noexcept { return unheard_; }
 
     void on_confirmed(confirmation const& by) noexcept;
     /// It is ours, by a request that was sent at that time and did not change its end.
@@ -119,6 +125,7 @@ private:
     // Other clients, those that queue and those that do not.
     std::uint8_t waiting_ = 0;
     bool refilling_ = false;
+    bool unheard_ = false;
 };
 
 }  // namespace holdfast::detail

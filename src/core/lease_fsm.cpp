@@ -10,15 +10,17 @@ lease_fsm::step sleep_step(time_point until) noexcept {
     return {lease_fsm::step_kind::sleep, until, until};
 }
 
+time_point hold_end(lease_terms const& terms, time_point from) noexcept {
+    return terms.max_hold > nanos{0} ? saturating_add(from, terms.max_hold) : time_point::max();
+}
+
 }  // namespace
 
 lease_fsm::lease_fsm(lease_terms const& terms, grant const& by) noexcept
     : terms_{terms},
       deadline_{by.deadline},
       renew_at_{by.renew_at},
-      hold_until_{
-          terms.max_hold > nanos{0} ? saturating_add(by.at, terms.max_hold) : time_point::max()
-      },
+      hold_until_{hold_end(terms, by.at)},
       loss_margin_{by.loss_margin},
       confirmed_{by.confirmed} {}
 
@@ -104,7 +106,7 @@ bool lease_fsm::on_renewed(renewal const& what, time_point now) noexcept {
     } else if (what.by == renewed_by::keep_alive && confirmed_ && !used_up()) {
         ++renewals_;
     }
-    terms_ = what.terms;
+    terms_ = what.terms.limited_as(terms_);
     tried_ = false;
     state_ = lease_state::held;
     // With nothing to do but to wait for this answer, the keep-alive sleeps until the end.
@@ -155,6 +157,15 @@ void lease_fsm::on_connected(nanos delay, time_point now) noexcept {
 
 void lease_fsm::on_client_stopped(time_point now) noexcept {
     on_not_ours(loss_reason::client_stopped, now);
+}
+
+void lease_fsm::on_new_limits(lease_terms const& limits, time_point now) noexcept {
+    auto const state = look(now);
+    if (state == lease_state::held || state == lease_state::in_doubt) {
+        terms_ = terms_.limited_as(limits);
+        hold_until_ = hold_end(terms_, now);
+        renewals_ = 0;
+    }
 }
 
 bool lease_fsm::on_release(time_point now) noexcept {

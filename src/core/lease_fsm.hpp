@@ -88,7 +88,7 @@ public:
     };
     /// A renewal that was confirmed.
     struct renewal {
-        /// Which it was sent with. They hold from now on.
+        /// Which it was sent with. Their times hold from now on.
         lease_terms terms;
         time_point sent_at;
         /// The server keeps the lock no longer than that.
@@ -116,6 +116,8 @@ public:
     /// It is back; `delay` spreads the renewals of many leases.
     void on_connected(nanos delay, time_point now) noexcept;
     void on_client_stopped(time_point now) noexcept;
+    /// It is limited as these terms say, from now on.
+    void on_new_limits(lease_terms const& limits, time_point now) noexcept;
     /// The release starts. False if there is nothing to release.
     bool on_release(time_point now) noexcept;
     /// The release found that the lease had been lost before.

@@ -79,11 +79,8 @@ lease_terms terms_of(config const& settings, millis lease, double renew_at) {
 lease_terms terms_with(config const& settings, lease_terms const& of, millis lease) noexcept {
     auto const renew_at =
         static_cast<double>(of.renew_after.count()) / static_cast<double>(nanos{of.lease}.count());
-    auto made = terms_of(settings, lease, renew_at);
-    made.max_hold = of.max_hold;
-    made.renew = of.renew;
+    auto made = terms_of(settings, lease, renew_at).limited_as(of);
     made.learned = of.learned;
-    made.max_renewals = of.max_renewals;
     return made;
 }
 

@@ -62,6 +62,15 @@ struct lease_terms {
         return std::min(loss_margin, scaled(loss_margin, part));
     }
 
+    /// These, limited as `of`: in what is renewed, and for how long.
+    [[nodiscard]] lease_terms limited_as(lease_terms const& of) const noexcept {
+        auto made = *this;
+        made.max_hold = of.max_hold;
+        made.renew = of.renew;
+        made.max_renewals = of.max_renewals;
+        return made;
+    }
+
     friend bool operator==(lease_terms const&, lease_terms const&) = default;
 };
 

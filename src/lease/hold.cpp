@@ -1,5 +1,6 @@
 #include "lease/hold.hpp"
 
+#include "lease/shared_hold.hpp"
 #include "lease/tenure.hpp"
 #include "protocol/primitive.hpp"
 
@@ -14,12 +15,24 @@ hold::hold(
     std::shared_ptr<client_context> client,
     std::shared_ptr<target const> on,
     holder_id const& id,
-    hold_fsm const& fsm
+    hold_fsm const& fsm,
+    bool shared
 )
     : client_{std::move(client)},
       target_{std::move(on)},
       number_{id.number()},
-      fsm_{fsm} {}
+      fsm_{fsm},
+      shared_{shared} {}
+
+// What they are told ends none of them before this has returned.
+template <class F>
+void hold::for_each_tenure(F f) const {
+    if (shared_) {
+        static_cast<shared_hold const&>(*this).for_each(f);
+    } else if (tenure_) {
+        f(*tenure_);
+    }
+}
 
 void hold::renew(std::shared_ptr<tenure> asking, std::function<void(error_code)> done) {
     client_->on_strand(
@@ -30,7 +43,7 @@ void hold::renew(std::shared_ptr<tenure> asking, std::function<void(error_code)>
 }
 
 bool hold::may_renew(tenure const& asking, time_point now) const {
-    return tenure_.get() == &asking && asking.alive(now);
+    return has(&asking) && asking.alive(now);
 }
 
 hold::request hold::request::of(std::shared_ptr<tenure> asking, time_point sent_at) {
@@ -99,9 +112,7 @@ error_code hold::on_answered(request const& what, loss_reason lost) {
     }
     if (lost != loss_reason::none) {
         fsm_.on_lost();
-        if (tenure_) {
-            tenure_->on_not_ours(lost);
-        }
+        for_each_tenure([lost](tenure& one) { one.on_not_ours(lost); });
         return errc::lease_lost;
     }
     if (!what.renews) {
@@ -112,8 +123,8 @@ error_code hold::on_answered(request const& what, loss_reason lost) {
     client_->count().renewals.add();
     auto const until = what.sent_at + what.terms.lease - what.terms.drift;
     fsm_.on_confirmed({what.sent_at, until});
-    if (tenure_ && tenure_ == what.asking) {
-        tenure_->on_renewed({what.terms, what.sent_at, until, what.by});
+    if (has(what.asking.get())) {
+        what.asking->on_renewed({what.terms, what.sent_at, until, what.by});
     }
     return {};
 }
@@ -123,9 +134,9 @@ error_code hold::on_failed(request const& what, error_code cause) {
         return errc::lease_lost;
     }
     fsm_.on_doubt(what.sent_at);
-    if (what.renews && tenure_ && tenure_ == what.asking) {
+    if (what.renews && has(what.asking.get())) {
         client_->count().failed_renewals.add();
-        tenure_->on_renewal_failed();
+        what.asking->on_renewal_failed();
     }
     return cause ? cause : make_error_code(errc::unreachable);
 }
@@ -230,23 +241,35 @@ void hold::on_refill_answered(exec_result const& result, std::uint32_t tokens, b
 
 void hold::on_disconnected() {
     fsm_.on_doubt(lease_clock::now());
-    if (tenure_) {
-        tenure_->on_disconnected();
-    }
+    for_each_tenure([](tenure& one) { one.on_disconnected(); });
 }
 
 void hold::on_connected(nanos delay) {
-    if (tenure_) {
-        tenure_->on_connected(delay);
-    }
+    for_each_tenure([delay](tenure& one) { one.on_connected(delay); });
 }
 
-void hold::on_taken(std::shared_ptr<tenure> next) noexcept {
+void hold::on_taken(std::shared_ptr<tenure> next) {
+    if (shared_) {
+        static_cast<shared_hold&>(*this).add(next);
+    }
     tenure_ = std::move(next);
 }
 
-std::shared_ptr<tenure> hold::on_vacated() noexcept {
-    return std::exchange(tenure_, {});
+std::shared_ptr<tenure> hold::on_vacated(tenure const& which) noexcept {
+    if (!shared_) {
+        return tenure_.get() == &which ? std::exchange(tenure_, {}) : nullptr;
+    }
+    auto& sharers = static_cast<shared_hold&>(*this);
+    auto gone = sharers.remove(which);
+    if (tenure_ == gone) {
+        tenure_ = sharers.any();
+    }
+    return gone;
+}
+
+bool hold::has(tenure const* which) const noexcept {
+    return which && (shared_ ? static_cast<shared_hold const&>(*this).contains(*which)
+                             : tenure_.get() == which);
 }
 
 }  // namespace holdfast::detail

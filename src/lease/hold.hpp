@@ -18,13 +18,15 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
 
 namespace holdfast::detail {
 
 class tenure;
 
 /// What the server knows of a grant: the holder id, and until when it is kept. It is renewed and
-/// released as one. Tenures of this client's holders follow each other over it.
+/// released as one. Tenures of this client's holders follow each other over it; over a
+/// `shared_hold` several may stand side by side.
 ///
 /// Used on the client's strand, except where it says otherwise.
 class hold : public std::enable_shared_from_this<hold>, public boost::intrusive::list_base_hook<> {
@@ -34,9 +36,12 @@ public:
         std::shared_ptr<target const> on,
         holder_id const& id,
         hold_fsm const& fsm
-    );
+    )
+        : hold{std::move(client), std::move(on), id, fsm, false} {}
 
     // They never change.
+    /// It is a `shared_hold`.
+    [[nodiscard]] bool shared() const noexcept { return shared_; }
     [[nodiscard]] client_context& client() const noexcept { return *client_; }
     [[nodiscard]] std::shared_ptr<client_context> const& share_client() const noexcept {
         return client_;
@@ -55,7 +60,7 @@ public:
     /// The terms of a tenure for a waiter who wants these.
     [[nodiscard]] lease_terms terms_for(lease_terms const& wanted) const noexcept;
 
-    /// Whether a renewal may be sent for this tenure: it is the current one, and not lost.
+    /// Whether a renewal may be sent for this tenure: it has the hold, and is not lost.
     [[nodiscard]] bool may_renew(tenure const& asking, time_point now = lease_clock::now()) const;
     /// Its renewal has failed for good: those of others must not fail with it.
     [[nodiscard]] bool renewed_alone() const noexcept { return renewed_alone_; }
@@ -74,8 +79,8 @@ public:
     );
     /// A request to keep it for longer, or to see whether it is ours.
     struct request {
-        /// The tenure that had the hold when this was sent; none if it had none. Another one may
-        /// have begun when the answer comes.
+        /// The tenure that had the hold when this was sent; none if it had none. It may be over
+        /// when the answer comes, and another one may have begun.
         std::shared_ptr<tenure> asking;
         time_point sent_at;
         lease_terms terms;
@@ -93,13 +98,27 @@ public:
     void on_disconnected();
     void on_connected(nanos delay);
     /// The client looks after it from now on, and keeps it and its tenure.
-    void on_taken(std::shared_ptr<tenure> next) noexcept;
-    /// The tenure is over. @returns it.
-    [[nodiscard]] std::shared_ptr<tenure> on_vacated() noexcept;
-    /// Nothing between two tenures, and after the end.
+    /// @throws std::exception if it is shared, and there is no memory for one more.
+    void on_taken(std::shared_ptr<tenure> next);
+    /// A tenure is over. @returns it; nothing if it had not the hold.
+    [[nodiscard]] std::shared_ptr<tenure> on_vacated(tenure const& which) noexcept;
+    /// Nothing between two tenures, and after the end. One of those that share the hold.
     [[nodiscard]] std::shared_ptr<tenure> const& current() const noexcept { return tenure_; }
+    /// Whether this tenure has it.
+    [[nodiscard]] bool has(tenure const* which) const noexcept;
+
+protected:
+    hold(
+        std::shared_ptr<client_context> client,
+        std::shared_ptr<target const> on,
+        holder_id const& id,
+        hold_fsm const& fsm,
+        bool shared
+    );
 
 private:
+    template <class F>
+    void for_each_tenure(F f) const;
     [[nodiscard]] error_code on_result(request const& what, exec_result const& result);
     void on_refill_answered(exec_result const& result, std::uint32_t tokens, bool queued);
     void on_learned(request& what, exec_result const& result);
@@ -112,6 +131,7 @@ private:
     [[no_unique_address]] hold_fsm fsm_;
     usual_hold usual_;
     bool renewed_alone_ = false;
+    bool shared_;
 };
 
 }  // namespace holdfast::detail

@@ -3,19 +3,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <exception>
-#include <iterator>
 #include <utility>
 
 namespace holdfast::detail {
 
-namespace {
-
-// Most leases are released sooner than this. It is a small part of the shortest lease: a lease that
-// is older is looked after long before anything has to be done about it.
-constexpr millis young{20};
-
 // Of a tenure that follows another one over the same hold.
-lease_fsm::grant times_within(
+lease_fsm::grant holds::times_within(
     hold_fsm::confirmation const& by,
     lease_terms const& terms,
     time_point now
@@ -26,8 +19,6 @@ lease_fsm::grant times_within(
     return lease_fsm::grant::until(terms, end, by.sent_at + terms.renew_after, now);
 }
 
-}  // namespace
-
 holds::holds(client_context& client)
     : client_{client},
       renewals_{client},
@@ -35,12 +26,12 @@ holds::holds(client_context& client)
       ends_{client, [this](tenure& of) { on_tenure_over(of); }} {}
 
 lease holds::add(grant const& granted, holder const& to) {
-    auto const made =
-        std::make_shared<hold>(client_.shared_from_this(), granted.on, granted.id, granted.fsm);
+    auto const made = make_hold(granted);
     made->usual().on_told(granted.usual_hold);
     holds_.push_back(*made);
     try {
         auto given = begin_tenure(*made, granted.token, granted.times, to);
+        list_shared(*made);
         if (successors_) {
             successors_->on_held(*made);
         }
@@ -50,7 +41,7 @@ lease holds::add(grant const& granted, holder const& to) {
         }
         return given;
     } catch (...) {
-        end_tenure(*made, granted.times.at);
+        end_current(*made, granted.times.at);
         forget(*made);
         throw;
     }
@@ -70,11 +61,14 @@ lease holds::begin_tenure(
         times.at,
         to.executor
     );
-    owners_.on_granted(*over.on(), to.who, *next);
     over.on_taken(next);
     client_.count().leases_now.add();
     lease given;
     try {
+        owners_.on_granted(*over.on(), to.who, *next);
+        if (over.shared()) {
+            young_sharers_.push_back(next);
+        }
         if (times.renew_at < times.at + 2 * young) {
             next->start_keep_alive();
         } else {
@@ -82,7 +76,7 @@ lease holds::begin_tenure(
         }
         given = next->make_lease();
     } catch (...) {
-        end_tenure(over, times.at);
+        end_tenure(over, *next, times.at);
         throw;
     }
     return given;
@@ -101,8 +95,14 @@ lease holds::pass_on(hold& of, holder const& to, time_point now) {
     );
 }
 
-void holds::end_tenure(hold& of, time_point now) noexcept {
-    auto const last = of.on_vacated();
+void holds::end_current(hold& of, time_point now) noexcept {
+    if (auto const current = of.current()) {
+        end_tenure(of, *current, now);
+    }
+}
+
+void holds::end_tenure(hold& of, tenure const& which, time_point now) noexcept {
+    auto const last = of.on_vacated(which);
     if (!last) {
         return;
     }
@@ -116,6 +116,7 @@ void holds::forget(hold& of) noexcept {
     if (of.is_linked()) {
         auto const keeps = of.shared_from_this();
         holds_.erase(holds_.iterator_to(of));
+        unlist_shared(of);
         if (successors_) {
             successors_->on_gone(*of.on());
         }
@@ -128,19 +129,25 @@ void holds::give_back(
     std::shared_ptr<pending_handler<error_code>> caller
 ) {
     auto const given = of->share_hold();
-    if (given->current() != of) {
-        // The hold has gone on without it, or the client has given it up.
+    auto const now = lease_clock::now();
+    // Otherwise the hold has gone on without it, or the client has given it up.
+    bool const had_it = given->has(of.get());
+    if (had_it) {
+        if (of->terms().learned && !was_lost) {
+            given->usual().on_held(now - of->since());
+        }
+        end_tenure(*given, *of, now);
+    }
+    if (had_it) {
+        drop_lost_sharers(*given, now);
+    }
+    if (!had_it || given->current()) {
         of->on_released(loss_reason::none);
         if (caller) {
             caller->complete(was_lost ? make_error_code(errc::lease_lost) : error_code{});
         }
         return;
     }
-    auto const now = lease_clock::now();
-    if (of->terms().learned && !was_lost) {
-        given->usual().on_held(now - of->since());
-    }
-    end_tenure(*given, now);
     settle(*given, {std::move(of), was_lost, std::move(caller)}, false, now);
 }
 
@@ -212,6 +219,8 @@ void holds::refill(hold& of, request_reason why) {
             }
             if (what->is_linked() && !what->current()) {
                 settle(*what, {}, true, lease_clock::now());
+            } else if (what->is_linked() && what->fsm().unheard()) {
+                refill_ahead(*what, lease_clock::now());
             }
         }
     );
@@ -248,6 +257,8 @@ release_fsm::terms holds::release_terms(hold const& of, parting const& left, tim
         return {until, request_timeout_for(client_.settings(), min_lease)};
     }
     auto made = release_fsm::terms::of_lease(left.of->terms(), now, left.was_lost);
+    // Another holder may have wanted it for longer.
+    made.until = std::max(made.until, of.fsm().confirmed().until);
     if (left.of->terms().learned) {
         // A renewal may be on its way that asked for more.
         made.until = now + client_.settings().lease;
@@ -255,9 +266,9 @@ release_fsm::terms holds::release_terms(hold const& of, parting const& left, tim
     return made;
 }
 
-bool holds::any_of(target const& on) const noexcept {
+bool holds::any_of(target_key const& on) const noexcept {
     for (auto const& each : holds_) {
-        if (target_key{*each.on()} == target_key{on}) {
+        if (target_key{*each.on()} == on) {
             return true;
         }
     }
@@ -270,57 +281,8 @@ bool holds::has(target const& on, holder_id const& id) const noexcept {
     });
 }
 
-tenure* holds::of_owner(target const& on, std::optional<owner> const& who) const {
+tenure* holds::of_owner(target_key const& on, std::optional<owner> const& who) const {
     return who ? owners_.find(on, *who) : nullptr;
-}
-
-void holds::keep_alive_later(time_point at) {
-    if (armed_) {
-        return;
-    }
-    if (!timer_) {
-        timer_.emplace(client_.strand());
-    }
-    sleep_until(*timer_, at);
-    timer_->async_wait([this, client = client_.shared_from_this()](error_code ec) {
-        armed_ = false;
-        if (!ec) {
-            start_keep_alives();
-        }
-    });
-    armed_ = true;
-}
-
-void holds::start_keep_alives() {
-    auto const now = lease_clock::now();
-    // They stand in the order of their times: the young ones are the last.
-    auto const since = [](hold const& each) {
-        return each.current() ? each.current()->since() : time_point::min();
-    };
-    auto first = holds_.end();
-    while (first != holds_.begin() && since(*std::prev(first)) > kept_until_) {
-        --first;
-    }
-    for (; first != holds_.end(); ++first) {
-        auto const current = first->current();
-        if (!current) {
-            continue;
-        }
-        if (current->since() + young / 2 > now) {
-            keep_alive_later(current->since() + young);
-            return;
-        }
-        try {
-            current->start_keep_alive();
-            if (current->deadline() < first->fsm().confirmed().until) {
-                ends_.watch(current);
-            }
-        } catch (...) {
-            keep_alive_later(now + young);
-            throw;
-        }
-        kept_until_ = current->since();
-    }
 }
 
 // A waiter may follow, whether the lease was released or not.
@@ -329,7 +291,7 @@ void holds::on_tenure_over(tenure& of) {
     if (client_.hands_over(*held->on()) && held->current().get() == &of &&
         successors_->next_terms(*held->on())) {
         auto const now = lease_clock::now();
-        end_tenure(*held, now);
+        end_tenure(*held, of, now);
         settle(*held, {}, false, now);
     }
 }
@@ -358,20 +320,21 @@ void holds::stop() {
     auto const now = lease_clock::now();
     while (!holds_.empty()) {
         auto const held = holds_.front().shared_from_this();
-        auto const current = held->current();
         auto terms = release_fsm::terms{
             held->fsm().confirmed().until,
             request_timeout_for(client_.settings(), min_lease),
             false,
             true,
         };
-        if (current) {
+        while (auto const current = held->current()) {
             current->on_client_stopped();
+            auto const until = terms.until;
             terms = release_fsm::terms::of_withdrawal(current->terms(), now);
             if (current->terms().learned) {
                 terms.until = now + client_.settings().lease;
             }
-            end_tenure(*held, now);
+            terms.until = std::max(terms.until, until);
+            end_tenure(*held, *current, now);
         }
         forget(*held);
         releases_.add({.on = held->on(), .id = held->id(), .terms = terms}, now);
@@ -382,11 +345,14 @@ void holds::on_context_gone() noexcept {
     while (!holds_.empty()) {
         auto const held = holds_.front().shared_from_this();
         holds_.pop_front();
-        if (auto const last = held->on_vacated()) {
+        while (auto const current = held->current()) {
+            auto const last = held->on_vacated(*current);
             last->drop_executors();
             last->drop_watchers();
         }
     }
+    shared_.clear();
+    young_sharers_.clear();
     owners_.clear();
     timer_.reset();
     ends_.clear();

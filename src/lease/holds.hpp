@@ -3,6 +3,7 @@
 
 #include "core/hold_fsm.hpp"
 #include "core/lease_fsm.hpp"
+#include "core/sharing.hpp"
 #include "lease/hold.hpp"
 #include "lease/keep_alives.hpp"
 #include "lease/owner_table.hpp"
@@ -18,10 +19,14 @@
 #include <boost/intrusive/list.hpp>
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 
 namespace holdfast::detail {
+
+class shared_hold;
 
 /// What a client holds: the grants that were not given back yet, who looks after them, who may
 /// re-enter, and the releases on their way. Used on the client's strand; it is a part of the
@@ -45,11 +50,18 @@ public:
         lease_fsm::grant times;
         /// As the server knows it; zero: not known.
         nanos usual_hold{0};
+        /// Where several holders may have it.
+        std::optional<sharing> shared = {};
     };
     [[nodiscard]] lease add(grant const& granted, holder const& to);
     /// A hold whose last tenure is over goes to another holder of this client, without a word to
     /// the server.
     [[nodiscard]] lease pass_on(hold& of, holder const& to, time_point now);
+    /// A further holder has the newest hold of this lock, beside those who have it already. Empty
+    /// if the server has to be asked. `waited`: since before it was granted.
+    [[nodiscard]] lease share(target const& on, holder const& to, bool waited, time_point now);
+    /// Nobody else may have it from now on.
+    void stop_sharing(target const& on) noexcept;
     /// The holder of a tenure gives it back. `was_lost`: the lease was lost before.
     void give_back(
         std::shared_ptr<tenure> of,
@@ -59,13 +71,24 @@ public:
     /// Asks the server ahead of time for what the next holders will need.
     void refill_ahead(hold& of, time_point now);
     /// Whether this client holds the lock. Looks at each hold.
-    [[nodiscard]] bool any_of(target const& on) const noexcept;
+    [[nodiscard]] bool any_of(target const& on) const noexcept { return any_of(target_key{on}); }
+    [[nodiscard]] bool any_of(target_key const& on) const noexcept;
     /// Whether this holder id has it. Looks at each hold.
     [[nodiscard]] bool has(target const& on, holder_id const& id) const noexcept;
     [[nodiscard]] bool empty() const noexcept { return holds_.empty(); }
     /// The tenure of this owner, which may be over already.
-    [[nodiscard]] tenure* of_owner(target const& on, std::optional<owner> const& who) const;
+    [[nodiscard]] tenure* of_owner(target const& on, std::optional<owner> const& who) const {
+        return of_owner(target_key{on}, who);
+    }
+    [[nodiscard]] tenure* of_owner(target_key const& on, std::optional<owner> const& who) const;
 
+    /// The server says so. Its holder may be stuck, and not learn of it for long; those that wait
+    /// behind it do.
+    void on_not_ours(hold const& of) {
+        if (successors_) {
+            successors_->on_lost(of);
+        }
+    }
     void on_connected();
     void on_disconnected();
     /// Every lease is lost, and is released.
@@ -92,13 +115,27 @@ private:
         std::shared_ptr<pending_handler<error_code>> caller;
     };
 
+    // Most leases are released sooner than this. It is a small part of the shortest lease: a lease
+    // that is older is looked after long before anything has to be done about it.
+    static constexpr millis young{20};
+
+    [[nodiscard]] static lease_fsm::grant times_within(
+        hold_fsm::confirmation const& by,
+        lease_terms const& terms,
+        time_point now
+    );
+    [[nodiscard]] std::shared_ptr<hold> make_hold(grant const& of);
+    void list_shared(hold& of);
+    void unlist_shared(hold const& of) noexcept;
+    void drop_lost_sharers(hold& of, time_point now) noexcept;
     [[nodiscard]] lease begin_tenure(
         hold& over,
         fencing_token token,
         lease_fsm::grant const& times,
         holder const& to
     );
-    void end_tenure(hold& of, time_point now) noexcept;
+    void end_tenure(hold& of, tenure const& which, time_point now) noexcept;
+    void end_current(hold& of, time_point now) noexcept;
     void settle(hold& of, parting left, bool asked, time_point now);
     void refill(hold& of, request_reason why);
     void release(hold& of, parting left, bool wanted, time_point now);
@@ -110,6 +147,7 @@ private:
     void forget(hold& of) noexcept;
     void keep_alive_later(time_point at);
     void start_keep_alives();
+    void start_keep_alives_of_sharers(time_point now);
     void on_tenure_over(tenure& of);
 
     client_context& client_;
@@ -124,6 +162,10 @@ private:
     // The holds up to this time are looked after.
     time_point kept_until_ = time_point::min();
     tenure_ends ends_;
+    // The newest of each lock. The names in the keys are those of the holds' targets.
+    std::unordered_map<target_key, shared_hold*, target_key_hash> shared_;
+    // In the order of their times. Most are over before they have to be looked after.
+    std::deque<std::weak_ptr<tenure>> young_sharers_;
 };
 
 }  // namespace holdfast::detail

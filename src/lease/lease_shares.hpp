@@ -62,6 +62,9 @@ public:
     );
     /// The one that the tenure begins with.
     [[nodiscard]] shared_share first() noexcept { return pointer_to(first_); }
+    [[nodiscard]] bool is_first(lease_share const& share) const noexcept {
+        return &share == &first_;
+    }
 
     // Under the tenure's mutex.
     [[nodiscard]] bool empty() const noexcept { return shares_.empty(); }

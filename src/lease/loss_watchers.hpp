@@ -25,8 +25,8 @@ public:
     };
     using list = std::list<watcher>;
 
-    /// For a watcher that is to be added.
-    [[nodiscard]] std::uint64_t next_number() noexcept { return next_number_++; }
+    /// For a watcher that is to be added; never zero.
+    [[nodiscard]] std::uint64_t next_number() noexcept { return ++last_number_; }
     void add(watcher&& added) { watchers_.push_back(std::move(added)); }
     [[nodiscard]] bool any_of(lease_share const& of) const noexcept;
     [[nodiscard]] list take_all() noexcept { return std::exchange(watchers_, {}); }
@@ -44,7 +44,7 @@ private:
     [[nodiscard]] list take_if(Wanted wanted) noexcept;
 
     list watchers_;
-    std::uint64_t next_number_ = 0;
+    std::uint64_t last_number_ = 0;
 };
 
 }  // namespace holdfast::detail

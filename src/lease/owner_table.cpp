@@ -30,8 +30,8 @@ void owner_table::on_forgotten(target const& on, tenure const& of) noexcept {
     owners_.erase(who);
 }
 
-tenure* owner_table::find(target const& on, owner const& who) const {
-    auto const at = tenures_.find({target_key{on}, who});
+tenure* owner_table::find(target_key const& on, owner const& who) const {
+    auto const at = tenures_.find({on, who});
     return at == tenures_.end() ? nullptr : at->second;
 }
 

@@ -36,7 +36,7 @@ public:
     void on_granted(target const& on, std::optional<owner> const& who, tenure& granted);
     void on_forgotten(target const& on, tenure const& of) noexcept;
     /// What the owner has, or nothing. It may be over already.
-    [[nodiscard]] tenure* find(target const& on, owner const& who) const;
+    [[nodiscard]] tenure* find(target_key const& on, owner const& who) const;
     void clear() noexcept;
 
 private:

@@ -144,41 +144,62 @@ void renewals::send(std::size_t count) {
     }
 }
 
-void renewals::send_together(std::span<std::shared_ptr<tenure> const> batch) {
+void renewals::add(batch& to, std::vector<primitive::member>& locks, hold::request request) {
+    auto const& over = request.asking->over();
+    auto number = locks.size();
+    if (over.shared()) {
+        auto const same =
+            std::find_if(to.requests.begin(), to.requests.end(), [&](auto const& each) {
+                return &each.asking->over() == &over;
+            });
+        if (same != to.requests.end()) {
+            number = to.numbers[static_cast<std::size_t>(same - to.requests.begin())];
+        }
+    }
+    auto const lease = request.terms.lease;
+    to.requests.push_back(std::move(request));
+    to.numbers.push_back(number);
+    if (number < locks.size()) {
+        locks[number].lease = std::max(locks[number].lease, lease);
+    } else {
+        locks.push_back({over.on().get(), over.id(), lease});
+    }
+}
+
+void renewals::send_together(std::span<std::shared_ptr<tenure> const> due) {
     try {
-        auto const sent = std::make_shared<std::vector<hold::request>>();
-        sent->reserve(batch.size());
+        auto const sent = std::make_shared<batch>();
+        sent->requests.reserve(due.size());
+        sent->numbers.reserve(due.size());
         std::vector<primitive::member> what;
-        what.reserve(batch.size());
+        what.reserve(due.size());
         auto timeout = nanos::max();
         auto const sent_at = lease_clock::now();
-        for (auto const& one : batch) {
-            auto const& over = one->over();
-            if (over.may_renew(*one, sent_at)) {
-                auto const& request = sent->emplace_back(hold::request::of(one, sent_at));
-                what.push_back({over.on().get(), over.id(), request.terms.lease});
-                timeout = std::min(timeout, request.terms.request_timeout);
+        for (auto const& one : due) {
+            if (one->over().may_renew(*one, sent_at)) {
+                add(*sent, what, hold::request::of(one, sent_at));
+                timeout = std::min(timeout, sent->requests.back().terms.request_timeout);
             }
         }
-        if (sent->size() < 2) {
-            for_each_apart(*sent, [](auto const& one) { renew_alone(one.asking); });
+        if (sent->requests.size() < 2) {
+            for_each_apart(sent->requests, [](auto const& one) { renew_alone(one.asking); });
             return;
         }
         client_.exec(
-            sent->front().asking->over().on()->speaks->renew_many(what, timeout),
+            sent->requests.front().asking->over().on()->speaks->renew_many(what, timeout),
             [sent](exec_result result) { on_answer(*sent, result); }
         );
     } catch (std::exception const&) {
         // Out of memory: they are tried again.
-        for_each_apart(batch, [](auto const& one) { one->on_renewal_failed(); });
+        for_each_apart(due, [](auto const& one) { one->on_renewal_failed(); });
     }
 }
 
 // Some of the tenures may be over by now, and others may have begun.
-void renewals::on_answer(std::vector<hold::request> const& batch, exec_result const& result) {
-    std::size_t number = 0;
-    for_each_apart(batch, [&](auto const& one) {
-        auto const which = number++;
+void renewals::on_answer(batch const& sent, exec_result const& result) {
+    auto number = sent.numbers.begin();
+    for_each_apart(sent.requests, [&](auto const& one) {
+        auto const which = *number++;
         auto& over = one.asking->over();
         if (result.status == exec_status::replied) {
             if (auto const lost = over.on()->speaks->read_renew_many(result.reply, which)) {

@@ -3,6 +3,7 @@
 
 #include "core/lease_terms.hpp"
 #include "lease/hold.hpp"
+#include "protocol/primitive.hpp"
 #include "runtime/client_context.hpp"
 
 #include <cstddef>
@@ -45,8 +46,14 @@ private:
     void on_handed_in();
     void wait();
     void send(std::size_t count);
-    void send_together(std::span<std::shared_ptr<tenure> const> batch);
-    static void on_answer(std::vector<hold::request> const& batch, exec_result const& result);
+    void send_together(std::span<std::shared_ptr<tenure> const> due);
+    // Tenures that share a hold are renewed as one lock: each has the number of its lock.
+    struct batch {
+        std::vector<hold::request> requests;
+        std::vector<std::size_t> numbers;
+    };
+    static void add(batch& to, std::vector<primitive::member>& locks, hold::request request);
+    static void on_answer(batch const& sent, exec_result const& result);
 
     client_context& client_;
     std::optional<timer> timer_;

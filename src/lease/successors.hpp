@@ -33,6 +33,8 @@ public:
     virtual void on_held(hold& of) noexcept = 0;
     /// This client does not hold it any more.
     virtual void on_gone(target const& on) = 0;
+    /// This client lost it. Nobody says whether another has it.
+    virtual void on_lost(hold const& of) = 0;
 
 protected:
     ~successors() = default;

@@ -196,6 +196,7 @@ void tenure::on_renewed(lease_fsm::renewal const& what) {
 
 void tenure::on_not_ours(loss_reason reason) {
     note([&](lease_fsm& fsm, time_point now) { fsm.on_not_ours(reason, now); });
+    all_.on_not_ours(*hold_);
 }
 
 void tenure::on_renewal_failed() {
@@ -347,30 +348,20 @@ void tenure::on_released(loss_reason lost) {
     }
 }
 
-void tenure::wait_lost(std::shared_ptr<lease_share> const& asking, loss_handler handler) {
+std::uint64_t tenure::wait_lost(std::shared_ptr<lease_share> const& asking, loss_handler handler) {
     if (hold_->client().gone()) {
-        return;
+        return 0;
     }
-    // The loss is told from the holder's executor: the client's may be stuck.
     shares_.start_keep_alive(asking);
-    asio::any_io_executor relay;
-    {
-        std::lock_guard const guard{mutex_};
-        relay =
-            asking->holder_executor ? asking->holder_executor.get() : hold_->client().executor();
-    }
-    pending_handler<error_code, loss_reason> waiting{std::move(handler), relay};
+    pending_handler<error_code, loss_reason> waiting{std::move(handler), told_on(*asking)};
     std::unique_lock guard{mutex_};
     auto const now = asking->released ? lease_state::empty : look();
     if (!is_alive(now)) {
-        auto const reason = fsm_.loss();
+        bool const lost = now == lease_state::lost;
+        auto const reason = lost ? fsm_.loss() : loss_reason::none;
         guard.unlock();
-        if (now == lease_state::lost) {
-            waiting.complete({}, reason);
-        } else {
-            waiting.complete(errc::not_held, loss_reason::none);
-        }
-        return;
+        waiting.complete(lost ? error_code{} : errc::not_held, reason);
+        return 0;
     }
     auto const number = watchers_.next_number();
     waiting.on_cancel([self = weak_from_this(), number](asio::cancellation_type type) {
@@ -380,6 +371,7 @@ void tenure::wait_lost(std::shared_ptr<lease_share> const& asking, loss_handler 
         }
     });
     watchers_.add({asking.get(), number, std::move(waiting)});
+    return number;
 }
 
 void tenure::cancel_watch(std::uint64_t number) {
@@ -391,10 +383,13 @@ void tenure::cancel_watch(std::uint64_t number) {
     loss_watchers::tell(cancelled, asio::error::operation_aborted, loss_reason::none);
 }
 
-void tenure::drop_watchers() noexcept {
-    loss_watchers::list dropped;
-    std::lock_guard const guard{mutex_};
-    dropped = watchers_.take_all();
+void tenure::limit(lease_share const& asking, lease_terms const& as) {
+    note([&](lease_fsm& fsm, time_point now) {
+        if (shares_.is_first(asking)) {
+            fsm.on_new_limits(as, now);
+        }
+    });
+    shares_.wake_renewing();
 }
 
 }  // namespace holdfast::detail

@@ -52,7 +52,18 @@ public:
     [[nodiscard]] fencing_token token() const noexcept { return token_; }
     void renew(std::shared_ptr<lease_share> asking, plain_handler handler);
     void release(std::shared_ptr<lease_share> const& asking, plain_handler handler);
-    void wait_lost(std::shared_ptr<lease_share> const& asking, loss_handler handler);
+    /// @returns what to cancel it with.
+    std::uint64_t wait_lost(std::shared_ptr<lease_share> const& asking, loss_handler handler);
+    /// Nothing happens if it is over, or `number` is zero.
+    void cancel_watch(std::uint64_t number);
+    /// Where this lease's holder is told of a loss: the client's executor may be stuck.
+    [[nodiscard]] asio::any_io_executor told_on(lease_share const& asking) const {
+        std::lock_guard const guard{mutex_};
+        return asking.holder_executor ? asking.holder_executor.get() : hold_->client().executor();
+    }
+    /// It is limited as these terms say, as if it had been granted now. Nothing happens if the
+    /// lease joined a grant that was there.
+    void limit(lease_share const& asking, lease_terms const& as);
     /// The lease was dropped without a release.
     void abandon(lease_share& dropped) noexcept;
     /// Has the oldest lease looked after on its holder's executor: renewed, and told in time of a
@@ -73,7 +84,11 @@ public:
     /// Nothing will run on the executors any more, and they may be destroyed at any time.
     void drop_executors() noexcept { shares_.stop_keeping(); }
     /// The client's context is being destroyed.
-    void drop_watchers() noexcept;
+    void drop_watchers() noexcept {
+        loss_watchers::list dropped;
+        std::lock_guard const guard{mutex_};
+        dropped = watchers_.take_all();
+    }
 
 private:
     friend struct lease_share;
@@ -98,7 +113,6 @@ private:
     void on_executor_gone(lease_share& share) noexcept;
     parting begin_release(lease_share& leaving, bool& was_lost);
     void give_back(bool was_lost, std::shared_ptr<pending_handler<error_code>> caller);
-    void cancel_watch(std::uint64_t number);
     [[nodiscard]] std::mutex& mutex() const noexcept { return mutex_; }
     // Under the mutex.
     [[nodiscard]] lease_state look(time_point now = lease_clock::now()) const noexcept;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <iterator>
 
 namespace holdfast::memory {
 
@@ -255,7 +256,17 @@ std::vector<std::string> redis_model::keys(int database) const {
 std::vector<std::string> redis_model::lock_keys(int database) const {
     auto names = keys(database);
     std::erase_if(names, [](auto const& name) {
-        return name.starts_with("redisson_lock_token:") || name.starts_with("holdfast_hold:");
+        constexpr std::string_view outlive[] = {
+            "redisson_lock_token:",
+            "holdfast_hold:",
+            "holdfast_read_hold:",
+            "holdfast_write_hold:",
+            "holdfast_semaphore_token:",
+            "holdfast_semaphore_hold:",
+        };
+        return std::any_of(std::begin(outlive), std::end(outlive), [&](std::string_view one) {
+            return name.starts_with(one);
+        });
     });
     return names;
 }

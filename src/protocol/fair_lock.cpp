@@ -2,6 +2,7 @@
 
 #include "protocol/hash_lock.hpp"
 #include "protocol/scripts.hpp"
+#include "protocol/words.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -31,18 +32,7 @@ public:
     }
 
     [[nodiscard]] attempt_reply read_acquire(script_reply const& reply) const override {
-        auto read = read_grant(reply);
-        if (reply.integer(0, -1) != busy) {
-            return read;
-        }
-        read.what = attempt_reply::kind::busy;
-        read.remaining = millis{std::max<std::int64_t>(reply.integer(1), 0)};
-        read.endless = reply.integer(2) == 1;
-        read.place = place_in(reply, 3);
-        if (read.endless && !reply.rest(7).empty()) {
-            read.orphan = {std::string{reply.rest(7)}, std::string{reply.text(6)}};
-        }
-        return read;
+        return read_kept(reply);
     }
 
     [[nodiscard]] call release(parting const& what) const override {
@@ -55,7 +45,7 @@ public:
             .arg(what.window > millis{0} ? "1" : "0")
             .arg(what.patience.count());
         if (what.held.count > 0) {
-            sent.arg(std::int64_t{what.held.count}).arg(micros_of(what.held.mean));
+            sent.arg(std::int64_t{what.held.count}).arg(whole_micros(what.held.mean));
         }
         return sent;
     }

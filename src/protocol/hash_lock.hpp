@@ -17,42 +17,31 @@ namespace holdfast::detail {
 /// What the locks have in common that are a hash with the holder as its only field.
 class hash_lock : public primitive {
 public:
-    [[nodiscard]] call renew(renewal const& what) const final;
+    [[nodiscard]] call renew(renewal const& what) const override;
     [[nodiscard]] renew_reply read_renew(script_reply const& reply) const final;
     [[nodiscard]] call renew_many(std::span<member const> all, std::chrono::nanoseconds timeout)
-        const final;
+        const override;
     [[nodiscard]] std::optional<loss_reason> read_renew_many(
         script_reply const& reply,
         std::size_t number
     ) const final;
     [[nodiscard]] release_reply read_release(script_reply const& reply) const final;
-    [[nodiscard]] lock_reading read_inspect(script_reply const& reply) const final;
+    [[nodiscard]] lock_reading read_inspect(script_reply const& reply) const override;
     [[nodiscard]] force_release_reply read_force_release(script_reply const& reply) const final;
 
 protected:
     ~hash_lock() = default;
 
-    /// What a refused attempt answers first.
-    static constexpr std::int64_t busy = 0;
-
-    /// A grant, or that the key holds something else; what a refusal says is the kind's own.
-    [[nodiscard]] static attempt_reply read_grant(script_reply const& reply);
-    [[nodiscard]] static std::optional<queue_place> place_in(
-        script_reply const& reply,
-        std::size_t at
-    );
     /// A key beside the token counter, in the lock's slot.
     [[nodiscard]] static std::string sibling_of_counter(
         target const& on,
         std::string_view beginning
     );
+    /// What is said first: until when the lock is had, the token, and how many wait.
+    [[nodiscard]] static lock_reading read_state(script_reply const& reply);
     /// Where it is kept how long the lock is usually held. It is made when it is needed: most locks
     /// never do.
     [[nodiscard]] static std::string usual_hold_key(target const& on);
-    [[nodiscard]] static std::int64_t micros_of(std::chrono::nanoseconds length);
-    [[nodiscard]] static std::int64_t signed_of(std::uint64_t number) {
-        return static_cast<std::int64_t>(number);
-    }
 };
 
 }  // namespace holdfast::detail

@@ -2,6 +2,7 @@
 
 #include "protocol/hash_lock.hpp"
 #include "protocol/scripts.hpp"
+#include "protocol/words.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +12,7 @@ namespace holdfast::detail {
 
 namespace {
 
-// What the release script takes for granted.
+// What the scripts take for granted.
 constexpr std::chrono::milliseconds usual_counter_ttl = std::chrono::days{30};
 
 // No entry without a window.
@@ -36,12 +37,12 @@ public:
         if (what.learned) {
             sent.key(usual_hold_key(what.on));
         }
-        sent.arg(what.lease.count())
-            .arg(what.id.view())
-            .arg(what.counter_ttl.count())
-            .arg(signed_of(what.floor.value));
-        if (!what.hand_over || what.tokens != 1 || what.window > millis{0} || what.learned) {
-            sent.arg(std::int64_t{what.tokens})
+        sent.arg(what.lease.count()).arg(what.id.view()).arg(signed_of(what.floor.value));
+        bool const usual = what.hand_over && what.tokens == 1 && what.window == millis{0} &&
+                           what.counter_ttl == usual_counter_ttl && !what.learned;
+        if (!usual) {
+            sent.arg(what.counter_ttl.count())
+                .arg(std::int64_t{what.tokens})
                 .arg(what.hand_over ? std::max<std::int64_t>(what.window.count(), 1) : 0)
                 .arg(signed_of(what.score));
         }
@@ -70,7 +71,7 @@ public:
 
     [[nodiscard]] attempt_reply read_acquire(script_reply const& reply) const override {
         auto read = read_grant(reply);
-        if (reply.integer(0, -1) != busy) {
+        if (reply.integer(0, -1) != busy_word) {
             return read;
         }
         read.what = attempt_reply::kind::busy;
@@ -106,7 +107,7 @@ public:
                 .arg(what.others ? std::to_string(*what.others) : std::string{});
         }
         if (what.held.count > 0) {
-            sent.arg(std::int64_t{what.held.count}).arg(micros_of(what.held.mean));
+            sent.arg(std::int64_t{what.held.count}).arg(whole_micros(what.held.mean));
         }
         return sent;
     }

@@ -19,6 +19,7 @@
 
 namespace holdfast::detail {
 
+enum class target_kind : std::uint8_t;
 struct target;
 
 /// A client's entry in the server's queue of a lock.
@@ -28,7 +29,7 @@ struct queue_place {
     std::uint64_t score = 0;
     /// The server's time in microseconds when it answered.
     std::uint64_t server_time = 0;
-    /// How many were before it then.
+    /// How many were before it then; after a release, 0 if it is known to be the first, else 1.
     std::uint64_t ahead = 0;
 };
 
@@ -50,6 +51,8 @@ struct attempt_reply {
         busy,
         /// The key holds something that is not of this kind.
         corrupt,
+        /// It can never have so much: a semaphore has fewer permits.
+        too_much,
     };
     kind what = kind::corrupt;
     /// Of a grant: the first of those that were asked for.
@@ -67,6 +70,8 @@ struct attempt_reply {
     learned_lease learned;
     /// Of a refusal: if the lock has no end, and one holder.
     std::optional<detail::orphan> orphan = {};
+    /// Of a grant that several may have: somebody waits until they have gone.
+    bool others_wait = false;
 };
 
 /// What the server said to a renewal.
@@ -93,6 +98,8 @@ struct release_reply {
     std::optional<queue_place> place;
     /// The lock went to a client that waited for it.
     bool handed_over = false;
+    /// That client has so long to claim it.
+    std::chrono::milliseconds window{0};
 };
 
 /// What `inspect` found.
@@ -106,6 +113,8 @@ struct lock_reading {
     std::uint64_t last_token = 0;
     /// Those in the server's queue.
     std::uint64_t waiting = 0;
+    /// Of a read/write lock: those who have it for reading.
+    std::uint64_t readers = 0;
 };
 
 /// What `force_release` did.
@@ -144,6 +153,11 @@ public:
     }
     [[nodiscard]] bool queues_each() const noexcept { return queues() == places::kept_by_each; }
 
+    /// Where places are kept: whose turn it is is said on a channel of its own,
+    /// `target::waiters()`. A message is the holder id, or `-` where it is nobody's, and 1 if one
+    /// on `target::channel()` that comes next says the same, else 0.
+    [[nodiscard]] virtual bool names_turns() const noexcept { return false; }
+
     /// What a grant is.
     enum class grants : std::uint8_t {
         /// A lease: nobody else has one meanwhile.
@@ -161,6 +175,21 @@ public:
     }
     /// A grant takes something from others: an attempt that is given up gives it back.
     [[nodiscard]] bool takes() const noexcept { return gives() != grants::passes_of_all; }
+
+    /// Several holders of one client may have one hold on the server. Only where a grant is shared.
+    [[nodiscard]] virtual bool shares_holds() const noexcept { return false; }
+
+    /// The kind of the other side of the same lock, if it has two. What waits on one side is told
+    /// on the same channel as what waits on the other. An owner that has the other side is granted
+    /// a shared one beside it; for an exclusive one it would wait for itself.
+    [[nodiscard]] virtual std::optional<target_kind> other_side() const noexcept {
+        return std::nullopt;
+    }
+
+    /// Each hold is renewed after so long at the latest, however long its lease is.
+    [[nodiscard]] virtual std::chrono::nanoseconds renewed_within() const noexcept {
+        return std::chrono::nanoseconds::max();
+    }
 
     /// Where each waiter has a place: the channel on which one who waits with this holder id is
     /// told that the lock is free.
@@ -205,8 +234,10 @@ public:
         /// The place it had before; zero: none.
         std::uint64_t score = 0;
         std::optional<learning> learned = {};
-        /// Where each waiter has a place of its own: how long one may keep silent.
+        /// Where places are kept by asking again: how long a waiter may be silent.
         millis patience{0};
+        /// Its owner has the other side of the lock with this holder id.
+        holder_id const* beside = nullptr;
     };
 
     [[nodiscard]] virtual call acquire(attempt const& what) const = 0;
@@ -270,7 +301,7 @@ public:
         std::optional<std::uint8_t> others = {};
         /// Tenures with learned leases that have ended since it was last told.
         usual_hold::report held = {};
-        /// Where each waiter has a place of its own: how long one may keep silent.
+        /// Where places are kept by asking again: how long a waiter may be silent.
         millis patience{0};
     };
 

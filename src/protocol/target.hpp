@@ -33,6 +33,7 @@ struct target {
     /// Of the name: it is looked up several times in each operation.
     std::size_t hash = 0;
     /// Of a semaphore: how many a grant takes. Those who want so many wait in a queue of their own.
+    /// Zero: so many cannot be had.
     std::uint32_t permits = 1;
 
     [[nodiscard]] bool valid() const noexcept { return !lock.empty(); }
@@ -45,7 +46,8 @@ struct target {
     /// The key of those that wait, in order.
     [[nodiscard]] std::string_view queue() const noexcept { return part(2); }
     /// What else belongs to the queue. Of a lock, a channel: whoever listens to the lock's channel
-    /// and queues listens to this one, too. Of a fair lock, a key: the deadlines of the waiters.
+    /// and queues listens to this one, too. Of a fair lock, a key: the deadlines of the waiters. Of
+    /// what keeps the places of its waiters, the channel on which it is said whose turn it is.
     [[nodiscard]] std::string_view waiters() const noexcept { return part(3); }
 
     /// They all stand in one text: a target costs few allocations.
@@ -81,8 +83,10 @@ struct target_key {
     std::size_t hash;
     std::uint32_t permits;
 
-    explicit target_key(target const& of) noexcept
-        : kind{of.kind},
+    explicit target_key(target const& of) noexcept : target_key{of, of.kind} {}
+    /// Of another kind, with the same name.
+    target_key(target const& of, target_kind which) noexcept
+        : kind{which},
           name{of.lock},
           hash{of.hash},
           permits{of.permits} {}

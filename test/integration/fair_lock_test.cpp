@@ -8,6 +8,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
+#include <algorithm>
 #include <deque>
 #include <numeric>
 #include <string>
@@ -247,6 +248,45 @@ BOOST_AUTO_TEST_CASE(a_waiter_keeps_its_turn_behind_those_that_take_from_its_dea
         BOOST_TEST(deadline > now.count());
         co_await lease.release();
         BOOST_TEST(co_await co_eventually(5s, [&] { return served.size() == 1; }));
+    });
+}
+
+// A process that is killed leaves them. Redisson's own waiters do not renew them.
+BOOST_AUTO_TEST_CASE(the_queues_keys_outlive_our_waiters_by_a_minute_and_last_a_day_for_others) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
+        holdfast::client client{executor, with_patience(server, 60s)};
+        auto probe = server.probe();
+        auto const longest_life = [&] {
+            auto const life = [&](auto const& key) { return probe.cmd("PTTL", key).as_integer(); };
+            return std::max(life(queue), life(deadlines));
+        };
+        auto lease = co_await client.fair_lock("L").acquire();
+        std::vector<int> served;
+        asio::co_spawn(executor, take_in_turn(client.fair_lock("L"), 1, served), asio::detached);
+        BOOST_TEST(co_await co_eventually(5s, [&] { return queued(probe, 1); }));
+        co_await sleep_for(100ms);  // for the attempt after the subscription
+        BOOST_TEST(longest_life() > 60'000);
+        BOOST_TEST(longest_life() <= 120'000);
+        // Ours has the lock before it looks again.
+        queue_from_java(probe, java_thread, 5min);
+        co_await lease.release();
+        BOOST_TEST(co_await co_eventually(5s, [&] { return served.size() == 1; }));
+        BOOST_TEST(longest_life() > 80'000'000);
+
+        // Ours gives up before it looks again.
+        probe.cmd("DEL", queue, deadlines, trust);
+        lease = co_await client.fair_lock("L").acquire();
+        asio::cancellation_signal cancel;
+        client.fair_lock("L").acquire(
+            asio::bind_cancellation_slot(cancel.slot(), [](error_code, holdfast::lease) {})
+        );
+        BOOST_TEST(co_await co_eventually(5s, [&] { return queued(probe, 1); }));
+        co_await sleep_for(100ms);
+        queue_from_java(probe, java_thread, 5min);
+        cancel.emit(asio::cancellation_type::terminal);
+        BOOST_TEST(co_await co_eventually(5s, [&] { return queued(probe, 1); }));
+        BOOST_TEST(longest_life() > 80'000'000);
+        co_await lease.release();
     });
 }
 

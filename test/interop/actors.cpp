@@ -167,6 +167,14 @@ std::unique_ptr<lock_actor> our_fair_lock_actor(client& by, std::string const& n
     return std::make_unique<our_actor<fair_lock>>(by.fair_lock(name));
 }
 
+std::unique_ptr<lock_actor> our_read_lock_actor(client& by, std::string const& name) {
+    return std::make_unique<our_actor<read_lock>>(by.read_write_lock(name).read());
+}
+
+std::unique_ptr<lock_actor> our_write_lock_actor(client& by, std::string const& name) {
+    return std::make_unique<our_actor<write_lock>>(by.read_write_lock(name).write());
+}
+
 std::unique_ptr<lock_actor> java_lock_actor(
     java_peer& by,
     std::string const& primitive,

@@ -60,6 +60,8 @@ public:
 
 std::unique_ptr<lock_actor> our_lock_actor(client& by, std::string const& name);
 std::unique_ptr<lock_actor> our_fair_lock_actor(client& by, std::string const& name);
+std::unique_ptr<lock_actor> our_read_lock_actor(client& by, std::string const& name);
+std::unique_ptr<lock_actor> our_write_lock_actor(client& by, std::string const& name);
 
 /// `primitive` is the prefix of the peer's commands.
 std::unique_ptr<lock_actor> java_lock_actor(

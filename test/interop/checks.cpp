@@ -21,8 +21,17 @@ lock_actor& situation::actor(party of, std::string const& name) {
     return *actors.back();
 }
 
+namespace {
+
+std::string channel_of(primitive const& kind, std::string const& lock) {
+    bool const has_tag = lock.find('{') != std::string::npos;
+    return kind.channel + ":" + (has_tag ? lock : "{" + lock + "}");
+}
+
+}  // namespace
+
 task situation::until_parked(std::string const& name) {
-    auto const channel = channel_of(name);
+    auto const channel = channel_of(kind, name);
     // A waiter for a fair lock has a channel of his own.
     auto const listens = [&] {
         return kind.is_fair ? !probe.pubsub_channels(channel + ":*").empty()
@@ -38,7 +47,7 @@ lock_actor& situation::usual_actor(party of) {
 }
 
 task situation::until_queued(std::size_t count) {
-    auto const channel = channel_of(key) + ":";
+    auto const channel = channel_of(kind, key) + ":";
     auto const all_listen = [&] {
         auto const waiters = queue_of(probe, key);
         return waiters.size() == count && std::ranges::all_of(waiters, [&](auto const& id) {
@@ -47,11 +56,6 @@ task situation::until_queued(std::size_t count) {
     };
     auto const what = "no " + std::to_string(count) + " wait in the queue";
     expect(co_await co_eventually(soon, all_listen), what);
-}
-
-std::string channel_of(std::string const& lock) {
-    bool const has_tag = lock.find('{') != std::string::npos;
-    return "redisson_lock__channel:" + (has_tag ? lock : "{" + lock + "}");
 }
 
 std::vector<std::string> queue_of(redis_probe& probe, std::string const& lock) {

@@ -131,9 +131,16 @@ struct primitive {
     std::string name;        // also the prefix of the peer's commands
     bool has_tokens = true;  // on both sides
     bool is_fair = false;
+    std::string holder_word{};  // what our holder process is told, so that it takes this kind
+    std::string channel = "redisson_lock__channel";
+    // A holder's field, after its id.
+    std::string field_end{};
+    // 3.23.5 is content to release what is gone.
+    bool content_if_gone = false;
     /// Not of what gives no leases: its checks have actors of their own.
     std::function<std::unique_ptr<lock_actor>(client&, std::string const&)> ours;
     std::function<std::unique_ptr<lock_actor>(java_peer&, std::string const&)> java;
+    std::function<asio::awaitable<lock_info>(client&, std::string const&)> inspect;
     std::vector<check> checks;
 };
 
@@ -143,14 +150,21 @@ primitive plain_lock_primitive();          // RLock
 primitive fair_lock_primitive();           // RFairLock
 primitive latch_primitive();               // RCountDownLatch
 primitive counting_semaphore_primitive();  // RSemaphore
+primitive permits_primitive();             // RPermitExpirableSemaphore
+// The sides of an RReadWriteLock; that of the readers has the checks of both together.
+primitive write_lock_primitive();
+primitive read_lock_primitive();
 
 inline std::vector<primitive> all_primitives() {
     return {
         lock_primitive(),
         plain_lock_primitive(),
         fair_lock_primitive(),
+        write_lock_primitive(),
+        read_lock_primitive(),
         latch_primitive(),
         counting_semaphore_primitive(),
+        permits_primitive(),
     };
 }
 
@@ -160,8 +174,7 @@ std::vector<check> lock_loss_checks();
 std::vector<check> lock_token_checks();
 std::vector<check> fair_order_checks();
 std::vector<check> fair_absence_checks();
-
-std::string channel_of(std::string const& lock);
+std::vector<check> reading_checks();
 
 /// The ids of those who wait for a fair lock, the next one first.
 std::vector<std::string> queue_of(redis_probe& probe, std::string const& lock);

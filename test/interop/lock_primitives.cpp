@@ -4,36 +4,45 @@ namespace holdfast::test {
 
 namespace {
 
-primitive lock_like(std::string name, bool has_tokens, bool is_fair = false) {
+template <class Lock>
+asio::awaitable<lock_info> look_at(Lock what) {
+    co_return co_await what.inspect(asio::use_awaitable);
+}
+
+asio::awaitable<lock_info> look_at_lock(client& by, std::string const& name) {
+    return look_at(by.lock(name));
+}
+
+asio::awaitable<lock_info> look_at_fair_lock(client& by, std::string const& name) {
+    return look_at(by.fair_lock(name));
+}
+
+asio::awaitable<lock_info> look_at_writer(client& by, std::string const& name) {
+    return look_at(by.read_write_lock(name).write());
+}
+
+auto java_actors(std::string const& name, bool has_tokens) {
+    return [name, has_tokens](java_peer& by, std::string const& key) {
+        return java_lock_actor(by, name, key, has_tokens);
+    };
+}
+
+void add(primitive& to, std::vector<check> const& more) {
+    to.checks.insert(to.checks.end(), more.begin(), more.end());
+}
+
+primitive lock_like(std::string const& name, bool has_tokens) {
     primitive made{
         .name = name,
         .has_tokens = has_tokens,
-        .is_fair = is_fair,
-        .ours = is_fair ? &our_fair_lock_actor : &our_lock_actor,
-        .java =
-            [name, has_tokens](java_peer& by, std::string const& key) {
-                return java_lock_actor(by, name, key, has_tokens);
-            },
+        .ours = &our_lock_actor,
+        .java = java_actors(name, has_tokens),
+        .inspect = &look_at_lock,
         .checks = lock_turn_checks(),
     };
-    auto add = [&made](std::vector<check> const& more) {
-        made.checks.insert(made.checks.end(), more.begin(), more.end());
-    };
-    add(lock_loss_checks());
+    add(made, lock_loss_checks());
     if (has_tokens) {
-        add(lock_token_checks());
-    }
-    if (is_fair) {
-        for (auto& one : made.checks) {
-            // 3.23.5 may tell its waiters to sleep until they are told, whenever the holder's lease
-            // ends.
-            if (one.name == "a_killed_holder_is_succeeded" ||
-                one.name == "a_lease_that_is_not_renewed_ends") {
-                one.who = begins::java;
-            }
-        }
-        add(fair_order_checks());
-        add(fair_absence_checks());
+        add(made, lock_token_checks());
     }
     return made;
 }
@@ -50,7 +59,45 @@ primitive plain_lock_primitive() {
 
 // Redisson's fair lock has no tokens.
 primitive fair_lock_primitive() {
-    return lock_like("fair_lock", false, true);
+    auto made = lock_like("fair_lock", false);
+    made.is_fair = true;
+    made.holder_word = "fair";
+    made.ours = &our_fair_lock_actor;
+    made.inspect = &look_at_fair_lock;
+    for (auto& one : made.checks) {
+        // 3.23.5 may tell its waiters to sleep until they are told, whenever the holder's lease
+        // ends.
+        if (one.name == "a_killed_holder_is_succeeded" ||
+            one.name == "a_lease_that_is_not_renewed_ends") {
+            one.who = begins::java;
+        }
+    }
+    add(made, fair_order_checks());
+    add(made, fair_absence_checks());
+    return made;
+}
+
+primitive write_lock_primitive() {
+    auto made = lock_like("write_lock", false);
+    made.holder_word = "write";
+    made.channel = "redisson_rwlock";
+    made.field_end = ":write";
+    made.content_if_gone = true;
+    made.ours = &our_write_lock_actor;
+    made.inspect = &look_at_writer;
+    return made;
+}
+
+primitive read_lock_primitive() {
+    return {
+        .name = "read_lock",
+        .has_tokens = false,
+        .holder_word = "read",
+        .channel = "redisson_rwlock",
+        .ours = &our_read_lock_actor,
+        .java = java_actors("read_lock", false),
+        .checks = reading_checks(),
+    };
 }
 
 }  // namespace holdfast::test

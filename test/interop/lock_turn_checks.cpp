@@ -157,12 +157,12 @@ task each_sees_the_others_holder(situation& in) {
     in.expect(seen.remaining <= long_lease, "the remaining time is too long");
     if (in.holds == party::java) {
         co_await holder.acquire(long_lease);
-        auto const watched = in.ours.lock(in.key);
-        auto const info = co_await watched.inspect();
+        auto const info = co_await in.kind.inspect(in.ours, in.key);
         in.expect(info.hold_count == 2, "the holds of a Java thread are not counted");
         bool const seen_token = info.last_token.value == token + 1 || !in.kind.has_tokens;
         in.expect(seen_token, "the token of a Java thread is not seen");
-        in.expect(in.probe.hgetall(in.key).contains(info.holder), "the holder is named wrongly");
+        auto const field = info.holder + in.kind.field_end;
+        in.expect(in.probe.hgetall(in.key).contains(field), "the holder is named wrongly");
         co_await holder.release();
     }
     co_await holder.release();

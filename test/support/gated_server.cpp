@@ -94,7 +94,8 @@ std::size_t gated_server::arrived(std::string_view script) const {
           &scripts::lock_renew,
           &scripts::lock_renew_many,
           &scripts::lock_inspect,
-          &scripts::lock_force_release}) {
+          &scripts::lock_force_release,
+          &scripts::multi_lock_acquire}) {
         if (known->name == script) {
             return proxy_.commands_with("EVALSHA " + std::string{known->sha1});
         }
@@ -129,6 +130,9 @@ task teach_scripts(redis_server& server, asio::any_io_executor executor) {
     static_cast<void>(co_await lock.inspect());
     co_await lease.release();
     static_cast<void>(co_await lock.force_release());
+    multi_lock const both{lock, teacher.lock("another")};
+    auto of_both = co_await both.acquire();
+    co_await of_both.release();
     co_await teacher.shutdown();
     server.probe().flushall();
 }

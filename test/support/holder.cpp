@@ -1,6 +1,7 @@
 // A process that holds a lock and says when its lease is lost. SIGSTOP, SIGCONT and SIGKILL come
 // from outside. With "learned" it has held the lock briefly before, several times. Any other word
-// is the lock's name, which is "a" without it; with "fair" after it, it is a fair lock.
+// is the lock's name, which is "a" without it; with "fair", "read" or "write" after it,
+// it is a fair lock, or has one side of a read/write lock.
 
 #include <holdfast.hpp>
 
@@ -81,20 +82,37 @@ asio::awaitable<void> hold(asio::io_context& context, std::string url, Make make
                                                : "released: " + released.message());
 }
 
+asio::awaitable<void> hold(
+    asio::io_context& context,
+    std::string url,
+    std::string name,
+    std::string kind
+) {
+    auto const make = [name](holdfast::client& of) { return of.lock(name); };
+    auto const make_fair = [name](holdfast::client& of) { return of.fair_lock(name); };
+    auto const make_read = [name](holdfast::client& of) { return of.read_write_lock(name).read(); };
+    auto const make_write = [name](holdfast::client& of) {
+        return of.read_write_lock(name).write();
+    };
+    return kind == "fair"    ? hold(context, url, make_fair)
+           : kind == "read"  ? hold(context, url, make_read)
+           : kind == "write" ? hold(context, url, make_write)
+                             : hold(context, url, make);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc < 2 || argc > 4 || (argc == 4 && std::string{"fair"} != argv[3])) {
-        std::fprintf(stderr, "usage: %s URL [learned | LOCK [fair]]\n", argv[0]);
+    std::string const word = argc > 2 ? argv[2] : "a";
+    std::string const kind = argc > 3 ? argv[3] : "";
+    bool const known = kind.empty() || kind == "fair" || kind == "read" || kind == "write";
+    if (argc < 2 || argc > 4 || !known) {
+        std::fprintf(stderr, "usage: %s URL [learned | LOCK [fair | read | write]]\n", argv[0]);
         return 2;
     }
     asio::io_context context;
-    std::string const word = argc > 2 ? argv[2] : "a";
-    auto const make = [&](holdfast::client& of) { return of.lock(word); };
-    auto const make_fair = [&](holdfast::client& of) { return of.fair_lock(word); };
-    auto holds = word == "learned" ? hold_once_more(context, argv[1])
-                 : argc == 4       ? hold(context, argv[1], make_fair)
-                                   : hold(context, argv[1], make);
+    auto holds =
+        word == "learned" ? hold_once_more(context, argv[1]) : hold(context, argv[1], word, kind);
     asio::co_spawn(context, std::move(holds), [](std::exception_ptr e) {
         if (e) {
             std::rethrow_exception(e);

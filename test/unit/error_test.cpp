@@ -33,6 +33,7 @@ constexpr errc all[] = {
     errc::server_refused,
     errc::client_stopped,
     errc::unreachable,
+    errc::limit_mismatch,
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "core/acquire_fsm.hpp"
 #include "core/lease_fsm.hpp"
+#include "core/multi_acquire_fsm.hpp"
 #include "core/release_fsm.hpp"
 #include "redis/replies.hpp"
 
@@ -51,6 +52,12 @@ inline std::ostream& operator<<(std::ostream& out, acquire_fsm::verdict const& v
     constexpr std::array names{"go_on", "deliver", "finish", "abort"};
     return out << names.at(static_cast<std::size_t>(verdict.kind)) << " ("
                << verdict.error.message() << ")" << (verdict.withdraw ? ", withdraw" : "");
+}
+
+inline std::ostream& operator<<(std::ostream& out, multi_acquire_fsm::action const& what) {
+    constexpr std::array names{"wait", "together", "take", "deliver", "finish", "abort"};
+    return out << names.at(static_cast<std::size_t>(what.what)) << " keeping " << what.kept << " ("
+               << what.error.message() << ")";
 }
 
 inline std::ostream& operator<<(std::ostream& out, attempt_answer answer) {

@@ -91,7 +91,9 @@ public:
     std::string sent() const {
         std::string names;
         for (auto const& one : server->requests) {
-            names += (names.empty() ? "" : " ") + std::string{one.what.what().name.substr(5)};
+            auto const name = one.what.what().name;
+            names += names.empty() ? "" : " ";
+            names += name.starts_with("lock.") ? name.substr(5) : name;
         }
         return names;
     }

@@ -38,17 +38,21 @@ HOLDFAST_EXPORT void start_acquire(
     acquire_handler handler
 );
 
+[[nodiscard]] inline asio::any_io_executor executor_of(acquire_request const& request) noexcept {
+    return executor_of(*request.client);
+}
+
+/// `Request` has an `executor_of` and a `start_acquire`.
+template <class Request>
 struct acquire_initiation {
-    acquire_request request;
+    Request request;
 
     using executor_type = asio::any_io_executor;
-    [[nodiscard]] executor_type get_executor() const noexcept {
-        return executor_of(*request.client);
-    }
+    [[nodiscard]] executor_type get_executor() const noexcept { return executor_of(request); }
 
     template <class Handler>
     void operator()(Handler&& handler) && {
-        auto const fallback = executor_of(*request.client);
+        auto const fallback = executor_of(request);
         auto const associated = asio::get_associated_executor(handler, fallback);
         if constexpr (std::convertible_to<decltype(associated), asio::any_io_executor>) {
             start_acquire(std::move(request), associated, std::forward<Handler>(handler));

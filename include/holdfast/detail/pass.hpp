@@ -34,7 +34,7 @@ struct pass_handler {
 /// Launches such an acquisition.
 template <bool tells_success>
 struct pass_initiation {
-    acquire_initiation launch;
+    acquire_initiation<acquire_request> launch;
 
     using executor_type = asio::any_io_executor;
     [[nodiscard]] executor_type get_executor() const noexcept { return launch.get_executor(); }

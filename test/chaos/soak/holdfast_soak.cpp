@@ -3,6 +3,7 @@
 #include "soak/nemesis.hpp"
 #include "soak/resource.hpp"
 #include "soak/runner.hpp"
+#include "soak/transfer.hpp"
 #include "soak/worker_process.hpp"
 
 #include <CLI/CLI.hpp>
@@ -21,6 +22,14 @@
 namespace {
 
 using namespace holdfast::soak;
+
+// Where a busy disk cannot hold everybody up; what matters here survives a process, not a machine.
+void prefer_memory() {
+    constexpr char const* in_memory = "/dev/shm";
+    if (::access(in_memory, W_OK) == 0) {
+        ::setenv("TMPDIR", in_memory, 0);
+    }
+}
 
 // What this program does as its own child.
 void add_jobs(CLI::App& app) {
@@ -41,6 +50,34 @@ void add_jobs(CLI::App& app) {
     sub->add_option("--socket", resource->socket)->required();
     sub->add_option("--history", resource->history)->required();
     sub->final_callback([resource] { serve_resource(*resource); });
+
+    auto const clerks = std::make_shared<transfer_worker_options>();
+    sub = app.add_subcommand("transfer-worker")->group("");
+    sub->add_option("--server", clerks->server)->required();
+    sub->add_option("--coroutines", clerks->coroutines);
+    sub->add_option("--accounts", clerks->accounts);
+    sub->add_option("--seed", clerks->seed);
+    sub->final_callback([clerks] { transfer_as_worker(*clerks); });
+}
+
+void add_transfer(CLI::App& app) {
+    auto const options = std::make_shared<transfer_options>();
+    auto* const sub = app.add_subcommand(
+        "transfer",
+        "Moves money between accounts, two of which a multi-lock holds, while processes are killed"
+    );
+    sub->add_option("--seconds", options->seconds, "How long")->capture_default_str();
+    sub->add_option("--processes", options->processes, "Workers")->capture_default_str();
+    sub->add_option("--coroutines", options->coroutines, "Of each")->capture_default_str();
+    sub->add_option("--accounts", options->accounts, "To move money between")
+        ->capture_default_str()
+        ->check(CLI::Range(2, 64));
+    sub->add_option("--seed", options->seed, "What the choices are drawn from")
+        ->capture_default_str();
+    sub->final_callback([options] {
+        prefer_memory();
+        transfer(*options);
+    });
 }
 
 std::string describe_faults() {
@@ -74,14 +111,6 @@ std::vector<std::string> servers(std::string const& wanted) {
         }
     }
     return found;
-}
-
-// Where a busy disk cannot hold everybody up; what matters here survives a process, not a machine.
-void prefer_memory() {
-    constexpr char const* in_memory = "/dev/shm";
-    if (::access(in_memory, W_OK) == 0) {
-        ::setenv("TMPDIR", in_memory, 0);
-    }
 }
 
 }  // namespace
@@ -121,6 +150,7 @@ int main(int argc, char** argv) try {
         ->capture_default_str();
     app.add_option("--histories", options.histories, "Where the history of a bad cycle is kept")
         ->type_name("FOLDER");
+    add_transfer(app);
     add_jobs(app);
     CLI11_PARSE(app, argc, argv);
     if (!app.get_subcommands().empty()) {

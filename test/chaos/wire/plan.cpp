@@ -32,7 +32,12 @@ bool full_run() {
 }
 
 std::chrono::seconds run_limit() {
-    return std::chrono::seconds{full_run() ? 580 : 100};
+#ifdef HOLDFAST_TEST_SANITIZER
+    constexpr std::chrono::seconds usual{250};
+#else
+    constexpr std::chrono::seconds usual{100};
+#endif
+    return full_run() ? std::chrono::seconds{580} : usual;
 }
 
 bool is_asked_for(std::string_view what) {

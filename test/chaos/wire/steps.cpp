@@ -204,10 +204,20 @@ asio::awaitable<void> exchange::force_released() {
     co_await give_back(theirs_);
 }
 
+// The answer to another request that is on its way, such as the look that follows a hand-over,
+// proves the error, too. Then there is no check, and it takes another attempt.
 asio::awaitable<void> exchange::refused() {
     stage_.probe.set(key_, "not a lock");
     arm();
     begin_acquire(mine_);
+    auto const limit = lease_clock::now() + stage_.bound;
+    while (!fault_ && !struck_.happened() && lease_clock::now() < limit) {
+        co_await mine_.ended.wait(stage_.bound);
+        bool const came = co_await struck_.wait(std::chrono::seconds{1});
+        if (!came) {
+            begin_acquire(mine_);
+        }
+    }
     co_await struck();
     co_await end(mine_, "acquire", errc::corrupt_state);
     if (!mine_.error) {

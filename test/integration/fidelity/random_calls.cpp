@@ -78,10 +78,20 @@ std::string call_maker::usual_hold(std::size_t of) const {
     return "holdfast_hold:{" + lock(of) + "}";
 }
 
+// Of a read/write lock.
+std::string call_maker::of_both_sides(std::string_view beginning, std::size_t of) const {
+    return std::string{beginning} + ":{" + lock(of) + "}";
+}
+
+std::string call_maker::hold_of(std::size_t of, std::string_view reader) const {
+    return "{" + lock(of) + "}:" + std::string{reader} + ":rwlock_timeout:1";
+}
+
 std::vector<std::string> call_maker::channels() const {
     std::vector<std::string> all;
     for (std::size_t of = 0; of < families; ++of) {
         all.push_back(channel(of));
+        all.push_back(of_both_sides("redisson_rwlock", of));
     }
     return all;
 }
@@ -174,6 +184,34 @@ void call_maker::scene() {
     }
 }
 
+// The same for a read/write lock.
+void call_maker::reading_scene() {
+    auto const of = family();
+    auto const who = holder_of(of);
+    auto const heard = of_both_sides("holdfast_rwlock_heard", of);
+    auto const queue = of_both_sides("holdfast_rwlock_queue", of);
+    for (auto const& one : {lock(of), hold_of(of, who), heard, queue}) {
+        use(one);
+    }
+    auto const entry = (chance(50) ? "w " : "r ") + who;
+    auto& words = call_.words;
+    switch (below(10)) {
+        case 0:
+            words = {"HSET", lock(of), "mode", "read", who, chance(90) ? "1" : content()};
+            break;
+        case 1: words = {"HSET", lock(of), "mode", "write", who + ":write", "1"}; break;
+        case 2: words = {"HSET", lock(of), "mode", chance(80) ? "read" : content()}; break;
+        case 3:
+        case 4: words = {"SET", hold_of(of, who), "1", "PX", "3600000"}; break;
+        case 5: words = {"DEL", lock(of), hold_of(of, who)}; break;
+        case 6: words = {"PEXPIRE", lock(of), "3600000"}; break;
+        // Long ago, and in a far future.
+        case 7: words = {"ZADD", heard, chance(50) ? "1" : "4102444800000", entry}; break;
+        case 8: words = {"ZADD", queue, std::to_string(below(9)), entry}; break;
+        default: words = {"DEL", queue, heard}; break;
+    }
+}
+
 void call_maker::fill(std::string_view form) {
     auto const whole = form;
     while (!form.empty()) {
@@ -249,8 +287,10 @@ random_call call_maker::next() {
         call_script();
     } else if (kind < 555) {
         script_cache();
-    } else if (kind < 800) {
+    } else if (kind < 740) {
         scene();
+    } else if (kind < 800) {
+        reading_scene();
     } else if (kind < 950) {
         command();
     } else {

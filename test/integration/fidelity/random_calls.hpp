@@ -67,6 +67,8 @@ private:
     std::string channel(std::size_t of) const;
     std::string queue(std::size_t of) const;
     std::string usual_hold(std::size_t of) const;
+    std::string of_both_sides(std::string_view beginning, std::size_t of) const;
+    std::string hold_of(std::size_t of, std::string_view reader) const;
     std::string key(std::string_view form);
     std::string_view type_of(std::string_view form);
 
@@ -89,6 +91,7 @@ private:
     void add(std::string word) { call_.words.push_back(std::move(word)); }
     void call_script();
     void acquire(detail::script const& which);
+    void acquire_several(detail::script const& which);
     void take_over(detail::script const& which);
     void add_learned_terms();
     void add_ended_holds();
@@ -98,9 +101,17 @@ private:
     void inspect(detail::script const& which);
     void force_release(detail::script const& which);
     void counted(detail::script const& which);
+    void about_permits(detail::script const& which);
+    void acquire_side(detail::script const& which);
+    void release_side(detail::script const& which);
+    void renew_reader(detail::script const& which);
+    void renew_readers(detail::script const& which);
+    void inspect_side(detail::script const& which);
+    void force_release_side(detail::script const& which);
     void unknown_script(detail::script const& which);
     void script_cache();
     void scene();
+    void reading_scene();
     void fill(std::string_view form);
     void command();
     void program();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <utility>
 
 namespace holdfast::test {
@@ -60,16 +61,43 @@ void call_maker::acquire(detail::script const& which) {
     add(milliseconds());
     last_holder_[of] = holder_of(of);
     add(last_holder_[of]);
-    add(chance(30) ? "0" : chance(60) ? "2592000000" : milliseconds());
     // The clock is looked at never, always, or for some counters.
     add(chance(40) ? "0" : chance(60) ? "9007199254740991" : milliseconds());
     if (learns || window != "1" || chance(50)) {
+        add(chance(30) ? "0" : chance(60) ? "2592000000" : milliseconds());
         add(window != "0" && chance(30) ? "7" : "1");
         add(window);
         add(std::to_string(1 + below(9)));
     }
     if (learns) {
         add_learned_terms();
+    }
+    add(nonce());
+}
+
+void call_maker::acquire_several(detail::script const& which) {
+    bool const hand_over = chance(50);
+    std::vector<std::string> keys;
+    std::vector<std::string> holders;
+    for (auto count = 2 + below(2); count > 0; --count) {
+        auto const of = family();
+        use(lock(of));
+        use(counter(of));
+        call_.counters.push_back(counter(of));
+        keys.insert(keys.end(), {lock(of), counter(of)});
+        if (hand_over) {
+            keys.push_back(queue(of));
+            use(queue(of));
+        }
+        last_holder_[of] = holder_of(of);
+        holders.push_back(last_holder_[of]);
+    }
+    start_script(which, keys);
+    add(milliseconds());
+    add(chance(50) ? "2592000000" : milliseconds());
+    add(chance(40) ? "0" : chance(60) ? "9007199254740991" : milliseconds());
+    for (auto const& one : holders) {
+        add(one);
     }
     add(nonce());
 }
@@ -217,6 +245,62 @@ void call_maker::force_release(detail::script const& which) {
     add(nonce());
 }
 
+// Of a few semaphores, which other calls leave alone. Permits have no end that depends on the time:
+// beside such a lease it is nothing.
+void call_maker::about_permits(detail::script const& which) {
+    constexpr std::string_view endless = "1000000000000000000000000000000";
+    auto const name = "permits:" + std::to_string(below(3));
+    auto const of = [&](std::string_view what) { return std::string{what} + ":{" + name + "}"; };
+    auto const does = which.name.substr(which.name.find('.') + 1);
+    auto const count = 1 + below(3);
+    auto const holder = std::to_string(below(4));
+    std::vector<std::string> keys{name, "{" + name + "}:timeout", of("redisson_sc")};
+    if (does == "acquire") {
+        keys.push_back(of("holdfast_semaphore_token"));
+        call_.counters = {keys.back()};
+    }
+    for (auto const* const one : {"queue", "heard", "turns"}) {
+        keys.push_back(of("holdfast_semaphore_"s + one));
+    }
+    if (does == "inspect") {
+        keys = {name, keys[1], keys[3], keys[4]};
+    } else if (does == "renew_many") {
+        keys = {keys[1]};
+    }
+    use(name);
+    use("{" + name + "}:timeout");
+    auto const lease = std::string{endless};
+    bool const learns = does == "release" && chance(30);
+    if (learns) {
+        keys.push_back(of("holdfast_semaphore_hold"));
+        use(keys.back());
+    }
+    start_script(which, keys);
+    if (does == "acquire") {
+        for (auto const& one : {std::to_string(count), holder, lease, "0"s, "0"s, "0"s, "2000"s}) {
+            add(one);
+        }
+        add(chance(20) ? "1" : "0");
+    } else if (does == "renew" || does == "renew_many") {
+        add(chance(80) ? lease : "1");
+        add(std::to_string(count));
+    } else if (does == "release") {
+        add(std::to_string(count));
+        add(holder);
+        add(chance(30) ? "1" : "0");
+        if (learns) {
+            add_ended_holds();
+        }
+    } else if (does == "set_permits") {
+        add(std::to_string(3 + below(2)));
+    }
+    bool const has_permits = does != "inspect" && does != "set_permits" && does != "force_release";
+    for (std::size_t i = 0; has_permits && i < count; ++i) {
+        add("permit number " + holder + std::to_string(i));
+    }
+    add(nonce());
+}
+
 // What a latch or a counting semaphore is asked, by requests that come again.
 void call_maker::counted(detail::script const& which) {
     auto const of = family();
@@ -281,12 +365,21 @@ void call_maker::call_script() {
     };
     static constexpr known all[] = {
         {&scripts::lock_acquire, 35, &call_maker::acquire},
+        {&scripts::multi_lock_acquire, 5, &call_maker::acquire_several},
         {&scripts::lock_take_over, 5, &call_maker::take_over},
         {&scripts::lock_release, 15, &call_maker::release},
-        {&scripts::lock_renew, 10, &call_maker::renew},
-        {&scripts::lock_renew_many, 5, &call_maker::renew_many},
-        {&scripts::lock_inspect, 10, &call_maker::inspect},
+        {&scripts::lock_renew, 9, &call_maker::renew},
+        {&scripts::lock_renew_many, 4, &call_maker::renew_many},
+        {&scripts::lock_inspect, 9, &call_maker::inspect},
         {&scripts::lock_force_release, 5, &call_maker::force_release},
+        {&scripts::read_lock_acquire, 5, &call_maker::acquire_side},
+        {&scripts::write_lock_acquire, 4, &call_maker::acquire_side},
+        {&scripts::read_lock_release, 3, &call_maker::release_side},
+        {&scripts::write_lock_release, 3, &call_maker::release_side},
+        {&scripts::read_lock_renew, 2, &call_maker::renew_reader},
+        {&scripts::read_lock_renew_many, 1, &call_maker::renew_readers},
+        {&scripts::read_write_lock_inspect, 1, &call_maker::inspect_side},
+        {&scripts::read_write_lock_force_release, 1, &call_maker::force_release_side},
         {&scripts::counted_try_set, 3, &call_maker::counted},
         {&scripts::counted_read, 1, &call_maker::counted},
         {&scripts::counted_forget, 1, &call_maker::counted},
@@ -296,9 +389,17 @@ void call_maker::call_script() {
         {&scripts::counting_semaphore_add, 1, &call_maker::counted},
         {&scripts::counting_semaphore_drain, 1, &call_maker::counted},
     };
-    constexpr std::size_t total = 100;
+    constexpr std::size_t total = std::accumulate(
+        std::begin(all),
+        std::end(all),
+        std::size_t{0},
+        [](std::size_t sum, known const& one) { return sum + one.weight; }
+    );
     if (library_scripts().size() > std::size(all) && chance(20)) {
         auto const* const which = library_scripts()[below(library_scripts().size())];
+        if (which->name.starts_with("semaphore.") && chance(80)) {
+            return about_permits(*which);
+        }
         if (std::ranges::find(all, which, &known::which) == std::end(all)) {
             return unknown_script(*which);
         }

@@ -32,7 +32,7 @@ command acquire(
     command words{"EVAL", text(scripts::lock_acquire.text), "2", name, name + ":counter"};
     words.insert(
         words.end(),
-        {text(lease), text(holder), "0", "9007199254740991", "1", "0", "0", "a_nonce"}
+        {text(lease), text(holder), "9007199254740991", "0", "1", "0", "0", "a_nonce"}
     );
     if (preflight) {
         words[2] = "3";

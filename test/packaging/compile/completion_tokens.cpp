@@ -22,6 +22,7 @@
 
 #include <chrono>
 #include <concepts>
+#include <cstdint>
 #include <future>
 #include <memory>
 #include <tuple>
@@ -37,6 +38,7 @@ using holdfast::lease;
 using holdfast::lock;
 using holdfast::lock_info;
 using holdfast::loss_reason;
+using holdfast::semaphore_info;
 
 namespace {
 
@@ -179,6 +181,12 @@ asio::awaitable<void> every_operation_takes_every_token(
     co_await takes_every_token(a_lease, context, CALL_WITH(l.try_acquire_for, 1s, options));
     co_await takes_every_token(results<lock_info>{}, context, CALL(l.inspect));
     co_await takes_every_token(results<bool>{}, context, CALL(l.force_release));
+    auto const pool = c.semaphore("pool");
+    co_await takes_every_token(a_lease, context, CALL(pool.acquire));
+    co_await takes_every_token(results<semaphore_info>{}, context, CALL(pool.inspect));
+    co_await takes_every_token(results<std::int64_t>{}, context, CALL(pool.available));
+    co_await takes_every_token(results<bool>{}, context, CALL_WITH(pool.try_set_permits, 10));
+    co_await takes_every_token(results<bool>{}, context, CALL(pool.force_release));
     co_await takes_every_token(nothing, context, CALL(held.renew));
     co_await takes_every_token(nothing, context, CALL(held.release));
     co_await takes_every_token(results<loss_reason>{}, context, CALL(held.wait_lost));

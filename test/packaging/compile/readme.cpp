@@ -103,6 +103,15 @@ asio::awaitable<void> twice(holdfast::client& client) {
     co_await outer.release();  // the last one frees the lock
 }
 
+asio::awaitable<void> move_money(holdfast::fencing_token of_from, holdfast::fencing_token of_to);
+
+asio::awaitable<void> transfer(holdfast::client& client, int from, int to) {
+    holdfast::multi_lock both{client.lock("account:{}", from), client.lock("account:{}", to)};
+    auto lease = co_await both.acquire();
+    co_await move_money(lease.token(0), lease.token(1));
+    co_await lease.release();
+}
+
 asio::awaitable<void> brief(holdfast::client& client) {
     auto lease = co_await client.lock("lock:stock").acquire({.lease = holdfast::learned});
     co_await lease.release();

@@ -67,6 +67,8 @@ void check(Start const&) {
     using holdfast::client;
     using holdfast::lease;
     using holdfast::lock;
+    using holdfast::multi_lease;
+    using holdfast::multi_lock;
     using options = holdfast::acquire_options;
     using limit = std::chrono::seconds;
 
@@ -81,6 +83,11 @@ void check(Start const&) {
     check(OPERATION(lease&, renew));
     check(OPERATION(lease&, release));
     check(OPERATION(lease&, wait_lost));
+    check(OPERATION(multi_lock const&, acquire));
+    check(OPERATION(multi_lock const&, try_acquire_for, limit{}, options{}));
+    check(OPERATION(multi_lease&, renew));
+    check(OPERATION(multi_lease&, release));
+    check(OPERATION(multi_lease&, wait_lost));
     check(OPERATION(client const&, ready));
     check(OPERATION(client&, shutdown));
 }

@@ -43,13 +43,17 @@ void arena::set_lease(std::chrono::milliseconds lease) {
 
 void arena::set_patience(std::chrono::milliseconds patience) {
     all_.client.waiter_patience = patience;
-    oracle_.fair().set_patience(patience);
+    oracle_.set_patience(patience);
 }
 
 bool arena::is_of_a_queue(std::string_view key) {
     constexpr std::string_view beginnings[] = {
         "holdfast_queue:",
         "holdfast_fair:",
+        "holdfast_semaphore_queue:",
+        "holdfast_semaphore_heard:",
+        "holdfast_rwlock_queue:",
+        "holdfast_rwlock_heard:",
         "redisson_lock_queue:",
         "redisson_lock_timeout:",
     };
@@ -98,6 +102,9 @@ void arena::settle() {
             if (key.starts_with("holdfast_done:") && server_.data().get(key) == "0") {
                 continue;
             }
+            if (oracle_.permits().may_stay(key)) {
+                continue;
+            }
             world_.violation("nobody has " + key + ", but it is held on the server");
         }
     }
@@ -125,7 +132,8 @@ void arena::check_empty(node& one) {
 void arena::part() {
     // The place in a queue of a client that was killed, was closed while the server refused it, or
     // lost its rights, or whose attempt ran late, or whose withdrawal was given up, goes when the
-    // next one in the queue comes, or in the end.
+    // next one in the queue comes, or in the end. Where clients share a place, one that is given
+    // the lock for nobody passes it on.
     bool const places_may_stay = all_.denials || all_.two_versions || all_.long_faults ||
                                  std::any_of(nodes_.begin(), nodes_.end(), [](auto const& one) {
                                      return one->killed() || one->closed();
@@ -135,6 +143,8 @@ void arena::part() {
             one->close(world_.dice().chance(50));
         }
     }
+    bool const kept_places_may_stay =
+        places_may_stay || oracle_.fair().placed_late() || oracle_.permits().placed_late();
     auto const longest = 10s + 2 * nanos{all_.lease};
     run_while([] { return true; }, 20s);
     for (auto const& one : nodes_) {
@@ -146,16 +156,35 @@ void arena::part() {
     if (!world_.failed()) {
         world_.run_until(world_.now() + longest);
     }
+    // Of a request that was answered, and whose client could not say so.
+    auto const is_mark = [&](std::string const& key) {
+        return key.starts_with("holdfast_done:") && server_.data().pttl(key) > 0;
+    };
     for (auto const& key : server_.data().lock_keys()) {
+        bool const shared = key.starts_with("holdfast_queue:");
+        bool const may_stay = shared ? places_may_stay : kept_places_may_stay;
         // A late request may make it again.
         bool const counted = key == counting_judge::semaphore;
-        bool const mark = key.starts_with("holdfast_done:") && server_.data().pttl(key) > 0;
-        if (counted || mark || (places_may_stay && is_of_a_queue(key))) {
+        if (counted || is_mark(key) || (is_of_a_queue(key) && may_stay) ||
+            oracle_.permits().may_stay(key)) {
             continue;
         }
         world_.violation(
             fmt::format("{} is left on the server, for {} ms", key, server_.data().pttl(key))
         );
+    }
+    if (!world_.failed()) {
+        world_.run_until(world_.now() + 61s + oracle_.fair().patience());
+    }
+    for (auto const& key : server_.data().lock_keys()) {
+        if (is_mark(key) || oracle_.permits().may_stay(key)) {
+            continue;
+        }
+        world_.violation(fmt::format(
+            "{} is left on the server after a minute, for {} ms",
+            key,
+            server_.data().pttl(key)
+        ));
     }
     if (server_.data().subscriptions() != 0 && !server_.has_half_open()) {
         world_.violation("subscriptions are left on the server");

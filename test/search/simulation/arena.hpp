@@ -42,7 +42,7 @@ public:
     [[nodiscard]] std::vector<std::shared_ptr<node>>& nodes() noexcept { return nodes_; }
 
     void set_lease(std::chrono::milliseconds lease);
-    /// How long a waiter of a fair lock may be silent.
+    /// How long a waiter may be silent that keeps its place by asking again.
     void set_patience(std::chrono::milliseconds patience);
     node& add_node(double rate);
 

@@ -1,6 +1,7 @@
 #ifndef HOLDFAST_TEST_SIMULATION_FAIR_JUDGE_HPP
 #define HOLDFAST_TEST_SIMULATION_FAIR_JUDGE_HPP
 
+#include "simulation/reading_judge.hpp"
 #include "simulation/server.hpp"
 #include "simulation/sometimes.hpp"
 #include "simulation/world.hpp"
@@ -26,6 +27,8 @@ public:
     /// Before a script that may change the queue.
     void on_before(std::string_view lock);
     void on_script(script_event const& what);
+    /// An attempt that ran late took a place for somebody who may have gone.
+    [[nodiscard]] bool placed_late() const noexcept { return placed_late_; }
 
 private:
     struct history {
@@ -42,18 +45,13 @@ private:
     std::function<void(sometimes)> reached_;
     nanos patience_{0};
     nanos last_step_{-24h};
+    bool placed_late_ = false;
     std::map<std::string, history, std::less<>> locks_;
 };
 
 /// Locks of a schedule with such a name are fair.
 [[nodiscard]] inline bool is_fair(std::string_view lock) {
     return lock.starts_with("fair");
-}
-
-/// Calls `f` with the client's lock of this name, of whichever kind it is.
-template <class Client, class F>
-decltype(auto) with_lock_of(Client& client, std::string const& name, F f) {
-    return is_fair(name) ? f(client.fair_lock(name)) : f(client.lock(name));
 }
 
 }  // namespace holdfast::sim

@@ -91,7 +91,7 @@ std::string faults::some_script() {
              "latch.count_down"}
         );
     }
-    return dice().one_of<char const*>(
+    std::string const name = dice().one_of<char const*>(
         {"",
          "lock.acquire",
          "lock.acquire",
@@ -99,8 +99,15 @@ std::string faults::some_script() {
          "lock.renew_many",
          "lock.release",
          "fair_lock.acquire",
-         "fair_lock.release"}
+         "fair_lock.release",
+         "read_lock.acquire",
+         "read_lock.renew",
+         "read_lock.release",
+         "write_lock.acquire",
+         "write_lock.release"}
     );
+    bool const pools = is_pool(all_.locks.front()) && !name.empty();
+    return pools ? "semaphore" + name.substr(name.find('.')) : name;
 }
 
 void faults::happen() {
@@ -205,6 +212,8 @@ void faults::on_message(std::size_t which) {
         case 3:
             say("twice, the second time later: " + script);
             all_.on.run_twice(script, some_moment());
+            // A waiter that has gone by then may have a place again.
+            all_.long_faults = true;
             break;
         case 4:
         case 5: {

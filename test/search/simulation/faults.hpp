@@ -43,6 +43,9 @@ private:
     void on_message(std::size_t which);
     void on_server(std::size_t which);
     void on_data(std::size_t which);
+    void on_pool_data(std::size_t which, std::string const& pool);
+    /// Whoever runs the semaphores says again how many permits there are.
+    void set_limits_again();
     void on_refusal();
     void strange_usual_hold(std::string const& lock);
     void give_back(std::string const& lock);

@@ -11,6 +11,7 @@ namespace holdfast::sim {
 namespace {
 
 constexpr char const* other_holder = "5f0c0000-0000-0000-0000-000000000000:7";
+constexpr char const* other_writer = "5f0c0000-0000-0000-0000-000000000000:7:write";
 
 }  // namespace
 
@@ -41,6 +42,7 @@ void faults::on_server(std::size_t which) {
                     all_.judge.excuse("");
                 }
                 on.start(keep);
+                set_limits_again();
             });
             break;
         }
@@ -56,12 +58,17 @@ void faults::on_data(std::size_t which) {
     auto& on = all_.on;
     auto const& lock = some_lock();
     at_once();
+    if (is_pool(lock) && which != 0 && which != 4 && which != 5) {
+        on_pool_data(which, lock);
+        return;
+    }
     switch (which) {
         case 0:
             say("all data are lost");
             all_.judge.excuse("");
             all_.judge.counting().on_data_lost();
             on.data().flush_all();
+            set_limits_again();
             break;
         case 1:
         case 2:
@@ -95,7 +102,11 @@ void faults::on_data(std::size_t which) {
                 break;
             }
             say("somebody else takes " + lock);
-            on.as_operator({"HSET", lock, other_holder, "1"});
+            if (is_read_write(lock)) {
+                on.as_operator({"HSET", lock, "mode", "write", other_writer, "1"});
+            } else {
+                on.as_operator({"HSET", lock, other_holder, "1"});
+            }
             if (dice().chance(50)) {
                 all_.judge.on_endless_holder(lock);
                 all_.in.after(a_while(), [this, lock] { end_endless(lock); });
@@ -120,6 +131,59 @@ void faults::on_data(std::size_t which) {
     }
 }
 
+void faults::set_limits_again() {
+    for (auto const& one : all_.locks) {
+        if (is_pool(one) && all_.on.up()) {
+            all_.judge.permits().set_limit_again(one);
+        }
+    }
+}
+
+void faults::on_pool_data(std::size_t which, std::string const& pool) {
+    auto& on = all_.on;
+    auto& permits = all_.judge.permits();
+    if (!on.up()) {
+        return;
+    }
+    switch (which) {
+        case 1:
+            say(pool + " is deleted without a notification");
+            all_.judge.excuse(pool);
+            on.data().erase(pool);
+            on.data().erase("{" + pool + "}:timeout");
+            permits.set_limit_again(pool);
+            break;
+        case 2:
+            say("the number of free permits of " + pool + " is lost");
+            on.data().erase(pool);
+            all_.in.after(a_while(), [this] { set_limits_again(); });
+            break;
+        case 3:
+            say("the counter of " + pool + " is lost");
+            on.data().erase("holdfast_semaphore_token:{" + pool + "}");
+            break;
+        case 6: {
+            std::chrono::milliseconds const lease{200 + dice().below(3'000)};
+            if (permits.take_for_other(pool, lease)) {
+                say("somebody else takes a permit of " + pool);
+                all_.judge.reached(sometimes::other_holder);
+                all_.in.after(a_while(), [this, pool] {
+                    if (all_.on.up()) {
+                        all_.judge.permits().give_back_from_other(pool);
+                    }
+                });
+            }
+            break;
+        }
+        default:
+            say("a foreign value stands in the place of " + pool);
+            all_.foreign_values = true;
+            on.as_operator({"SET", pool, "precious", "PX", "1500"});
+            all_.in.after(2s, [this] { set_limits_again(); });
+            break;
+    }
+}
+
 // Whatever stands there, locks are granted and released.
 void faults::strange_usual_hold(std::string const& lock) {
     say("something else stands for the usual hold of " + lock);
@@ -140,6 +204,7 @@ void faults::give_back(std::string const& lock) {
         all_.in.trace(nullptr, "FAULT: somebody else gives back " + lock);
         all_.on.as_operator({"DEL", lock});
         all_.on.as_operator({"PUBLISH", "redisson_lock__channel:{" + lock + "}", "0"});
+        all_.on.as_operator({"PUBLISH", "redisson_rwlock:{" + lock + "}", "1"});
         all_.judge.on_other_holder(lock, false);
     }
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
+#include <vector>
 
 namespace holdfast::sim {
 
@@ -28,16 +29,23 @@ oracle::oracle(world& in, server& of)
       server_{of},
       hand_overs_{in, of, [this](sometimes what) { reached(what); }},
       fair_{in, of, [this](sometimes what) { reached(what); }},
+      permits_{in, of, [this](sometimes what) { reached(what); }},
+      reading_{in, of, [this](sometimes what) { reached(what); }},
       counting_{in, of, *this} {
     server_.before_script = [this](std::string_view script, std::string_view lock) {
-        if (script.starts_with("lock.")) {
+        if (is_read_write(lock)) {
+            reading_.on_before(lock);
+        } else if (script.starts_with("lock.")) {
             hand_overs_.on_before(lock);
+        } else if (script.starts_with("semaphore.")) {
+            permits_.on_before(lock);
         } else if (script.starts_with("fair_lock.")) {
             fair_.on_before(lock);
         }
     };
     server_.on_script = [this](script_event const& what) { on_script(what); };
     server_.on_renewed_together = [this] { reached(sometimes::renewed_together); };
+    server_.on_taken_together = [this] { reached(sometimes::taken_together); };
     server_.on_answer = [this](std::uint32_t process, value const& answer) {
         on_answer(process, answer);
     };
@@ -59,30 +67,34 @@ oracle::belief_ref oracle::on_delivered(
 ) {
     reached(sometimes::granted);
     auto const token = held.token().value;
-    auto& known = truths_[lock];
+    auto& known = truths_[lock_of(lock)];
     auto const after = known.granted.upper_bound(token);
     auto const granted = after == known.granted.begin() ? after : std::prev(after);
     if (granted == known.granted.end() || token < granted->first || token > granted->second.last) {
         in_.violation(fmt::format("a lease of {} with token {}, which was not granted", lock, token)
         );
-        return beliefs_.insert(beliefs_.end(), {&of, &on, &held, lock, token, {}});
+        return beliefs_.insert(beliefs_.end(), {&of, &on, &held, lock, token, {}, kind.permits});
     }
     auto const& holder = granted->second.holder;
     if (!excused_.contains(holder)) {
-        judge_token(known, lock, held, kind.owned);
+        // Readers that share a hold share its token.
+        judge_token(known, lock, held, kind.owned || is_reader(lock));
     }
-    known.delivered.insert(holder);
+    if (!known.delivered.insert(holder).second && is_reader(lock) && !kind.owned) {
+        reading_.on_shared();
+    }
     if (known.executions[holder] > 1) {
         reached(sometimes::granted_after_unknown);
     }
     if (passed_on_.erase({of.number(), lock}) > 0) {
         reached(sometimes::forwarded);
     }
-    beliefs_.push_back({&of, &on, &held, lock, token, holder, of.clock(), in_.now()});
+    beliefs_.push_back({&of, &on, &held, lock, token, holder, kind.permits, of.clock(), in_.now()});
     auto const made = std::prev(beliefs_.end());
     // The options of an owner's first lease govern the others, too.
-    made->loss_margin =
-        kind.owned || kind.learned ? std::min(loss_margin_, shortest_margin) : loss_margin_;
+    made->loss_margin = kind.owned || kind.learned || is_reader(lock)
+                            ? std::min(loss_margin_, shortest_margin)
+                            : loss_margin_;
     watch_deadline(made);
     check(lock);
     return made;
@@ -95,7 +107,8 @@ void oracle::judge_token(truth& known, std::string const& lock, lease const& hel
     if (!known.used.insert(token).second && !owned && !tokens_excused_) {
         in_.violation(fmt::format("token {} of {} was given out twice", token, lock));
     }
-    if (held.valid() && token < known.newest_ended && !tokens_excused_) {
+    // Others have permits beside it.
+    if (held.valid() && token < known.newest_ended && !tokens_excused_ && !is_pool(lock)) {
         in_.violation(fmt::format(
             "{} is given out with token {} after token {} was done with",
             lock,
@@ -106,8 +119,9 @@ void oracle::judge_token(truth& known, std::string const& lock, lease const& hel
 }
 
 void oracle::on_parted(belief_ref of) {
-    if (!excused(*of)) {
-        auto& newest = truths_[of->lock].newest_ended;
+    // What others wrote since then has a greater one; what they read may have a smaller one.
+    if (!excused(*of) && !is_reader(of->lock)) {
+        auto& newest = truths_[lock_of(of->lock)].newest_ended;
         newest = std::max(newest, of->token);
     }
     std::erase_if(by_serial_, [&of](auto const& one) { return one.second == of; });
@@ -146,8 +160,8 @@ oracle::waiter_ref oracle::on_waits(
     bool in_order
 ) {
     waiters_.push_back({&of, lock, in_.now(), patient, in_order});
-    if (server_.data().pttl(lock) == -2) {
-        watch_waiters(lock, in_.now() + slowest_wake_up(lock));
+    if (server_.data().pttl(lock_of(lock)) == -2 && !is_pool(lock)) {
+        watch_waiters(lock_of(lock), in_.now() + slowest_wake_up(lock));
     }
     return std::prev(waiters_.end());
 }
@@ -179,7 +193,7 @@ void oracle::on_cancelled(process const& of, std::string const& lock) {
     bool const others = std::any_of(waiters_.begin(), waiters_.end(), [&](waiter const& one) {
         return one.of == &of && one.lock == lock;
     });
-    if (others && server_.data().pttl(lock) == -2) {
+    if (others && server_.data().pttl(lock_of(lock)) == -2 && !is_pool(lock)) {
         passed_on_.insert({of.number(), lock});
     }
 }
@@ -197,10 +211,11 @@ void oracle::on_lost(loss_reason why) {
     }
 }
 
-bool oracle::busy_is_right(process const& of, std::string const& lock, nanos asked) {
+bool oracle::busy_is_right(process const& of, std::string const& side, nanos asked) {
+    auto const lock = lock_of(side);
     // Its own client has it.
     bool const own = std::any_of(beliefs_.begin(), beliefs_.end(), [&](belief const& one) {
-        return one.of == &of && one.lock == lock;
+        return one.of == &of && lock_of(one.lock) == lock;
     });
     auto const& holder = truths_[lock].holder_now;
     auto const client = clients_.find(std::string_view{holder}.substr(0, holder.find(':')));
@@ -212,15 +227,20 @@ bool oracle::busy_is_right(process const& of, std::string const& lock, nanos ask
         return false;
     }
     auto const& known = truths_[lock];
-    bool const held_since =
-        server_.data().pttl(lock) != -2 || known.free_since >= asked || known.freed_in_silence;
+    bool const held_since = server_.data().pttl(lock) != -2 || known.free_since >= asked ||
+                            known.freed_in_silence ||
+                            // It may be kept for those that came before.
+                            is_read_write(lock);
     return told->second >= asked || held_since;
 }
 
 bool oracle::holds_on_server(std::string const& lock, std::string const& holder) {
+    if (is_pool(lock)) {
+        return permits_.holds(lock, holder);
+    }
     auto const fields = server_.data().hgetall(lock);
     return std::any_of(fields.begin(), fields.end(), [&](auto const& field) {
-        return field.first == holder;
+        return field.first == holder || field.first == holder + ":write";
     });
 }
 
@@ -236,9 +256,16 @@ void oracle::on_killed(process const& of) {
 
 void oracle::excuse(std::string const& lock) {
     auto& data = server_.data();
+    for (auto const& [name, unused] : truths_) {
+        if (is_pool(name) && (lock.empty() || name == lock)) {
+            auto const& holders = permits_.holders(name);
+            excused_.insert(holders.begin(), holders.end());
+        }
+    }
     for (auto const& key : lock.empty() ? data.lock_keys() : std::vector<std::string>{lock}) {
         for (auto const& [field, unused] : data.hgetall(key)) {
-            excused_.insert(field);
+            auto const end = field.rfind(":write");
+            excused_.insert(field.substr(0, end));
             truths_[key].freed_in_silence = true;
         }
     }
@@ -320,7 +347,7 @@ void oracle::check_deadline(std::uint64_t serial) {
 
 // A message that was late hides a step of the server's clock: the receiver cannot know.
 bool oracle::misled(belief const& one) const {
-    auto const& known = truths_.find(one.lock)->second;
+    auto const& known = truths_.find(lock_of(one.lock))->second;
     auto const granted = known.granted_at.find(one.holder);
     return granted != known.granted_at.end() && one.delivered_at - granted->second > 50ms &&
            last_step_ > one.delivered_at - 6s;
@@ -328,7 +355,8 @@ bool oracle::misled(belief const& one) const {
 
 // Nobody believes to hold what he does not hold, nor for longer than the server keeps it for him.
 void oracle::check_truth(belief const& one) {
-    if (!holds_on_server(one.lock, one.holder)) {
+    auto const lock = lock_of(one.lock);
+    if (!holds_on_server(lock, one.holder)) {
         in_.violation(fmt::format(
             "{} is not held on the server by the lease that is valid: {}",
             one.lock,
@@ -336,7 +364,14 @@ void oracle::check_truth(belief const& one) {
         ));
         return;
     }
-    std::chrono::milliseconds const left{server_.data().pttl(one.lock) + 1};
+    auto kept = server_.data().pttl(lock);
+    if (is_pool(lock)) {
+        auto const till = permits_.kept_until(lock, one.holder, one.permits);
+        kept = till.value_or(0) - server_.wall_clock() / 1'000;
+    } else if (is_reader(one.lock)) {
+        kept = std::min(kept, reading_.left_of(lock, one.holder));
+    }
+    std::chrono::milliseconds const left{kept + 1};
     auto const end = in_.now() + server_.true_duration_of(left);
     if (one.of->true_time_of(one.held->deadline().time_since_epoch()) > end && !misled(one)) {
         in_.violation(fmt::format(
@@ -348,10 +383,29 @@ void oracle::check_truth(belief const& one) {
     }
 }
 
-void oracle::check(std::string const& lock) {
-    belief const* first = nullptr;
+// Whether both may be valid at a time.
+bool oracle::may_coexist(belief const& a, belief const& b) const {
+    if (is_pool(a.lock)) {
+        return true;  // their sum is looked at
+    }
+    if (!is_read_write(a.lock)) {
+        return a.token == b.token;
+    }
+    if (a.lock == b.lock) {
+        return is_reader(a.lock) || a.token == b.token;
+    }
+    auto const& reader = is_reader(a.lock) ? a : b;
+    auto const& writer = is_reader(a.lock) ? b : a;
+    return reading_.reads_beside(lock_of(a.lock), reader.holder, writer.holder);
+}
+
+void oracle::check(std::string const& side) {
+    auto const lock = lock_of(side);
+    std::vector<belief const*> valid;
+    std::map<std::string_view, std::int64_t> taken;
+    bool const pool = is_pool(lock);
     for (auto& one : beliefs_) {
-        if (one.lock != lock) {
+        if (lock_of(one.lock) != lock) {
             continue;
         }
         view_of const view{*one.of};
@@ -370,22 +424,50 @@ void oracle::check(std::string const& lock) {
         if (one.was_lost) {
             in_.violation("a lease is valid again after it was lost: " + describe(one));
         }
-        if (first && first->token != one.token) {
-            if (excused(*first) || excused(one)) {
+        if (pool && !excused(one)) {
+            taken[one.holder] = one.permits;
+        }
+        for (auto const* const other : valid) {
+            if (may_coexist(*other, one)) {
+                continue;
+            }
+            if (excused(*other) || excused(one)) {
                 reached(sometimes::overlap_explained);
             } else {
                 in_.violation(fmt::format(
                     "{} has two valid leases: {} and {}",
                     lock,
-                    describe(*first),
+                    describe(*other),
                     describe(one)
                 ));
             }
         }
-        first = &one;
+        valid.push_back(&one);
         if (!excused(one)) {
             check_truth(one);
         }
+    }
+    if (pool) {
+        check_sum(lock, taken);
+    }
+}
+
+// Of all permits that somebody believes to have, there are no more than there may be.
+void oracle::check_sum(
+    std::string const& pool,
+    std::map<std::string_view, std::int64_t> const& taken
+) {
+    auto sum = permits_.taken_by_others(pool);
+    for (auto const& [holder, permits] : taken) {
+        sum += permits;
+    }
+    if (taken.size() > 1) {
+        reached(sometimes::permits_beside);
+    }
+    if (sum > permits_.limit_of(pool)) {
+        in_.violation(
+            fmt::format("{} of the {} permits of {} are held", sum, permits_.limit_of(pool), pool)
+        );
     }
 }
 

@@ -4,6 +4,8 @@
 #include "simulation/counting_judge.hpp"
 #include "simulation/fair_judge.hpp"
 #include "simulation/hand_over_judge.hpp"
+#include "simulation/permit_judge.hpp"
+#include "simulation/reading_judge.hpp"
 #include "simulation/server.hpp"
 #include "simulation/sometimes.hpp"
 #include "simulation/world.hpp"
@@ -35,6 +37,7 @@ public:
         std::string lock;
         std::uint64_t token;
         std::string holder;
+        std::int64_t permits = 1;
         /// By its process' clock.
         nanos since{0};
         nanos delivered_at{0};
@@ -49,6 +52,8 @@ public:
         /// It may be one of several leases of one grant.
         bool owned = false;
         bool learned = false;
+        /// Of a semaphore.
+        std::int64_t permits = 1;
     };
 
     struct waiter {
@@ -67,8 +72,9 @@ public:
     /// The longest time for which a lock may be free while somebody waits for it, undisturbed.
     void set_slowest_wake_up(nanos limit) noexcept { slowest_wake_up_ = limit; }
     [[nodiscard]] nanos slowest_wake_up(std::string_view lock) const {
-        // A fair lock waits for those who are silent, too.
-        return slowest_wake_up_ + (is_fair(lock) ? 2 * fair_.patience() : 0ns);
+        // Where places are kept, those who are silent are waited for, too.
+        bool const waits = is_fair(lock) || is_read_write(lock);
+        return slowest_wake_up_ + (waits ? 2 * fair_.patience() : 0ns);
     }
     /// Leases, and how long before its deadline a lease is reported as lost.
     void set_lease(nanos lease, nanos loss_margin) noexcept {
@@ -80,7 +86,13 @@ public:
     [[nodiscard]] sometimes_counts const& reached() const noexcept { return reached_; }
     [[nodiscard]] hand_over_judge& hand_overs() noexcept { return hand_overs_; }
     [[nodiscard]] fair_judge& fair() noexcept { return fair_; }
+    [[nodiscard]] permit_judge& permits() noexcept { return permits_; }
     [[nodiscard]] counting_judge& counting() noexcept { return counting_; }
+    void set_patience(nanos patience) noexcept {
+        fair_.set_patience(patience);
+        permits_.set_patience(patience);
+        reading_.set_patience(patience);
+    }
 
     // What the users see.
     belief_ref on_delivered(
@@ -101,7 +113,7 @@ public:
     void on_lost(loss_reason why);
     /// Whether "busy" is a right answer to this process' question: it was told so since it asked,
     /// or moments before, and somebody had the lock after it asked.
-    [[nodiscard]] bool busy_is_right(process const& of, std::string const& lock, nanos asked);
+    [[nodiscard]] bool busy_is_right(process const& of, std::string const& side, nanos asked);
     [[nodiscard]] bool holds_on_server(std::string const& lock, std::string const& holder);
 
     // What the faults do.
@@ -119,6 +131,8 @@ public:
     void on_clock_step() noexcept {
         last_step_ = in_.now();
         fair_.on_clock_step();
+        permits_.on_clock_step();
+        reading_.on_clock_step();
     }
     /// The counter's order is not promised any more.
     void forget_tokens() { tokens_excused_ = true; }
@@ -133,7 +147,7 @@ public:
     /// The process is gone, and with it whoever waited or held there.
     void on_killed(process const& of);
 
-    void check(std::string const& lock);
+    void check(std::string const& side);
 
 private:
     struct truth {
@@ -197,9 +211,13 @@ private:
     void watch_deadline(belief_ref of);
     void check_deadline(std::uint64_t serial);
     void check_truth(belief const& one);
+    void on_pool_script(script_event const& what);
+    void check_sum(std::string const& pool, std::map<std::string_view, std::int64_t> const& taken);
+    void check_later(std::string const& lock);
     [[nodiscard]] bool misled(belief const& one) const;
     [[nodiscard]] static bool kept_from_running(belief const& one, nanos from, nanos to);
     [[nodiscard]] bool excused(belief const& one) const;
+    [[nodiscard]] bool may_coexist(belief const& a, belief const& b) const;
     [[nodiscard]] std::string describe(belief const& one) const;
 
     void judge_order(waiter const& granted);
@@ -208,7 +226,9 @@ private:
     server& server_;
     hand_over_judge hand_overs_;
     fair_judge fair_;
+    permit_judge permits_;
     counting_judge counting_;
+    reading_judge reading_;
     nanos slowest_wake_up_{12s};
     nanos lease_{0};
     nanos loss_margin_{0};
@@ -218,7 +238,7 @@ private:
     std::uint64_t next_serial_ = 0;
     std::list<waiter> waiters_;
     std::map<std::string, truth, std::less<>> truths_;
-    std::map<std::string, std::string, std::less<>> held_;  // nonce of an answer that says so, lock
+    std::multimap<std::string, std::string> held_;  // nonce of an answer that says so, lock
     std::map<std::pair<std::uint32_t, std::string>, nanos> busy_;
     std::set<std::pair<std::uint32_t, std::string>> passed_on_;
     std::set<std::pair<std::uint32_t, std::string>> subscribed_;

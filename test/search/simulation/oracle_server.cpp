@@ -2,6 +2,7 @@
 
 #include "protocol/lock.hpp"
 #include "protocol/reply.hpp"
+#include "protocol/semaphore.hpp"
 #include "simulation/oracle.hpp"
 
 #include <fmt/core.h>
@@ -65,6 +66,9 @@ void oracle::on_script(script_event const& what) {
             )
         );
     }
+    if (is_pool(lock)) {
+        permits_.on_script(what);
+    }
     if (reply.is_error()) {
         if (reply.text.starts_with("NOSCRIPT")) {
             reached(sometimes::not_known);
@@ -79,6 +83,10 @@ void oracle::on_script(script_event const& what) {
         }
         // A script that is refused a command may have taken tokens before.
         known.counter = counter_of(lock);
+        return;
+    }
+    if (is_pool(lock)) {
+        on_pool_script(what);
         return;
     }
     detail::script_reply const said{reply.text};
@@ -106,7 +114,7 @@ void oracle::on_script(script_event const& what) {
         }
         // If one of its own got it, the others of that client know, too.
         if (refused || outcome == 1) {
-            held_[std::string{said.nonce()}] = lock;
+            held_.emplace(said.nonce(), lock);
         }
     } else if (what.does == "renew") {
         auto const released = known.released_over.find(what.holder);
@@ -143,6 +151,10 @@ void oracle::on_script(script_event const& what) {
             }
             if (what.does == "force_release") {
                 excused_.insert(known.last_holder);
+                if (is_read_write(lock)) {
+                    auto const& had = reading_.holders_before(lock);
+                    excused_.insert(had.begin(), had.end());
+                }
             }
             on_maybe_free(lock);
         }
@@ -150,10 +162,12 @@ void oracle::on_script(script_event const& what) {
         auto const queue = server_.queue_of(lock);
         bool const turn = !queue.empty() && queue.front().holder.empty();
         if (!said.text(5).empty() || (turn && !said.text(2).empty())) {
-            held_[std::string{said.nonce()}] = lock;
+            held_.emplace(said.nonce(), lock);
         }
     }
-    if (is_fair(lock)) {
+    if (is_read_write(lock)) {
+        reading_.on_script(what);
+    } else if (is_fair(lock)) {
         fair_.on_script(what);
     } else {
         hand_overs_.on_script(what, known.delivered.contains(what.holder));
@@ -163,11 +177,44 @@ void oracle::on_script(script_event const& what) {
     check(lock);
 }
 
+// Several hold something of it at a time.
+void oracle::on_pool_script(script_event const& what) {
+    std::string const pool{what.lock};
+    auto& known = truths_[pool];
+    detail::script_reply const said{what.reply->text};
+    auto const outcome = said.integer(0, -1);
+    if (what.does == "acquire") {
+        if (outcome == 1) {
+            auto const token = static_cast<std::uint64_t>(said.integer(1));
+            on_granted(known, what, std::string{what.holder}, token, counter_of(pool));
+            if (what.late) {
+                reached(sometimes::ghost);
+            }
+            if (said.integer(4) > 0) {
+                reached(sometimes::learned_lease);
+            }
+        }
+        if (outcome == 0 || outcome == 1) {
+            held_.emplace(said.nonce(), pool);
+        }
+    } else if (what.does == "release" && outcome == 1) {
+        if (!known.delivered.contains(what.holder)) {
+            reached(sometimes::withdrawn);
+        }
+    } else if (what.does == "force_release" && outcome == 1) {
+        auto const& holders = permits_.holders(pool);
+        excused_.insert(holders.begin(), holders.end());
+    }
+    known.counter = counter_of(pool);
+    check(pool);
+    check_later(pool);
+}
+
 // Only what another tool has left, and that somebody has seen for long enough.
 void oracle::on_taken_over(truth& of, std::string const& lock) {
     reached(sometimes::taken_over);
     auto const since = std::exchange(of.endless_since, std::nullopt);
-    if (!since && is_fair(lock)) {
+    if (!since && (is_fair(lock) || is_read_write(lock))) {
         return;  // it was freed for another, who did not take it
     }
     if (!since) {
@@ -180,6 +227,9 @@ void oracle::on_taken_over(truth& of, std::string const& lock) {
 // A script may give the lock to a holder other than the one that asked.
 void oracle::look_at_holder(truth& of, script_event const& what) {
     std::string const lock{what.lock};
+    if (is_read_write(lock)) {
+        return;  // it is given to those that ask
+    }
     auto const fields = server_.data().hgetall(lock);
     auto const now = fields.empty() ? std::string{} : fields.front().first;
     if (std::exchange(of.holder_now, now) == now || now.empty() || now == what.holder) {
@@ -196,7 +246,8 @@ void oracle::look_at_holder(truth& of, script_event const& what) {
 }
 
 std::uint64_t oracle::counter_of(std::string_view lock) {
-    auto const target = detail::make_lock_target({}, lock);
+    auto const target = is_pool(lock) ? detail::make_semaphore_target({}, lock)
+                                      : detail::make_lock_target({}, lock);
     auto const text = server_.data().get(target.counter()).value_or("0");
     return std::strtoull(text.c_str(), nullptr, 10);
 }
@@ -204,7 +255,8 @@ std::uint64_t oracle::counter_of(std::string_view lock) {
 void oracle::on_answer(std::uint32_t process, value const& answer) {
     hand_overs_.on_arrival(process, answer);
     std::string const nonce{detail::script_reply{answer.text}.nonce()};
-    if (auto const at = held_.find(nonce); at != held_.end()) {
+    auto const [first, end] = held_.equal_range(nonce);
+    for (auto at = first; at != end; ++at) {
         busy_[{process, at->second}] = in_.now();
     }
 }
@@ -275,10 +327,7 @@ void oracle::on_held(std::string const& lock) {
     if (left < 0) {
         return;
     }
-    // When the answer may have come.
-    for (auto const later : {50ms, 300ms, 1'000ms}) {
-        in_.after(later, [this, lock] { check(lock); }, only_looks);
-    }
+    check_later(lock);
     auto const end = in_.now() + server_.true_duration_of(std::chrono::milliseconds{left + 2});
     in_.at(
         end,
@@ -290,6 +339,13 @@ void oracle::on_held(std::string const& lock) {
         },
         only_looks
     );
+}
+
+// When the answer may have come.
+void oracle::check_later(std::string const& lock) {
+    for (auto const later : {50ms, 300ms, 1'000ms}) {
+        in_.after(later, [this, lock] { check(lock); }, only_looks);
+    }
 }
 
 void oracle::on_maybe_free(std::string const& lock) {
@@ -305,7 +361,7 @@ void oracle::on_maybe_free(std::string const& lock) {
 // A lock that is free, and wanted, is taken soon.
 void oracle::watch_waiters(std::string const& lock, nanos when) {
     if (std::none_of(waiters_.begin(), waiters_.end(), [&](waiter const& one) {
-            return one.lock == lock;
+            return lock_of(one.lock) == lock;
         })) {
         return;
     }
@@ -328,7 +384,7 @@ void oracle::watch_waiters(std::string const& lock, nanos when) {
             }
             auto soonest = nanos::max();
             for (auto const& one : waiters_) {
-                if (one.lock != lock || !one.patient || one.of->paused()) {
+                if (lock_of(one.lock) != lock || !one.patient || one.of->paused()) {
                     continue;
                 }
                 auto const since =

@@ -4,6 +4,7 @@
 
 #include <holdfast.hpp>
 
+#include <boost/asio/error.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <memory>
@@ -205,4 +206,106 @@ BOOST_AUTO_TEST_CASE(an_attempt_is_not_sent_again_behind_the_withdrawal_of_a_cli
     BOOST_TEST(attempts == 1);
     BOOST_TEST(all.left_behind() == "");
     BOOST_TEST(all.close_all() == "");
+}
+
+// The message that takes the lock from its holder does not arrive: the client did not listen yet,
+// or not at that moment. The holder would find out when it renews, which is long after.
+BOOST_AUTO_TEST_CASE(a_lock_that_is_forced_unheard_goes_to_the_next_waiter_of_the_same_client) {
+    for (bool const by_itself : {false, true}) {
+        for (bool const listened : {false, true}) {
+            BOOST_TEST_CONTEXT(by_itself << listened) {
+                stage all;
+                all.settings().lease = 1h;
+                auto& other = all.add_ready();
+                auto& one = all.add_ready();
+                auto const stop_listening = [&] {
+                    all.on().set_refuses_connections(true);
+                    for (auto const& link : all.on().links()) {
+                        if (link->of() == one.of().number() && !link->is_for_commands()) {
+                            link->close_by_server(asio::error::connection_reset);
+                        }
+                    }
+                    all.run_for(10ms);
+                };
+                if (!listened) {
+                    stop_listening();
+                }
+                auto const first = one.acquire();
+                auto const second = one.acquire();
+                BOOST_TEST(succeeded(all, *first));
+                all.run_for(100ms);
+                if (listened) {
+                    stop_listening();
+                }
+                auto& by = by_itself ? one : other;
+                auto const forced = by.make_call<bool>();
+                by.run([&] { by.lock("lock").force_release(forced->token()); });
+                if (!by_itself) {
+                    all.run_for(100ms);
+                    BOOST_TEST(!second->done);
+                    all.on().set_refuses_connections(false);
+                }
+                BOOST_TEST(succeeded(all, *second, by_itself ? 100ms : 3s));
+                all.on().set_refuses_connections(false);
+                one.drop(*first);
+                one.drop(*second);
+                BOOST_TEST(all.close_all() == "");
+            }
+        }
+    }
+}
+
+// Its holder knows, and keeps its lease.
+BOOST_AUTO_TEST_CASE(a_renewal_that_finds_the_lock_gone_is_a_reason_for_those_behind_it_to_ask) {
+    stage all;
+    all.settings().lease = 30s;
+    auto& one = all.add_ready();
+    auto const first = one.acquire();
+    auto const second = one.acquire();
+    BOOST_TEST(succeeded(all, *first));
+    all.run_for(1s);
+    all.on().as_operator({"DEL", "lock"});
+    BOOST_TEST(succeeded(all, *second, 12s));
+    one.drop(*first);
+    one.drop(*second);
+    BOOST_TEST(all.close_all() == "");
+}
+
+// Nobody is there to give that place up. The server knows only that it is silent.
+BOOST_AUTO_TEST_CASE(
+    a_place_in_a_fair_queue_that_a_repeated_attempt_took_for_nobody_ends_in_a_minute
+) {
+    for (bool const waits : {false, true}) {
+        stage all;
+        auto& one = all.add_ready();
+        auto& other = all.add_ready();
+        auto const acquire = [](actor& by) {
+            auto const asked = by.make_call<lease>();
+            by.run([&] { by.client().fair_lock("fair").acquire(asked->token()); });
+            return asked;
+        };
+        // So that the server knows the script.
+        auto const before = acquire(other);
+        BOOST_TEST(succeeded(all, *before));
+        if (!waits) {
+            other.drop(*before);
+            all.run_for(100ms);
+        }
+        all.on().run_twice("fair_lock.acquire", 1s);
+        auto const asked = acquire(one);
+        all.run_for(100ms);
+        if (waits) {
+            other.drop(*before);
+        }
+        BOOST_TEST(succeeded(all, *asked));
+        one.drop(*asked);
+        auto const held = acquire(other);
+        BOOST_TEST(succeeded(all, *held));
+        all.run_for(1s);
+        BOOST_TEST(all.on().data().exists("redisson_lock_queue:{fair}"));
+        other.drop(*held);
+        all.run_for(63s);
+        BOOST_TEST(all.left_behind() == "");
+        BOOST_TEST(all.close_all() == "");
+    }
 }

@@ -214,6 +214,88 @@ class renewals_together final : public holder_scene<loss_reason> {
     std::vector<std::shared_ptr<call<lease>>> others_;
 };
 
+// Several locks as one.
+class several_scene : public callback_scene<multi_lease> {
+public:
+    void prepare() override {
+        callback_scene::prepare();
+        // What the client needs is known to be allowed.
+        auto const once = first_->acquire("another");
+        stage_.run_until([&] { return once->done; });
+        first_->drop(*once);
+        stage_.run_for(10ms);
+    }
+    void begin() override {
+        ask([&](auto token) {
+            multi_lock{first_->lock("lock"), first_->lock("before")}.acquire(std::move(token));
+        });
+    }
+    void end() override {
+        if (asked_ && asked_->results) {
+            first_->run([&] { held() = multi_lease{}; });
+        }
+    }
+    [[nodiscard]] bool may_fail_with(error_code ec) const override {
+        return ec == asio::error::no_memory;
+    }
+    [[nodiscard]] std::string wrong() const override {
+        auto const& got = std::get<0>(*asked_->results);
+        return asked_->error && got ? "an error, and a lease" : "";
+    }
+
+protected:
+    multi_lease& held() { return std::get<0>(*asked_->results); }
+};
+
+class several_free_locks final : public several_scene {};
+
+class several_locks_one_busy final : public several_scene {
+    void prepare() override {
+        several_scene::prepare();
+        held_by_another(20ms);
+    }
+};
+
+class several_locks_lost_answer final : public several_scene {
+    void begin() override {
+        stage_.on().break_after("multi_lock.acquire");
+        several_scene::begin();
+    }
+};
+
+template <class... Results>
+class several_held : public callback_scene<Results...> {
+public:
+    void prepare() override {
+        callback_scene<Results...>::prepare();
+        auto& me = *this->first_;
+        mine_ = me.template make_call<multi_lease>();
+        me.run([&] { multi_lock{me.lock("lock"), me.lock("before")}.acquire(mine_->token()); });
+        this->stage_.run_until([&] { return mine_->done; });
+    }
+    void end() override {
+        this->first_->run([&] { held() = multi_lease{}; });
+    }
+    multi_lease& held() { return std::get<0>(*mine_->results); }
+
+protected:
+    std::shared_ptr<call<multi_lease>> mine_;
+};
+
+// One of them is gone.
+class several_watched final : public several_held<loss_reason> {
+    void begin() override {
+        ask([&](auto token) { held().wait_lost(std::move(token)); });
+        stage_.in().after(30ms, [this] { stage_.on().data().erase("lock"); });
+    }
+};
+
+class several_released final : public several_held<> {
+    void begin() override {
+        ask([&](auto token) { held().release(std::move(token)); });
+    }
+};
+
 class inspection final : public callback_scene<lock_info> {
     void begin() override {
         ask([&](auto token) { first_->lock("lock").inspect(std::move(token)); });
@@ -306,6 +388,11 @@ void for_each_scene(F& f) {
     HOLDFAST_SCENE(renewal);
     HOLDFAST_SCENE(watch);
     HOLDFAST_SCENE(renewals_together);
+    HOLDFAST_SCENE(several_free_locks);
+    HOLDFAST_SCENE(several_locks_one_busy);
+    HOLDFAST_SCENE(several_locks_lost_answer);
+    HOLDFAST_SCENE(several_watched);
+    HOLDFAST_SCENE(several_released);
     HOLDFAST_SCENE(inspection);
     HOLDFAST_SCENE(forced_release);
     HOLDFAST_SCENE(readiness);

@@ -22,9 +22,17 @@ void prepare(arena& where) {
     auto& all = where.all();
     all.quiet = dice.chance(15);
     where.in().set_in_order(dice.chance(40));
-    auto const locks = 1 + dice.below(2);
+    auto const locks = 1 + dice.below(2) + (dice.chance(15) ? 1 : 0);
     for (std::size_t i = 0; i < locks; ++i) {
-        all.locks.push_back(fmt::format("{}-{}", dice.chance(20) ? "fair" : "lock", i));
+        auto const kind = dice.below(100);
+        auto const* const name = kind < 15   ? "fair"
+                                 : kind < 35 ? "pool"
+                                 : kind < 60 ? "rw"
+                                             : "lock";
+        auto const& made = all.locks.emplace_back(fmt::format("{}-{}", name, i));
+        if (is_pool(made)) {
+            all.judge.permits().set_limit(made, 1 + static_cast<std::int64_t>(dice.below(4)));
+        }
     }
     // A long lease shows a lost wake-up: its end comes too late to hide it.
     where.set_lease(dice.one_of({1'000ms, 1'000ms, 1'500ms, 3'000ms, 30'000ms, 3'600'000ms}));

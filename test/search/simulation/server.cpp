@@ -66,6 +66,13 @@ std::string_view script_of(std::vector<std::string_view> const& command) {
         &scripts::fair_lock_release,
         &scripts::fair_lock_inspect,
         &scripts::fair_lock_force_release,
+        &scripts::semaphore_acquire,
+        &scripts::semaphore_release,
+        &scripts::semaphore_renew,
+        &scripts::semaphore_renew_many,
+        &scripts::semaphore_inspect,
+        &scripts::semaphore_set_permits,
+        &scripts::semaphore_force_release,
         &scripts::counted_read,
         &scripts::counted_try_set,
         &scripts::latch_count_down,
@@ -73,6 +80,15 @@ std::string_view script_of(std::vector<std::string_view> const& command) {
         &scripts::counting_semaphore_withdraw,
         &scripts::counting_semaphore_add,
         &scripts::counting_semaphore_drain,
+        &scripts::multi_lock_acquire,
+        &scripts::read_lock_acquire,
+        &scripts::read_lock_release,
+        &scripts::read_lock_renew,
+        &scripts::read_lock_renew_many,
+        &scripts::write_lock_acquire,
+        &scripts::write_lock_release,
+        &scripts::read_write_lock_inspect,
+        &scripts::read_write_lock_force_release,
     };
     if (command.size() > 2 && (command[0] == "EVALSHA" || command[0] == "EVAL")) {
         for (auto const* one : known) {
@@ -86,7 +102,7 @@ std::string_view script_of(std::vector<std::string_view> const& command) {
 
 // What follows the kind of the lock.
 std::string_view deed_of(std::vector<std::string_view> const& command, std::string_view script) {
-    if (script == "fair_lock.acquire") {
+    if (script.ends_with("_lock.acquire")) {
         auto const keys = static_cast<std::size_t>(command[2][0] - '0');
         constexpr std::size_t orphan = 7;
         return command.at(3 + keys + orphan).empty() ? "acquire" : "take_over";
@@ -105,34 +121,47 @@ bool respects_queue(std::vector<std::string_view> const& command) {
     });
 }
 
+// A writer's field is its holder id, and more.
+std::string_view holder_of(std::string_view field) {
+    constexpr std::string_view more = ":write";
+    return field.substr(0, field.size() - (field.ends_with(more) ? more.size() : 0));
+}
+
 std::string_view holder_in(std::vector<std::string_view> const& command, std::string_view script) {
     // After the keys' number come the keys and then the arguments.
     auto const keys = static_cast<std::size_t>(command[2][0] - '0');
-    std::size_t const at = 3 + keys + (script.ends_with(".release") ? 0 : 1);
-    return at < command.size() ? command[at] : std::string_view{};
+    bool const comes_first = script.ends_with("lock.release");
+    std::size_t const at = 3 + keys + (comes_first ? 0 : 1);
+    return at < command.size() ? holder_of(command[at]) : std::string_view{};
 }
 
 bool extends(std::vector<std::string_view> const& command, std::string_view script) {
     auto const keys = static_cast<std::size_t>(command[2][0] - '0');
-    return script == "lock.renew" && command.at(3 + keys) != "0";
+    return script.ends_with("lock.renew") && command.at(3 + keys) != "0";
 }
 
-// One renewal of several: what was said of it, as if it had been alone.
-struct single_renewal {
+std::size_t keys_in(std::vector<std::string_view> const& command) {
+    std::size_t keys = 0;
+    std::from_chars(command[2].data(), command[2].data() + command[2].size(), keys);
+    return keys;
+}
+
+// One of several that a script is about: what was said of it, as if it had been alone.
+struct single_deed {
     std::string_view lock;
     std::string_view holder;
     value reply;
 };
 
-std::vector<single_renewal> renewals_in(
+std::vector<single_deed> renewals_in(
     std::vector<std::string_view> const& command,
-    value const& answer
+    value const& answer,
+    std::size_t keys_of_each
 ) {
-    std::size_t keys = 0;
-    std::from_chars(command[2].data(), command[2].data() + command[2].size(), keys);
+    auto const keys = keys_in(command);
     detail::script_reply const said{answer.text};
-    std::vector<single_renewal> all;
-    for (std::size_t i = 0; i < keys; ++i) {
+    std::vector<single_deed> all;
+    for (std::size_t i = 0; i < keys / keys_of_each; ++i) {
         auto reply = answer;
         if (!answer.is_error()) {
             auto const digit = said.text(0).at(i);
@@ -140,7 +169,46 @@ std::vector<single_renewal> renewals_in(
             reply = digit == '9' ? value::error("ERR it failed")
                                  : value::bulk(std::string{said.nonce()} + " " + words);
         }
-        all.push_back({command[3 + i], command[3 + keys + 2 * i + 1], std::move(reply)});
+        all.push_back(
+            {command[3 + i * keys_of_each],
+             holder_of(command[3 + keys + 2 * i + 1]),
+             std::move(reply)}
+        );
+    }
+    return all;
+}
+
+// The locks of a request for all or none, and the arguments before their holder ids.
+std::vector<std::string_view> locks_in(std::vector<std::string_view> const& command) {
+    auto const keys = keys_in(command);
+    auto const count = command.size() - 3 - keys - 4;
+    std::vector<std::string_view> locks;
+    for (std::size_t i = 0; i < count; ++i) {
+        locks.push_back(command[3 + i * (keys / count)]);
+    }
+    return locks;
+}
+
+// A refusal is about one of them, a grant and an error about all.
+std::vector<single_deed> attempts_in(
+    std::vector<std::string_view> const& command,
+    value const& answer
+) {
+    auto const first_holder = 3 + keys_in(command) + 3;
+    detail::script_reply const said{answer.text};
+    bool const all_are_meant = answer.is_error() || said.integer(0) == 1;
+    auto const locks = locks_in(command);
+    std::vector<single_deed> all;
+    for (std::size_t i = 0; i < locks.size(); ++i) {
+        if (!all_are_meant && said.integer(1, -1) != static_cast<std::int64_t>(i)) {
+            continue;
+        }
+        auto reply = answer;
+        if (!answer.is_error()) {
+            reply = value::bulk(std::string{said.nonce()} + " " + std::string{said.text(0)});
+            reply.text += all_are_meant ? " " + std::string{said.text(i + 1)} : "";
+        }
+        all.push_back({locks[i], command[first_holder + i], std::move(reply)});
     }
     return all;
 }
@@ -337,19 +405,30 @@ std::optional<value> server::execute(
     std::string_view script,
     bool repeated
 ) {
-    bool const may_give = script.ends_with(".acquire") || script.ends_with(".release");
+    bool const may_give = script.ends_with(".acquire") || script.ends_with(".release") ||
+                          script == "read_write_lock.force_release";
+    bool const several = script == "multi_lock.acquire";
     if (before_script && may_give) {
-        before_script(script, command[3]);
+        for (auto const& lock : several ? locks_in(command) : words{command[3]}) {
+            before_script(several ? "lock.acquire" : script, lock);
+        }
     }
     auto answer = data().execute(from ? from->session_ : ghost_, command);
     if (!script.empty() && answer && on_script) {
         bool const late = !from || from->client_closed_;
         auto const over = from ? from->session_ : 0;
         bool const again = command[0] == "EVAL";
-        if (script == "lock.renew_many") {
-            for (auto const& one : renewals_in(command, *answer)) {
+        if (script == "semaphore.renew_many") {
+            if (on_renewed_together) {
+                on_renewed_together();
+            }
+            return answer;
+        }
+        if (script.ends_with("lock.renew_many")) {
+            bool const reads = script.starts_with("read");
+            for (auto const& one : renewals_in(command, *answer, reads ? 2 : 1)) {
                 on_script(
-                    {"lock.renew",
+                    {reads ? "read_lock.renew" : "lock.renew",
                      "renew",
                      one.lock,
                      one.holder,
@@ -365,6 +444,28 @@ std::optional<value> server::execute(
             }
             if (on_renewed_together) {
                 on_renewed_together();
+            }
+            return answer;
+        }
+        if (several) {
+            for (auto const& one : attempts_in(command, *answer)) {
+                on_script(
+                    {"lock.acquire",
+                     "acquire",
+                     one.lock,
+                     one.holder,
+                     &one.reply,
+                     process,
+                     over,
+                     late,
+                     again,
+                     repeated,
+                     respects_queue(command),
+                     false}
+                );
+            }
+            if (on_taken_together && !answer->is_error()) {
+                on_taken_together();
             }
             return answer;
         }

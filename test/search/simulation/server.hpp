@@ -139,6 +139,8 @@ public:
     std::function<void(script_event const&)> on_script;
     std::function<void()> on_grant_lost;
     std::function<void()> on_renewed_together;
+    /// Several locks were granted, or refused, by one script.
+    std::function<void()> on_taken_together;
     std::function<void(std::uint32_t process, std::string_view channel)> on_subscribe;
     /// An answer has come to this process.
     std::function<void(std::uint32_t process, value const& answer)> on_answer;

@@ -29,7 +29,9 @@ namespace holdfast::sim {
     X(clock_back_unclaimed, "the server's clock went back while a lock was not claimed")       \
     X(queue_outlives, "a lock was deleted while clients queued for it")                        \
     X(granted_in_turn, "a fair lock was granted while others waited for it")                   \
-    X(silent_passed_over, "a waiter of a fair lock that was silent was passed over")           \
+    X(silent_passed_over, "a waiter that was silent was passed over")                          \
+    X(permits_in_turn, "permits were granted while others waited for them")                    \
+    X(permits_beside, "several holders had permits at the same time")                          \
     X(permits_taken, "permits were taken")                                                     \
     X(permits_busy, "a try found too few permits")                                             \
     X(permits_withdrawn, "permits that nobody wanted were given back")                         \
@@ -38,11 +40,19 @@ namespace holdfast::sim {
     X(count_unknown, "permits or a count-down were not answered")                              \
     X(latch_opened, "a latch opened")                                                          \
     X(latch_passed, "somebody passed a latch")                                                 \
+    X(reader_granted_in_turn, "a reader was granted while others waited")                      \
+    X(writer_granted_in_turn, "a writer was granted while others waited")                      \
+    X(several_read, "a reader was granted beside others")                                      \
+    X(hold_shared, "readers of a client shared a hold")                                        \
+    X(read_beside_writing, "an owner that writes was granted a read lease")                    \
+    X(would_deadlock, "an owner that reads asked to write")                                    \
     X(two_versions, "a client that does not queue got the lock while others queued")           \
     X(turn_of_others, "clients that do not queue had a turn")                                  \
     X(busy_try, "a try ended because the lock was busy")                                       \
     X(time_up, "a limited wait ended without the lock")                                        \
     X(joined, "an owner got a further lease")                                                  \
+    X(taken_together, "several locks were taken by one script")                                \
+    X(taken_apart, "several locks were taken one by one")                                      \
     X(cancelled_waiting, "a waiter was cancelled")                                             \
     X(cancelled_late, "a cancellation came too late: the lease was delivered")                 \
     X(forwarded, "a woken waiter was cancelled, and another of its process was granted")       \

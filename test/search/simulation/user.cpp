@@ -77,7 +77,7 @@ asio::awaitable<void> user::sleep(nanos how_long) {
 
 void user::start(request const& what, call<lease>& asked) {
     asked.initiating = true;
-    with_lock_of(node_.client(), what.lock, [&](auto const& lock) {
+    with_lock_of(node_.client(), what.lock, what.permits, [&](auto const& lock) {
         switch (what.how) {
             case request::kind::acquire:
                 say("acquires " + what.lock);
@@ -103,9 +103,11 @@ asio::awaitable<lease> user::ask(request what) {
     bool const patient = what.how == request::kind::acquire && !what.cancelled;
     auto const started = all_.in.now();
     // An owner may join a lease, and a try asks for itself. Of a fair lock the order on the server
-    // counts.
-    bool const in_order =
-        what.how != request::kind::one_try && !what.options.owner && !is_fair(what.lock);
+    // counts, readers do not wait for each other, and those who want other numbers of permits wait
+    // apart.
+    bool const one_queue = is_pool(what.lock) ? what.permits == 1
+                                              : !is_fair(what.lock) && !is_reader(what.lock);
+    bool const in_order = what.how != request::kind::one_try && !what.options.owner && one_queue;
     auto const waits = all_.judge.on_waits(process_, what.lock, patient, in_order);
     start(what, *asked);
     if (what.cancelled) {
@@ -143,8 +145,13 @@ void user::judge_answer(request const& what, call<lease> const& asked, nanos sta
         // In a quiet schedule only the first connection may be waited for.
         bool const up_in_time = all_.quiet && started > 1s;
         bool const passing = ec == errc::unreachable || ec == errc::server_refused;
-        bool const right =
-            expected(ec, asked.cancelled) || (passing && (limited || (one_try && !up_in_time)));
+        bool const waits_for_itself =
+            ec == errc::would_deadlock && what.options.owner && is_writer(name);
+        bool const right = expected(ec, asked.cancelled) || waits_for_itself ||
+                           (passing && (limited || (one_try && !up_in_time)));
+        if (waits_for_itself) {
+            all_.judge.reached(sometimes::would_deadlock);
+        }
         if (!right || held) {
             violation(fmt::format("acquiring {} ended with: {}", name, ec.message()));
         }

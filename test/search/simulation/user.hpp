@@ -33,11 +33,25 @@ struct request {
     enum class kind { acquire, one_try, limited };
 
     std::string lock;
+    /// Of a semaphore.
+    std::int64_t permits = 1;
     kind how = kind::acquire;
     nanos limit{0};
     acquire_options options{};
     std::optional<cancellation> cancelled{};
 };
+
+/// Calls `f` with what the client has under this name, of whichever kind it is.
+template <class Client, class F>
+decltype(auto) with_lock_of(Client& client, std::string const& name, std::int64_t permits, F f) {
+    if (is_read_write(name)) {
+        auto const both = client.read_write_lock(lock_of(name));
+        return is_reader(name) ? f(both.read()) : f(both.write());
+    }
+    return is_pool(name)   ? f(client.semaphore(name).permits(permits))
+           : is_fair(name) ? f(client.fair_lock(name))
+                           : f(client.lock(name));
+}
 
 /// A coroutine on a lane of its own that uses locks. What it is answered is judged here: by itself,
 /// and by the oracle.

@@ -1,6 +1,6 @@
 #include "simulation/workload.hpp"
 
-#include "simulation/user.hpp"
+#include "simulation/multi_user.hpp"
 
 #include <holdfast.hpp>
 
@@ -23,10 +23,10 @@ namespace {
 
 using owners = std::vector<owner>;
 
-class worker final : public user {
+class worker final : public multi_user {
 public:
     worker(node& in, lane& on, int number, int operations, std::shared_ptr<owners const> who)
-        : user{in, on, number},
+        : multi_user{in, on, number},
           owners_{std::move(who)},
           left_{operations} {}
 
@@ -73,7 +73,18 @@ private:
         return options;
     }
 
-    std::string const& random_lock() { return all_.locks[dice().below(all_.locks.size())]; }
+    // Of a read/write lock one side.
+    std::string random_lock() {
+        auto const& name = all_.locks[dice().below(all_.locks.size())];
+        return !is_read_write(name) ? name : name + (dice().chance(60) ? ":r" : ":w");
+    }
+
+    std::int64_t random_permits(std::string const& name) {
+        auto const limit = is_pool(name) ? all_.judge.permits().limit_of(name) : 1;
+        return limit == 1
+                   ? 1
+                   : 1 + static_cast<std::int64_t>(dice().below(static_cast<std::size_t>(limit)));
+    }
 
     // Longer than a lease, but others wait.
     [[nodiscard]] nanos longest_work() const { return std::min(2 * nanos{all_.lease}, nanos{20s}); }
@@ -86,6 +97,7 @@ private:
         auto operation = kind < 4                  ? inspect()
                          : kind < 6 && !all_.quiet ? force_release()
                          : kind < 20               ? with_body()
+                         : kind < 32               ? use_some()
                          : kind >= 70 && kind < 80 ? acquire_and_use(request::kind::one_try)
                          : kind >= 80              ? acquire_and_use(request::kind::limited)
                                                    : acquire_and_use(request::kind::acquire);
@@ -98,6 +110,7 @@ private:
         }
         request what;
         what.lock = random_lock();
+        what.permits = random_permits(what.lock);
         what.how = how;
         what.limit = dice().any_scale(1ms, 3 * all_.lease);
         what.options = random_options();
@@ -114,6 +127,30 @@ private:
         }
     }
 
+    // Two or three at once, in any order; one if there are no more.
+    asio::awaitable<void> use_some() {
+        auto locks = all_.locks;
+        for (std::size_t i = locks.size(); i > 1; --i) {
+            std::swap(locks[i - 1], locks[dice().below(i)]);
+        }
+        if (locks.size() < 2) {
+            return acquire_and_use(request::kind::acquire);
+        }
+        if (locks.size() > 2 && dice().chance(60)) {
+            locks.pop_back();
+        }
+        request what;
+        what.how =
+            dice().one_of({request::kind::acquire, request::kind::one_try, request::kind::limited});
+        what.limit = dice().any_scale(1ms, 3 * all_.lease);
+        what.options = random_options();
+        if (dice().chance(10)) {
+            what.options.owner = (*owners_)[dice().below(owners_->size())];
+        }
+        what.cancelled = random_cancellation(all_.healed ? 0 : 35);
+        return use_several(std::move(locks), what, dice().any_scale(10us, longest_work()));
+    }
+
     asio::awaitable<void> use_lease(lease& held, request const& what) {
         auto const self = shared_from_this();  // the watch may end later
         auto const& name = what.lock;
@@ -121,7 +158,7 @@ private:
             *this,
             name,
             held,
-            {what.options.owner.has_value(), what.options.lease.is_learned()},
+            {what.options.owner.has_value(), what.options.lease.is_learned(), what.permits},
         };
         auto const watching = std::make_shared<call<loss_reason>>(executor_);
         bool const watches = dice().chance(50);
@@ -174,7 +211,7 @@ private:
             auto renewal = renew(held);
             co_await std::move(renewal);
         } else if (kind < 18 && what.options.owner && !node_.closed()) {
-            auto further = re_enter(what.lock, *what.options.owner);
+            auto further = re_enter(what);
             co_await std::move(further);
         } else if (kind < 26 && !all_.healed) {
             was_blocked = true;
@@ -253,16 +290,22 @@ private:
         }
     }
 
-    asio::awaitable<void> re_enter(std::string const& name, owner who) {
+    asio::awaitable<void> re_enter(request const& first) {
+        auto name = first.lock;
+        // Who writes may read as well.
+        if (is_writer(name) && dice().chance(50)) {
+            name = lock_of(name) + ":r";
+        }
         request what;
         what.lock = name;
+        what.permits = first.permits;
         what.how = request::kind::one_try;
-        what.options.owner = who;
+        what.options.owner = first.options.owner;
         auto asked = ask(what);
         auto further = co_await std::move(asked);
         if (further) {
             all_.judge.reached(sometimes::joined);
-            in_hand hold{*this, name, further, {.owned = true}};
+            in_hand hold{*this, name, further, {.owned = true, .permits = what.permits}};
             auto work = sleep(dice().any_scale(10us, 20ms));
             co_await std::move(work);
             hold.part();
@@ -272,13 +315,14 @@ private:
     }
 
     asio::awaitable<void> with_body() {
-        auto const& name = random_lock();
+        auto const name = random_lock();
+        auto const permits = random_permits(name);
         auto const self = shared_from_this();
         auto const asked = std::make_shared<call<>>(executor_);
         auto const waits = all_.judge.on_waits(process_, name, false, false);
         bool const fails = dice().chance(10);
-        auto body = [this, &name, fails](lease& held) -> asio::awaitable<void> {
-            in_hand hold{*this, name, held};
+        auto body = [this, &name, permits, fails](lease& held) -> asio::awaitable<void> {
+            in_hand hold{*this, name, held, {.permits = permits}};
             auto work = sleep(dice().any_scale(10us, longest_work()));
             co_await std::move(work);
             if (fails) {
@@ -286,7 +330,7 @@ private:
             }
         };
         say("with_lease of " + name);
-        with_lock_of(node_.client(), name, [&](auto const& lock) {
+        with_lock_of(node_.client(), name, permits, [&](auto const& lock) {
             asio::co_spawn(
                 executor_,
                 with_lease(lock, body),
@@ -315,20 +359,51 @@ private:
     }
 
     asio::awaitable<void> inspect() {
+        auto const name = random_lock();
+        if (is_pool(name)) {
+            auto pool = inspect_pool(name);
+            co_await std::move(pool);
+            co_return;
+        }
         auto const asked = std::make_shared<call<lock_info>>(executor_);
-        with_lock_of(node_.client(), random_lock(), [&](auto const& lock) {
-            lock.inspect(asked->token());
-        });
+        if (is_fair(name)) {
+            node_.client().fair_lock(name).inspect(asked->token());
+        } else {
+            node_.client().lock(name).inspect(asked->token());
+        }
         auto wait = done(asked);
         co_await std::move(wait);
         judge_operator(asked->error);
     }
 
+    // And says how many there are: others may have done so before.
+    asio::awaitable<void> inspect_pool(std::string const& name) {
+        auto const pool = node_.client().semaphore(name);
+        auto const limit = all_.judge.permits().limit_of(name);
+        auto const set = std::make_shared<call<bool>>(executor_);
+        pool.try_set_permits(limit, set->token());
+        auto said = done(set);
+        co_await std::move(said);
+        judge_operator(set->error);
+        if (node_.closed()) {
+            co_return;
+        }
+        auto const asked = std::make_shared<call<semaphore_info>>(executor_);
+        pool.inspect(asked->token());
+        auto wait = done(asked);
+        co_await std::move(wait);
+        judge_operator(asked->error);
+        auto const& found = std::get<0>(*asked->results);
+        if (!asked->error && found.limit && found.limit != limit) {
+            violation(name + ": a wrong number of permits is told");
+        }
+    }
+
     asio::awaitable<void> force_release() {
-        auto const& name = random_lock();
+        auto const name = random_lock();
         auto const asked = std::make_shared<call<bool>>(executor_);
         say("force_release of " + name);
-        with_lock_of(node_.client(), name, [&](auto const& lock) {
+        with_lock_of(node_.client(), name, 1, [&](auto const& lock) {
             lock.force_release(asked->token());
         });
         auto wait = done(asked);

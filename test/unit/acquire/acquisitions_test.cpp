@@ -89,8 +89,9 @@ BOOST_AUTO_TEST_CASE(counters_are_trusted_from_the_first_grant_on_each_connectio
     scripted_client all;
     auto const floor = [&] {
         auto const sent = typed(all.server->requests.at(0).what);
-        // The number of tokens, no queue and no place in it come after it.
-        auto const end = sent.rfind(" 1 0 0");
+        // The lifetime of the counter, the number of tokens, no queue and no place in it come after
+        // it.
+        auto const end = sent.rfind(" 2592000000 1 0 0");
         auto const begin = sent.rfind(' ', end - 1) + 1;
         return sent.substr(begin, end - begin);
     };

@@ -2,12 +2,17 @@
 // another one.
 
 #include "acquire/wait_queue.hpp"
+#include "protocol/semaphore.hpp"
 #include "unit/acquire/handing_client.hpp"
 #include "unit/printers.hpp"
 
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <list>
+#include <memory>
+#include <optional>
 #include <string>
 
 using namespace std::chrono_literals;
@@ -30,6 +35,33 @@ void release(handing_client& all, acquiring& held) {
     held.got = {};
     all.run();
 }
+
+// A waiter for permits, which has a place in the server's queue and sleeps.
+struct waiter_for_permits : handing_client {
+    waiter_for_permits() {
+        on = std::make_shared<holdfast::detail::target const>(
+            holdfast::detail::make_semaphore_target("", "a")
+        );
+        asking.emplace(*this);
+        answer(placed());
+        confirm_all();
+        mine = id();
+        answer(placed());
+    }
+
+    static holdfast::detail::exec_result placed() {
+        return replied(0, 3'600'000, server_time, server_time, 0);
+    }
+    void on_turns(std::string const& message) {
+        on_strand([&] { server->listeners->on_notification(on->waiters(), message); });
+    }
+    void on_channel(std::string const& message) {
+        on_strand([&] { server->listeners->on_notification(on->channel(), message); });
+    }
+
+    std::optional<acquiring> asking;
+    std::string mine;
+};
 
 }  // namespace
 
@@ -244,6 +276,28 @@ BOOST_AUTO_TEST_CASE(after_a_run_the_lock_goes_back_with_the_next_place_of_those
     BOOST_TEST(!second.done());
 }
 
+// The script tells others that they are the next, but not whoever reads it in its reply.
+BOOST_AUTO_TEST_CASE(a_releaser_that_is_the_next_looks_when_the_lock_should_have_been_claimed) {
+    handing_client all;
+    acquiring first{all};
+    acquiring const second{all};
+    auto const id = all.wait_in_queue();
+    all.grant_to(id, 77);
+    all.answer(replied(1, 80, 1, 0));
+    BOOST_TEST(all.eventually([&, began = lease_clock::now()] {
+        return lease_clock::now() > began + 10ms;
+    }));
+    release(all, first);
+    auto const told = lease_clock::now();
+    all.answer(
+        replied(1, 1, handing_client::server_time, handing_client::server_time, 0, "x:1", 50)
+    );
+    BOOST_TEST(all.sent() == "");
+    BOOST_TEST(all.eventually([&] { return all.sent() == "acquire"; }));
+    BOOST_TEST((lease_clock::now() >= told + 50ms));
+    BOOST_TEST((lease_clock::now() < told + 2s));
+}
+
 BOOST_AUTO_TEST_CASE(the_own_place_in_the_queue_is_not_another_client) {
     handing_client all;
     acquiring first{all};
@@ -280,6 +334,94 @@ BOOST_AUTO_TEST_CASE(whoever_does_not_queue_has_the_first_try_in_its_turn) {
     BOOST_TEST(all.sent() == "");
     BOOST_TEST(all.eventually([&] { return all.sent() == "acquire"; }));
     BOOST_TEST((lease_clock::now() >= told + 15ms));
+}
+
+BOOST_AUTO_TEST_CASE(a_waiter_whose_turn_it_is_looks_once) {
+    waiter_for_permits all;
+    BOOST_TEST(all.sent() == "");
+    all.on_turns(all.mine + " 1");
+    BOOST_TEST(all.sent() == "semaphore.acquire");
+    all.on_channel("1");
+    all.answer(waiter_for_permits::placed());
+    BOOST_TEST(all.sent() == "");
+    // What comes next was said by somebody else.
+    all.on_channel("1");
+    BOOST_TEST(all.sent() == "semaphore.acquire");
+    all.answer(waiter_for_permits::placed());
+    // It is said nowhere else.
+    all.on_turns(all.mine + " 0");
+    BOOST_TEST(all.sent() == "semaphore.acquire");
+    all.answer(waiter_for_permits::placed());
+    all.on_channel("2");
+    BOOST_TEST(all.sent() == "semaphore.acquire");
+    all.answer(granted());
+    BOOST_TEST(all.asking->got.valid());
+    BOOST_TEST(all.count().hand_overs == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(a_waiter_whose_turn_it_is_not_does_not_look) {
+    waiter_for_permits all;
+    for (auto const* const whose : {"- 1", "somebody:1 1"}) {
+        all.on_turns(whose);
+        all.on_channel("1");
+        BOOST_TEST(all.sent() == "");
+    }
+    // What was said before a subscription was confirmed may have come without what follows it.
+    all.on_turns("- 1");
+    all.on_strand([&] { all.server->listeners->on_confirmed(all.on->channel()); });
+    BOOST_TEST(all.eventually([&] { return all.sent() == "semaphore.acquire"; }));
+    all.answer(waiter_for_permits::placed());
+    all.on_channel("1");
+    BOOST_TEST(all.sent() == "semaphore.acquire");
+}
+
+BOOST_AUTO_TEST_CASE(a_waiter_without_a_place_heeds_every_message) {
+    waiter_for_permits all;
+    all.on_turns(all.mine + " 0");
+    all.answer(replied(0, 3'600'000, 0, 0, 0));
+    BOOST_TEST(all.sent() == "");
+    // Its place is kept in mind: another client's is not.
+    all.asking->signal.emit(asio::cancellation_type::terminal);
+    all.run();
+    BOOST_TEST(all.sent() == "semaphore.release");
+    all.answer(replied(0, 0));
+    acquiring const next{all};
+    all.answer(replied(0, 3'600'000, 0, 0, 0));
+    all.on_turns("somebody:1 1");
+    all.on_channel("1");
+    BOOST_TEST(all.sent() == "semaphore.acquire");
+}
+
+BOOST_AUTO_TEST_CASE(the_last_waiter_that_goes_gives_the_place_up) {
+    waiter_for_permits all;
+    acquiring second{all};
+    all.asking->signal.emit(asio::cancellation_type::terminal);
+    all.run();
+    BOOST_TEST((all.asking->error == asio::error::operation_aborted));
+    while (all.sent() == "semaphore.acquire") {
+        all.answer(waiter_for_permits::placed());
+    }
+    BOOST_TEST(all.sent() == "");
+    second.signal.emit(asio::cancellation_type::total);
+    all.run();
+    BOOST_TEST(all.sent() == "semaphore.release");
+    BOOST_TEST(all.text().find(" 1 " + all.mine + " 1 ") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(after_a_grant_the_next_one_asks_with_a_place_of_its_own) {
+    waiter_for_permits all;
+    acquiring const second{all};
+    while (all.sent() == "semaphore.acquire") {
+        all.answer(waiter_for_permits::placed());
+    }
+    all.on_turns(all.mine + " 1");
+    all.answer(granted(7));
+    BOOST_TEST((all.asking->got.token() == fencing_token{7}));
+    BOOST_TEST(all.sent() == "semaphore.acquire");
+    BOOST_TEST(all.id() != all.mine);
+    all.answer(granted(8));
+    BOOST_TEST((second.got.token() == fencing_token{8}));
+    BOOST_TEST(all.sent() == "");
 }
 
 BOOST_AUTO_TEST_CASE(a_user_without_the_rights_gets_locks_as_before) {

@@ -172,6 +172,22 @@ BOOST_AUTO_TEST_CASE(the_server_is_asked_ahead_of_time) {
     BOOST_TEST(fsm.wants_refill(3, t0 + 10ms));  // whether others wait was said long ago
 }
 
+BOOST_AUTO_TEST_CASE(what_may_not_have_been_heard_is_asked_with_a_later_request) {
+    auto fsm = fresh(4);
+    fsm.on_refill_sent(t0);
+    fsm.on_unheard();
+    BOOST_TEST(!fsm.wants_refill(3, t0));
+    fsm.on_refilled({{300}, 64}, 0, 0);
+    BOOST_TEST(fsm.unheard());
+    BOOST_TEST(!fsm.wants_refill(0, t0));
+    BOOST_TEST(fsm.wants_refill(3, t0));
+    // It may be passed on meanwhile.
+    BOOST_TEST((fsm.next(usual, false, t0) == step::hand_over));
+    fsm.on_refill_sent(t0);
+    fsm.on_refilled({{300}, 64}, 0, 0);
+    BOOST_TEST(!fsm.wants_refill(3, t0));
+}
+
 BOOST_AUTO_TEST_CASE(a_block_is_for_those_who_wait_and_one_more) {
     BOOST_TEST(hold_fsm::tokens_for(0) == 1U);
     BOOST_TEST(hold_fsm::tokens_for(5) == 6U);

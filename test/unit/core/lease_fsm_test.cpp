@@ -458,4 +458,26 @@ BOOST_AUTO_TEST_CASE(the_terms_of_a_renewal_hold_from_then_on) {
     BOOST_TEST(fsm.look(sent + 10s + 53'400ms) == lease_state::lost);
 }
 
+BOOST_AUTO_TEST_CASE(new_limits_count_from_then_on_also_if_a_renewal_is_on_its_way) {
+    auto fsm = fresh();
+    fsm.on_renewal_sent(sent + 10s);
+    auto limited = bounded_terms(60s);
+    limited.renew = false;
+    limited.lease = 1s;  // only the limits count
+    fsm.on_new_limits(limited, sent + 10s);
+    fsm.on_renewed({terms(), sent + 10s}, sent + 11s);
+    BOOST_TEST((fsm.deadline() == sent + 10s + 29'700ms));
+    BOOST_TEST(fsm.next(sent + 11s) == (step{kind::sleep, sent + 10s + 26'700ms}));
+
+    auto renewed_on = fresh();
+    renewed_on.on_new_limits(bounded_terms(20s), sent + 10s);
+    BOOST_TEST(renewed_on.look(sent + 25s) == lease_state::held);
+    renewed(renewed_on, sent + 20s, sent + 20s);
+    BOOST_TEST(renewed_on.look(sent + 30s - 1ns) == lease_state::held);
+    BOOST_TEST(renewed_on.look(sent + 30s) == lease_state::lost);
+    BOOST_TEST(renewed_on.loss() == loss_reason::max_hold);
+    renewed_on.on_new_limits(terms(), sent + 31s);
+    BOOST_TEST(renewed_on.look(sent + 31s) == lease_state::lost);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

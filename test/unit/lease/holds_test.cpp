@@ -69,14 +69,6 @@ BOOST_AUTO_TEST_CASE(a_broken_connection_is_doubt_and_the_next_one_renews) {
     BOOST_TEST(one.state() == lease_state::in_doubt);
 }
 
-BOOST_AUTO_TEST_CASE(a_lease_that_grows_old_is_looked_after_without_being_asked) {
-    scripted_client all;
-    auto const one = grant(all, {.max_hold = 60ms});
-    BOOST_TEST(all.count().losses.max_hold == 0U);
-    BOOST_TEST(all.eventually([&] { return all.count().losses.max_hold == 1; }));
-    BOOST_TEST(one.loss() == loss_reason::max_hold);
-}
-
 BOOST_AUTO_TEST_CASE(the_end_of_the_client_costs_every_lease_and_releases_it) {
     scripted_client all;
     auto const first = grant(all);

@@ -14,6 +14,7 @@ using holdfast::owner;
 using holdfast::detail::make_lock_target;
 using holdfast::detail::owner_table;
 using holdfast::detail::target;
+using holdfast::detail::target_key;
 using holdfast::detail::tenure;
 
 namespace {
@@ -43,13 +44,13 @@ BOOST_AUTO_TEST_CASE(what_an_owner_has_is_found_until_it_is_forgotten) {
     all.on_granted(b, alice, some[1]);
     all.on_granted(a, bob, some[2]);
     // Any object that names the lock will do.
-    BOOST_TEST((all.find(make_lock_target("", "a"), alice) == &some[0]));
-    BOOST_TEST((all.find(b, alice) == &some[1]));
-    BOOST_TEST((all.find(a, bob) == &some[2]));
-    BOOST_TEST((all.find(b, bob) == nullptr));
+    BOOST_TEST((all.find(target_key{make_lock_target("", "a")}, alice) == &some[0]));
+    BOOST_TEST((all.find(target_key{b}, alice) == &some[1]));
+    BOOST_TEST((all.find(target_key{a}, bob) == &some[2]));
+    BOOST_TEST((all.find(target_key{b}, bob) == nullptr));
     all.on_forgotten(a, some[0]);
-    BOOST_TEST((all.find(a, alice) == nullptr));
-    BOOST_TEST((all.find(b, alice) == &some[1]));
+    BOOST_TEST((all.find(target_key{a}, alice) == nullptr));
+    BOOST_TEST((all.find(target_key{b}, alice) == &some[1]));
 }
 
 BOOST_AUTO_TEST_CASE(a_grant_without_an_owner_is_not_kept) {
@@ -57,7 +58,7 @@ BOOST_AUTO_TEST_CASE(a_grant_without_an_owner_is_not_kept) {
     tenures some;
     target const a = make_lock_target("", "a");
     all.on_granted(a, {}, some[0]);
-    BOOST_TEST((all.find(a, owner::make()) == nullptr));
+    BOOST_TEST((all.find(target_key{a}, owner::make()) == nullptr));
     all.on_forgotten(a, some[0]);
 }
 
@@ -73,9 +74,9 @@ BOOST_AUTO_TEST_CASE(a_new_grant_takes_the_place_of_one_that_was_lost) {
         all.on_granted(a, alice, some[1]);
         all.on_forgotten(lost, some[0]);
     }
-    BOOST_TEST((all.find(a, alice) == &some[1]));
+    BOOST_TEST((all.find(target_key{a}, alice) == &some[1]));
     all.on_forgotten(a, some[1]);
-    BOOST_TEST((all.find(a, alice) == nullptr));
+    BOOST_TEST((all.find(target_key{a}, alice) == nullptr));
 }
 
 BOOST_AUTO_TEST_CASE(it_can_be_cleared) {
@@ -85,7 +86,7 @@ BOOST_AUTO_TEST_CASE(it_can_be_cleared) {
     auto const a = make_lock_target("", "a");
     all.on_granted(a, alice, some[0]);
     all.clear();
-    BOOST_TEST((all.find(a, alice) == nullptr));
+    BOOST_TEST((all.find(target_key{a}, alice) == nullptr));
     all.on_forgotten(a, some[0]);
 }
 

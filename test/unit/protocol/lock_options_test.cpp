@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(a_learned_lease_has_a_key_of_its_own_and_two_more_arguments
     BOOST_TEST(
         typed(speaks.acquire(asked)) ==
         "lock.acquire 3 foo redisson_lock_token:{foo} holdfast_hold:{foo} 30000 " + holder +
-            " 86400000 77 1 0 0 5000 6"
+            " 77 86400000 1 0 0 5000 6"
     );
     asked.preflight = true;
     asked.hand_over = true;
@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(a_learned_lease_has_a_key_of_its_own_and_two_more_arguments
         typed(speaks.acquire(asked)) ==
         "lock.acquire 5 foo redisson_lock_token:{foo} holdfast_queue:{foo} "
         "redisson_lock__channel:{foo} holdfast_hold:{foo} 30000 " +
-            holder + " 86400000 77 1 1 0 5000 6"
+            holder + " 77 86400000 1 1 0 5000 6"
     );
     BOOST_TEST(
         typed(speaks.renew(
@@ -106,12 +106,15 @@ BOOST_AUTO_TEST_CASE(what_is_usual_is_left_out) {
     auto const& speaks = lock_protocol();
     auto asked = plain_attempt();
     asked.hand_over = true;
-    BOOST_TEST(typed(speaks.acquire(asked)).ends_with(holder + " 86400000 77"));
+    asked.counter_ttl = 24h * 30;
+    BOOST_TEST(typed(speaks.acquire(asked)).ends_with(holder + " 77"));
+    asked.counter_ttl = 24h;
+    BOOST_TEST(typed(speaks.acquire(asked)).ends_with(holder + " 77 86400000 1 1 0"));
     asked.tokens = 2;
-    BOOST_TEST(typed(speaks.acquire(asked)).ends_with(" 77 2 1 0"));
+    BOOST_TEST(typed(speaks.acquire(asked)).ends_with(" 77 86400000 2 1 0"));
     asked.tokens = 1;
     asked.window = 3s;
-    BOOST_TEST(typed(speaks.acquire(asked)).ends_with(" 77 1 3000 0"));
+    BOOST_TEST(typed(speaks.acquire(asked)).ends_with(" 77 86400000 1 3000 0"));
     primitive::parting released{
         .on = on,
         .id = id,

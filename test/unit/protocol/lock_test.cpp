@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(an_attempt_names_lock_and_counter_and_what_it_asks_for) {
     );
     BOOST_TEST(
         typed(sent) ==
-        "lock.acquire 2 foo redisson_lock_token:{foo} 30000 " + holder + " 86400000 77 1 0 0"
+        "lock.acquire 2 foo redisson_lock_token:{foo} 30000 " + holder + " 77 86400000 1 0 0"
     );
     BOOST_TEST((sent.timeout() == 3s));
 }

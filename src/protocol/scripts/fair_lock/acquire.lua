@@ -90,9 +90,9 @@ if not ours and (not free or head and head ~= holder) then
             redis.pcall('ZADD', deadlines, string.format('%.0f', deadline), holder)
             local heard = redis.pcall('ZADD', trust, string.format('%.0f', trusted), holder)
             redis.pcall('PEXPIRE', trust, string.format('%.0f', 60000 + patience))
-            -- Redisson lets them stay for ever. It looks at them more often than once a day while it uses them.
-            redis.pcall('PEXPIRE', queue, '86400000')
-            redis.pcall('PEXPIRE', deadlines, '86400000')
+            if not keep_for_others() then
+                keep_queue(60000 + patience)
+            end
             if type(heard) == 'number' then
                 place = string.format(' 1 %.0f 0', time)
             end
@@ -135,6 +135,7 @@ end
 if head then
     -- Before anything that grows: one who waits gets the lock also if the server has no memory.
     drop(holder)
+    keep_for_others()
 end
 local count = '1'
 -- For one who did not wait the first write: a server without memory refuses it.

@@ -22,6 +22,7 @@ local done = pcall(function()
     local now = call('TIME')
     local ms = math.floor((now[1] * 1000000 + now[2]) / 1000)
 --#include fair_queue.lua
+    keep_for_others()
     local head = first_waiter(true)
     if head then
         told = tell(head)

@@ -16,9 +16,13 @@ if leaves == '1' then
 end
 local ours = call('HDEL', lock, holder) == 1
 local told = 1
-if call('EXISTS', queue) == 1 and call('EXISTS', lock) == 0 then
-    -- The lock is free by now. A user who lacks a right for the rest must not be told otherwise.
+if call('EXISTS', queue) == 1 then
+    -- The lock may be free by now. A user who lacks a right for the rest must not be told otherwise.
     local done = pcall(function()
+        keep_for_others()
+        if call('EXISTS', lock) == 1 then
+            return
+        end
         local now = call('TIME')
         ms = math.floor((now[1] * 1000000 + now[2]) / 1000)
         local head = first_waiter(true)

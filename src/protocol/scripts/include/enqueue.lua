@@ -1,5 +1,5 @@
 -- Keeps the place of an entry that comes again with its old score. A queue that nobody looks at any more expires. Returns its
--- score, the time and how many are before it; nothing if the server does not take it.
+-- score and the time, and whether it is new; nothing if the server does not take it.
 local function enqueue(entry, score, ms)
     if score == '0' then
         local last = call('ZRANGE', queue, -2, -1, 'WITHSCORES')
@@ -19,6 +19,5 @@ local function enqueue(entry, score, ms)
     if added == 0 then
         score = call('ZSCORE', queue, entry)
     end
-    local ahead = call('ZRANK', queue, entry)
-    return ' ' .. score .. string.format(' %.0f ', time) .. ahead, added == 1 and ahead == 0
+    return ' ' .. score .. string.format(' %.0f ', time), added == 1
 end

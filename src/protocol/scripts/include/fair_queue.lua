@@ -15,6 +15,24 @@ local function drop(waiter)
     call('ZREM', trust, waiter, '?' .. waiter)
 end
 
+local function last_of(times)
+    return tonumber(call('ZRANGE', times, -1, -1, 'WITHSCORES')[2]) or 0
+end
+
+local function keep_queue(life)
+    redis.pcall('PEXPIRE', queue, string.format('%.0f', life))
+    redis.pcall('PEXPIRE', deadlines, string.format('%.0f', life))
+end
+
+-- Redisson lets the queue stay for ever. Whoever is waited for longer than any of ours is a waiter of Redisson's, or was behind one: then
+-- it stays for a day. Where all are ours it goes with their trust, because each is heard of more often than once a minute.
+local function keep_for_others()
+    if last_of(deadlines) > last_of(trust) then
+        keep_queue(86400000)
+        return true
+    end
+end
+
 -- Whether the first one has been silent for too long. One who may have the lock, and does not take it, is not waited for for long.
 local function is_gone(head, free, gone_client)
     local trusted = tonumber(call('ZSCORE', trust, head))

@@ -1,6 +1,7 @@
 -- Gives the lock, which is free, to the first one in the queue whose client is there, and tells that client and the next one. Stops
--- at `own`. `given` is the entry, which is not in the queue any more; nothing if nobody is there.
-local given
+-- at `own`. `given` is the entry, which is not in the queue any more, and `after` the one behind it; nothing if nobody is there. The
+-- reply tells whoever has just asked for `next_entry` that it is the next one.
+local given, after
 for _ = 1, 64 do
     local heads = call('ZRANGE', queue, 0, 1)
     local entry = heads[1]
@@ -32,14 +33,14 @@ for _ = 1, 64 do
         call('HSET', lock, id, '1')
         local kept = redis.pcall('PEXPIREAT', lock, string.format('%.0f', math.floor(time / 1000) + window + 1))
         local next_id, next_client = string.match(heads[2] or '', '^((.+):%d+) %d+$')
-        if next_id then
+        if next_id and heads[2] ~= next_entry then
             -- Before the grant: a server writes first to the client that it has had something for last.
             redis.pcall('PUBLISH', 'holdfast_client:' .. next_client, 'next lock ' .. next_id .. ' ' .. window .. ' ' .. lock)
         end
         local told = kept == 1 and redis.pcall('PUBLISH', 'holdfast_client:' .. client,
             'grant lock ' .. id .. string.format(' %s %.0f %s ', token, time, window) .. lock)
         if type(told) == 'number' then
-            given = entry
+            given, after = entry, heads[2]
             break
         end
         call('HDEL', lock, id)

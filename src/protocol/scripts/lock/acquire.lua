@@ -1,8 +1,8 @@
 -- Grants the lock if it is free, or is ours already: an attempt may be repeated, its holder id is never used for another. A lock that
 -- is free while clients wait goes to the first of them.
 -- KEYS: lock, token counter, with hand-over the queue, for a preflight the channel, for a learned lease the usual hold
--- ARGV: lease in ms, holder id, lifetime of the token counter in ms (0: for ever), floor; left out if they are 1, 1, 0 and the lease is not
---   learned: number of tokens, 0: no hand-over, 1: hand-over, more: take a place in the queue if refused, with so many ms to claim the lock;
+-- ARGV: lease in ms, holder id, floor; left out if they are 30 days, 1, 1, 0 and the lease is not learned: lifetime of the token counter in
+--   ms (0: for ever), number of tokens, 0: no hand-over, 1: hand-over, more: take a place in the queue if refused, with so many ms to claim the lock;
 --   its old score (0: none); for a learned lease the shortest one in ms, and how many usual holds it covers; nonce
 -- Returns the words: nonce, 1, token, 0 if the preflight found that hand-over is not allowed, for a learned lease the lease in ms, and the
 --   usual hold in µs (0: not known, -1: not allowed to know)
@@ -11,10 +11,10 @@
 --   | nonce, 2: not a lock, or not its counter
 
 local call, lock, counter = redis.call, KEYS[1], KEYS[2]
-local lease, holder, counter_ttl, floor, count, window, score, shortest, times = unpack(ARGV)
+local lease, holder, floor, counter_ttl, count, window, score, shortest, times = unpack(ARGV)
 local nonce = ARGV[#ARGV]
 if not window then
-    count, window = '1', '1'
+    counter_ttl, count, window = '2592000000', '1', '1'
 end
 local queue = window ~= '0' and KEYS[3]
 local preflight = KEYS[queue and 4 or 3]
@@ -38,7 +38,7 @@ if not free then
                 -- Clients that do not queue have the first try.
                 busy, remaining = true, math.ceil((-turn[2] - time) / 1000)
             else
-                local own = holder
+                local own, next_entry = holder, nil
 --#include hand_over.lua
                 if given and string.sub(given, 1, #holder + 1) ~= holder .. ' ' then
                     busy, remaining = true, tonumber(string.match(given, '%d+$'))
@@ -65,10 +65,13 @@ if not free then
                 time = now[1] * 1000000 + now[2]
             end
 --#include enqueue.lua
-            local first
-            place, first = enqueue(holder .. ' ' .. window, score, math.max(remaining, 0))
+            local entry = holder .. ' ' .. window
+            local added
+            place, added = enqueue(entry, score, math.max(remaining, 0))
+            local ahead = place and call('ZRANK', queue, entry)
+            place = place and place .. ahead
             local client = other and string.match(other, '^(.+):')
-            if first and client and client ~= string.match(holder, '^(.+):') then
+            if added and ahead == 0 and client and client ~= string.match(holder, '^(.+):') then
                 redis.pcall('PUBLISH', 'holdfast_client:' .. client, 'wait lock ' .. other .. ' ' .. lock)
             end
         end

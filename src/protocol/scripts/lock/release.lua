@@ -4,8 +4,8 @@
 -- ARGV: holder id; left out if they are empty, empty, 30 days, none, unknown, none: our entry in the queue, to be removed, our next entry,
 --   lifetime of the token counter in ms (0: for ever), floor, number of the clients that wait and do not queue, after learned leases how
 --   many holds have ended, their mean in µs; nonce
--- Returns the words: nonce, 1, 1 if the waiters could be told, with a next entry its score, the server's time in µs, and how
---   many are before it (without one three zeros), and if the lock went to another client: its entry
+-- Returns the words: nonce, 1, 1 if the waiters could be told, with a next entry its score, the server's time in µs, and 0 if it
+--   is known to be the first one (without one three zeros), and if the lock went to another client: its entry
 --   | nonce, 0, 1 if another holder has it, 0 if the key is gone, with the same further words if it was free and has been given away
 
 local call, lock, channel, queue, counter = redis.call, KEYS[1], KEYS[2], KEYS[4] and KEYS[3], KEYS[4]
@@ -24,7 +24,7 @@ if queue and old_entry ~= '' then
     end
 end
 local ours = call('HDEL', lock, holder) == 1
-local place, entry = '', nil
+local place, ahead, entry = '', '', nil
 if queue and (may_wait or next_entry ~= '' or call('EXISTS', queue) == 1) and call('EXISTS', lock) == 0 then
     -- The lock is free by now. A user who lacks a right for the rest must not be told otherwise.
     pcall(function()
@@ -33,6 +33,8 @@ if queue and (may_wait or next_entry ~= '' or call('EXISTS', queue) == 1) and ca
         if next_entry ~= '' then
 --#include enqueue.lua
             place = enqueue(next_entry, '0', tonumber(string.match(next_entry, '%d+$'))) or ''
+            -- Unless it is seen to be the first one.
+            ahead = place ~= '' and '1' or ''
         end
         if ours and others ~= '0' then
 --#include queue.lua
@@ -48,6 +50,9 @@ if queue and (may_wait or next_entry ~= '' or call('EXISTS', queue) == 1) and ca
         local own
 --#include hand_over.lua
         entry = given
+        if place ~= '' and after == next_entry then
+            ahead = '0'
+        end
     end)
 end
 if mean and ours then
@@ -58,6 +63,7 @@ if mean and ours then
         keep_usual_hold(key, and_then(usual, holds, mean))
     end
 end
+place = place .. ahead
 if entry then
     return nonce .. (ours and ' 1 1' or ' 0 0') .. (place ~= '' and place or ' 0 0 0') .. ' ' .. entry
 end

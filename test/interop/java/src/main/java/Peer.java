@@ -97,6 +97,11 @@ public final class Peer {
         LockCommands.add(peer.commands, "plain_lock", redisson, redisson::getLock);
         LockCommands.add(peer.commands, "fair_lock", redisson, redisson::getFairLock);
         CountCommands.add(peer.commands, redisson);
+        LockCommands.add(peer.commands, "read_lock", redisson,
+                name -> redisson.getReadWriteLock(name).readLock());
+        LockCommands.add(peer.commands, "write_lock", redisson,
+                name -> redisson.getReadWriteLock(name).writeLock());
+        PermitCommands.add(peer.commands, redisson);
         out.println("ready");
 
         var in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));

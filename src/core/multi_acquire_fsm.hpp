@@ -1,0 +1,87 @@
+#ifndef HOLDFAST_CORE_MULTI_ACQUIRE_FSM_HPP
+#define HOLDFAST_CORE_MULTI_ACQUIRE_FSM_HPP
+
+#include "core/acquire_fsm.hpp"
+
+#include <holdfast/detail/patience.hpp>
+#include <holdfast/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace holdfast::detail {
+
+/// One acquisition of several locks: which are asked for next, which are kept, and how it ends.
+///
+/// All are asked for together first, where that can be done. Then they are taken one by one in
+/// their order, and those before are kept: two that wait for each other's locks would have to
+/// disagree about the order.
+class multi_acquire_fsm {
+public:
+    enum class step : std::uint8_t {
+        /// Something is under way.
+        wait,
+        /// Ask for all at once.
+        together,
+        /// Acquire the first one that is not kept.
+        take,
+        /// Complete with the leases of all.
+        deliver,
+        /// Complete with `error`, and with an empty lease.
+        finish,
+        /// Complete as cancelled.
+        abort,
+    };
+    /// Before the step, what is under way is cancelled, and all are given back but the first `kept`
+    /// ones.
+    struct action {
+        step what = step::wait;
+        std::size_t kept = 0;
+        error_code error = {};
+        friend bool operator==(action const&, action const&) = default;
+    };
+
+    multi_acquire_fsm(std::size_t members, patience how_long) noexcept
+        : members_{members},
+          patience_{how_long} {}
+
+    /// `together`: all can be asked for at once.
+    action start(bool together) noexcept;
+    /// What asking for all came to: the first `held` ones are held. `busy`: one is known to be
+    /// another holder's; `cause` is why others are not held, if that is another.
+    action on_together(std::size_t held, bool busy, error_code cause) noexcept;
+    /// The member that was asked for was granted, and of those before and itself the first `held`
+    /// ones are valid.
+    action on_taken(std::size_t held) noexcept;
+    /// It was not: it is busy, if there is no cause.
+    action on_refused(error_code cause) noexcept;
+    /// One of those that are kept is lost.
+    action on_lost(std::size_t member) noexcept;
+    /// The limit is reached while all are asked for together. Those that are taken one by one have
+    /// their own.
+    action on_time_up() noexcept;
+    action on_cancel(cancel_request how) noexcept;
+    /// There is no memory.
+    action on_ended(error_code cause) noexcept;
+
+    /// The number of members that are kept while others are asked for.
+    [[nodiscard]] std::size_t kept() const noexcept { return kept_; }
+    [[nodiscard]] bool done() const noexcept { return done_; }
+
+private:
+    action go_on() noexcept;
+    action finish(error_code cause) noexcept;
+    action abort() noexcept;
+
+    std::size_t members_;
+    std::size_t kept_ = 0;
+    patience patience_;
+    // The last answer was that one of them is busy.
+    bool busy_ = false;
+    bool cancelled_ = false;
+    bool done_ = false;
+};
+
+}  // namespace holdfast::detail
+
+#endif

@@ -1,0 +1,113 @@
+#include <holdfast/multi_lease.hpp>
+
+#include "lease/lease_group.hpp"
+
+#include <boost/asio/system_executor.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast {
+
+multi_lease& multi_lease::operator=(multi_lease&& other) noexcept {
+    if (this != &other) {
+        multi_lease const old{std::exchange(group_, std::move(other.group_))};
+    }
+    return *this;
+}
+
+multi_lease::~multi_lease() {
+    if (group_) {
+        group_->abandon();
+    }
+}
+
+bool multi_lease::valid() const& noexcept {
+    auto const now = state();
+    return now == lease_state::held || now == lease_state::in_doubt;
+}
+
+lease_state multi_lease::state() const noexcept {
+    return group_ ? group_->state() : lease_state::empty;
+}
+
+loss_reason multi_lease::loss() const noexcept {
+    return group_ ? group_->loss() : loss_reason::none;
+}
+
+std::size_t multi_lease::size() const noexcept {
+    return group_ ? group_->leases().size() : 0;
+}
+
+fencing_token multi_lease::token(std::size_t member) const noexcept {
+    return member < size() ? group_->leases()[member].token() : fencing_token{};
+}
+
+std::vector<fencing_token> multi_lease::tokens() const {
+    std::vector<fencing_token> all;
+    all.reserve(size());
+    for (std::size_t i = 0; i < size(); ++i) {
+        all.push_back(token(i));
+    }
+    return all;
+}
+
+lease_clock::time_point multi_lease::deadline() const noexcept {
+    return group_ ? group_->deadline() : lease_clock::time_point::min();
+}
+
+lease_clock::duration multi_lease::remaining() const noexcept {
+    if (!group_) {
+        return lease_clock::duration{0};
+    }
+    // In this order: a renewal in between must not make it longer than it ever was.
+    auto const end = group_->deadline();
+    return std::max(end - lease_clock::now(), lease_clock::duration{0});
+}
+
+namespace detail {
+
+namespace {
+
+// Of an empty lease.
+template <class... Results, class Handler>
+void refuse(Handler handler, Results... results) {
+    pending_handler<error_code, Results...>{
+        std::move(handler),
+        executor_of(static_cast<lease_group const*>(nullptr))
+    }
+        .complete(errc::not_held, results...);
+}
+
+}  // namespace
+
+asio::any_io_executor executor_of(lease_group const* held) noexcept {
+    return held ? held->executor() : asio::any_io_executor{asio::system_executor{}};
+}
+
+void start_renew_all(std::shared_ptr<lease_group> held, plain_handler handler) {
+    if (held) {
+        held->renew(std::move(handler));
+    } else {
+        refuse(std::move(handler));
+    }
+}
+
+void start_release_all(std::shared_ptr<lease_group> held, plain_handler handler) {
+    if (held) {
+        held->release(std::move(handler));
+    } else {
+        refuse(std::move(handler));
+    }
+}
+
+void start_wait_any_lost(std::shared_ptr<lease_group> held, loss_handler handler) {
+    if (held) {
+        held->wait_lost(std::move(handler));
+    } else {
+        refuse(std::move(handler), loss_reason::none);
+    }
+}
+
+}  // namespace detail
+}  // namespace holdfast

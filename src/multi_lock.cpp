@@ -1,0 +1,134 @@
+#include <holdfast/multi_lock.hpp>
+
+#include "acquire/multi_acquire.hpp"
+#include "client/client_state.hpp"
+
+#include <boost/asio/system_executor.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <tuple>
+#include <utility>
+
+namespace holdfast {
+
+namespace detail {
+
+namespace {
+
+constexpr std::size_t fewest_members = 2;
+constexpr std::size_t most_members = 64;
+
+}  // namespace
+
+/// In the order in which the user named them.
+struct multi_members {
+    struct one {
+        std::shared_ptr<client_state> client;
+        std::shared_ptr<target const> on;
+        std::size_t named;
+
+        /// The order in which they are taken. Each process has the same.
+        [[nodiscard]] auto place() const noexcept {
+            auto const& where = client->settings();
+            return std::tie(
+                on->lock,
+                where.unix_socket,
+                where.host,
+                where.port,
+                where.database,
+                on->kind,
+                on->permits
+            );
+        }
+        /// Of one server, where a name can be a member once.
+        [[nodiscard]] bool same_name(one const& other) const noexcept {
+            auto const& a = client->settings();
+            auto const& b = other.client->settings();
+            return on->lock == other.on->lock && a.unix_socket == b.unix_socket &&
+                   a.host == b.host && a.port == b.port && a.database == b.database;
+        }
+    };
+
+    explicit multi_members(std::vector<multi_lock::member> const& named) {
+        for (auto const& each : named) {
+            all.push_back({each.client_, each.key_, all.size()});
+        }
+        if (!all.empty()) {
+            lead = all.front().client;
+        }
+        std::sort(all.begin(), all.end(), [](one const& a, one const& b) {
+            return a.place() < b.place();
+        });
+    }
+
+    [[nodiscard]] error_code wrong() const noexcept {
+        if (!std::all_of(all.begin(), all.end(), [](one const& each) {
+                return each.on->valid();
+            })) {
+            return errc::invalid_name;
+        }
+        bool const twice = std::adjacent_find(all.begin(), all.end(), [](auto& a, auto& b) {
+                               return a.same_name(b);
+                           }) != all.end();
+        bool const right = all.size() >= fewest_members && all.size() <= most_members && !twice;
+        return right ? error_code{} : errc::invalid_options;
+    }
+
+    // In the order in which they are taken.
+    std::vector<one> all;
+    // Of the first one that the user named.
+    std::shared_ptr<client_state> lead;
+};
+
+asio::any_io_executor executor_of(multi_request const& request) noexcept {
+    auto const& lead = request.members->lead;
+    return lead ? lead->executor() : asio::any_io_executor{asio::system_executor{}};
+}
+
+void start_acquire(multi_request request, asio::any_io_executor holder, multi_handler handler) {
+    auto const& members = *request.members;
+    auto const lead = members.lead;
+    if (lead && lead->gone()) {
+        return;
+    }
+    pending_handler<error_code, multi_lease> waiting{std::move(handler), executor_of(request)};
+    multi_acquire::request what{
+        .members = {},
+        .how_long = request.how_long,
+        .limit = request.limit,
+        .who = request.options.owner,
+        .orphan_after = request.options.orphan_after,
+    };
+    auto wrong = members.wrong();
+    for (auto const& each : members.all) {
+        auto& made = what.members.emplace_back(
+            multi_acquire::member{each.client, &each.client->acquires(), each.on, {}, each.named}
+        );
+        if (!wrong) {
+            wrong = make_terms(each.client->settings(), request.options, made.terms);
+        }
+    }
+    if (!wrong && what.limit < nanos{0}) {
+        wrong = errc::invalid_options;
+    }
+    if (wrong) {
+        waiting.complete(wrong, multi_lease{});
+        return;
+    }
+    auto const op = std::make_shared<multi_acquire>(
+        lead,
+        std::move(what),
+        lead->guard(std::move(holder)),
+        std::move(waiting)
+    );
+    op->accept_cancellation();
+    lead->enter_strand([op] { op->start(); });
+}
+
+}  // namespace detail
+
+multi_lock::multi_lock(std::vector<member> members)
+    : members_{std::make_shared<detail::multi_members const>(members)} {}
+
+}  // namespace holdfast

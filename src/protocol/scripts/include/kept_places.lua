@@ -1,0 +1,55 @@
+-- Those who wait, in the order of their arrival: `queue` has when each came, by the server's time in µs or a little more, and `heard` until when
+-- each is waited for, in ms. Each asks again before that. An entry is a word that says what is wanted, and the holder id that its client
+-- will have. Both keys expire when nobody asks any more.
+
+local function drop_place(entry)
+    call('ZREM', heard, entry)
+    return call('ZREM', queue, entry) == 1
+end
+
+-- Those that have not been heard of in time.
+local function drop_silent()
+    for _, entry in ipairs(call('ZRANGEBYSCORE', heard, '-inf', string.format('%.0f', ms))) do
+        drop_place(entry)
+    end
+end
+
+-- Returns the place as a reply says it: its number, the time, and how many are told before it. Nobody is: each asks for itself. Nothing if the
+-- server does not take it.
+local function keep_place(entry)
+    local came = call('ZSCORE', queue, entry)
+    local life = string.format('%.0f', 60000 + patience)
+    if came then
+        -- First, because a server without memory refuses scripts that begin with a write that grows.
+        redis.pcall('PEXPIRE', heard, life)
+    else
+        local last = call('ZRANGE', queue, -1, -1, 'WITHSCORES')[2]
+        came = last and math.max(time, last + 1) or time
+        if type(redis.pcall('ZADD', queue, string.format('%.0f', came), entry)) ~= 'number' then
+            return nil
+        end
+    end
+    redis.pcall('PEXPIRE', queue, life)
+    if type(redis.pcall('ZADD', heard, string.format('%.0f', ms + patience), entry)) ~= 'number' then
+        call('ZREM', queue, entry)
+        return nil
+    end
+    redis.pcall('PEXPIRE', heard, life)
+    return string.format(' %.0f %.0f 0', came, time)
+end
+
+-- The first entry before `own` that matches; the first of all if `own` has no place.
+local function first_before(own, pattern)
+    local from = 0
+    repeat
+        local some = call('ZRANGE', queue, from, from + 31)
+        for _, entry in ipairs(some) do
+            if entry == own then
+                return nil
+            elseif string.find(entry, pattern) then
+                return entry
+            end
+        end
+        from = from + 32
+    until #some < 32
+end

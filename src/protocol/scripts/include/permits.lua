@@ -1,0 +1,50 @@
+-- The number of free permits is kept under `permits`. Each one that is taken is a member of `deadlines`: 16 bytes, and the server's
+-- time in ms at which it comes back. Redisson has the same, by its own clock.
+
+-- How many are free; false if nobody has said how many there are, and nothing if the key holds something else.
+local function count_free()
+    local kept = call('GET', permits)
+    return kept and (string.match(kept, '^%-?%d+$') and tonumber(kept) or nil)
+end
+
+-- The first one of those that wait and have been heard of. Its entry is how many it wants, and its holder id.
+local function first_place()
+    if call('EXISTS', queue) == 0 then
+        return nil
+    end
+    drop_silent()
+    for _ = 1, 100 do
+        local first = call('ZRANGE', queue, 0, 0)[1]
+        if not first or call('ZSCORE', heard, first) then
+            return first
+        end
+        drop_place(first)
+    end
+end
+
+-- Says whose turn it is. `more`: the same is said on the semaphore's own channel.
+local function call_next(free, more)
+    local first = first_place()
+    if first then
+        local wanted, id = string.match(first, '^(%d+) (.+)$')
+        local fits = id and free >= tonumber(wanted)
+        if fits or more then
+            redis.pcall('PUBLISH', turns, (fits and id or '-') .. (more and ' 1' or ' 0'))
+        end
+    end
+end
+
+-- So many are free again. Where nobody has said how many there are, they are not counted either. Returns how many are free then,
+-- and what came of telling it.
+local function give_back(count)
+    local before = count_free()
+    if not before then
+        return before, 1
+    end
+    local free, told = call('INCRBY', permits, string.format('%.0f', count)), 1
+    if free > 0 then
+        call_next(free, true)
+        told = redis.pcall('PUBLISH', channel, string.format('%.0f', free))
+    end
+    return free, told
+end

@@ -1,0 +1,97 @@
+-- Grants a hold to a reader if no writer has the lock, and no writer waits that came before; or to an owner that has the lock as a writer. An attempt may be
+-- repeated, its holder id is never used for another. One that is refused and waits keeps its place among those that wait, or takes one.
+-- KEYS: lock, token counter, queue, times until which those in it are waited for, channel, the key of our hold, for a learned lease the usual hold
+-- ARGV: lease in ms, holder id, lifetime of the token counter in ms (0: for ever), floor, 1: waits, ms that a silent waiter is waited for, 1: preflight, a
+--   writer that had the lock without an end and is to be removed (or nothing), how often it had the lock (or nothing), the holder id of the owner as a
+--   writer (or nothing), for a learned lease the shortest one in ms, and how many usual holds it covers; nonce
+-- Returns the words: nonce, 1, token, 1, for a learned lease the lease in ms and the usual hold in µs (0: not known, -1: not allowed to know), else two zeros,
+--   1 if somebody waits
+--   | nonce, 0, ms after which to ask again, 1 if the lock has no end, with a place in the queue its number, the server's time in µs, and 0 (else three
+--   zeros), for a writer that has the lock without an end how often it has it, its field, which may have spaces
+--   | nonce, 2: not a read/write lock, or not its counter
+
+local call, lock, counter, queue, heard, channel, hold = redis.call, unpack(KEYS)
+local lease, holder, counter_ttl, floor, waits, patience, preflight, orphan, holds, beside, shortest, times = unpack(ARGV)
+local nonce = ARGV[#ARGV]
+local usual_key = KEYS[7]
+local tag, entry = string.sub(channel, 17), 'r ' .. holder
+patience = tonumber(patience)
+
+local now = call('TIME')
+local time = now[1] * 1000000 + now[2]
+local ms = math.floor(time / 1000)
+--#include rw_state.lua
+--#include kept_places.lua
+--#include rw_refuse.lua
+
+if not look() then
+    return nonce .. ' 2'
+end
+local remaining, ours = call('PTTL', lock), beside .. ':write'
+--#include rw_orphan.lua
+local queued = call('EXISTS', queue) == 1
+if queued then
+    drop_silent()
+end
+if not holds_of[holder] then
+    if writer and writer ~= ours then
+        return refuse(remaining, endless)
+    elseif not writer and queued and first_before(entry, '^w') then
+        return refuse()
+    end
+end
+
+if preflight == '1' and remaining == -2 then
+    -- A user without a right fails here, before the first write. SET goes first: a server without memory refuses it.
+    call('SET', hold, '', 'XX')
+    call('PTTL', hold)
+    call('PEXPIRE', lock, lease)
+    call('HEXISTS', lock, holder)
+    call('HDEL', lock, holder)
+    call('DEL', hold)
+    call('ZREM', heard, entry)
+    call('ZREM', queue, entry)
+    call('PUBLISH', channel, '3')
+end
+local learned = ' 0 0 '
+if usual_key then
+--#include usual_hold.lua
+    local usual, why = usual_hold(usual_key)
+    if usual then
+        lease = covering(usual, times, shortest, lease)
+    end
+    local unknown = why and not string.find(why, 'WRONGTYPE') and '-1' or '0'
+    learned = ' ' .. lease .. ' ' .. (usual and string.format('%.0f', usual) or unknown) .. ' '
+end
+
+if queued then
+    -- Before anything that grows: one who waits gets the lock also if the server has no memory.
+    drop_place(entry)
+end
+local count = '1'
+-- For one who did not wait the first write: a server without memory refuses it.
+--#include take_tokens.lua
+if not token then
+    return nonce .. ' 2'
+end
+if call('PTTL', hold) < tonumber(lease) then
+    call('SET', hold, '1', 'PX', lease)
+end
+if writer then
+    call('HSET', lock, holder, '1')
+else
+    call('HSET', lock, 'mode', 'read', holder, '1')
+end
+if remaining < tonumber(lease) then
+    -- One without an end gets one that covers all.
+    local life = remaining == -1 and not writer and math.max(lease, longest_reader()) or lease
+    local kept = redis.pcall('PEXPIRE', lock, string.format('%.0f', life))
+    if kept ~= 1 then
+        -- One that was ours before keeps its end.
+        if remaining == -2 then
+            call('DEL', lock)
+        end
+        return kept
+    end
+end
+return nonce .. ' 1 ' .. token .. ' 1' .. learned .. call('EXISTS', queue)

@@ -1,0 +1,40 @@
+-- Gives our permits back, and no others. Those who wait are told.
+-- KEYS: permits, deadlines, channel, queue, heard, channel of the turns, after learned leases the usual hold
+-- ARGV: how many, holder id, 1: it may be in the queue, and leaves it, after learned leases how many holds have ended, their mean in µs;
+--   the ids; nonce
+-- Returns the words: nonce, 1, 1 if those who wait could be told | nonce, 0, 0: they were not all there
+
+local call, permits, deadlines, channel, queue, heard, turns = redis.call, unpack(KEYS)
+local wanted, holder, leaves, holds, mean = unpack(ARGV)
+local nonce = ARGV[#ARGV]
+local first_id, last_id = #ARGV - wanted, #ARGV - 1
+local entry = wanted .. ' ' .. holder
+
+local now = call('TIME')
+local ms = math.floor((now[1] * 1000000 + now[2]) / 1000)
+--#include kept_places.lua
+--#include permits.lua
+--#include own_permits.lua
+
+if leaves == '1' then
+    drop_place(entry)
+end
+local all = count_own({}) == tonumber(wanted)
+local dropped, told = drop_own(), 1
+if dropped > 0 then
+    told = select(2, give_back(dropped))
+elseif leaves == '1' then
+    -- Perhaps it was this one's turn.
+    call_next(count_free() or 0, false)
+end
+if all and KEYS[7] then
+--#include usual_hold.lua
+    local usual, why = usual_hold(KEYS[7])
+    if not why then
+        keep_usual_hold(KEYS[7], and_then(usual, holds, mean))
+    end
+end
+if not all then
+    return nonce .. ' 0 0'
+end
+return nonce .. (type(told) == 'number' and ' 1 1' or ' 1 0')

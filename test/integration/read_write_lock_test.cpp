@@ -1,0 +1,473 @@
+// A read/write lock on a real server: who may have it beside whom, in what order, and what is left.
+// Readers of another make have the lock as Redisson's would; real Redisson is in interop/.
+
+#include "support/one_server.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <algorithm>
+#include <deque>
+#include <string>
+#include <vector>
+
+using namespace holdfast::test;
+
+namespace {
+
+std::string const queue = "holdfast_rwlock_queue:{L}";
+std::string const heard = "holdfast_rwlock_heard:{L}";
+std::string const java_thread = "71b96ce8-2746-4c7e-9a51-0f6de2f5a111:1";
+std::string const hold_of_java = "{L}:" + java_thread + ":rwlock_timeout:1";
+
+holdfast::config with_patience(redis_server const& server, std::chrono::milliseconds patience) {
+    auto settings = holdfast::parse_url(server.url());
+    settings.waiter_patience = patience;
+    return settings;
+}
+
+template <class Lock>
+task take_in_turn(Lock lock, int number, std::vector<int>& served) {
+    auto lease = co_await lock.acquire();
+    served.push_back(number);
+    co_await sleep_for(2ms);
+    co_await lease.release();
+}
+
+template <class Lock>
+void wait_in_background(
+    asio::any_io_executor const& executor,
+    Lock lock,
+    int number,
+    std::vector<int>& served
+) {
+    asio::co_spawn(executor, take_in_turn(std::move(lock), number, served), asio::detached);
+}
+
+bool queued(redis_probe& probe, std::int64_t count) {
+    return probe.cmd("ZCARD", queue).as_integer() == count;
+}
+
+task nothing_is_left(redis_probe& probe) {
+    BOOST_TEST(co_await co_eventually(5s, [&] {
+        auto const keys = probe.cmd("KEYS", "*");
+        return keys.elements.size() == 1U;  // the token counter
+    }));
+}
+
+// As Redisson's script leaves a reader.
+void read_from_java(redis_probe& probe, std::chrono::milliseconds lease) {
+    probe.cmd("HSET", "L", "mode", "read", java_thread, 1);
+    probe.cmd("SET", hold_of_java, 1, "PX", lease.count());
+    probe.cmd("PEXPIRE", "L", lease.count());
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(many_read_and_a_writer_has_the_lock_alone) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
+        holdfast::client client{executor, server.url()};
+        holdfast::client other{executor, server.url()};
+        auto probe = server.probe();
+        auto const lock = client.read_write_lock("{}", "L");
+        auto const theirs = other.read_write_lock("L");
+        BOOST_TEST(lock.name() == "L");
+        auto first = co_await lock.read().acquire();
+        auto second = co_await theirs.read().acquire();
+        BOOST_TEST(first.valid());
+        BOOST_TEST(second.valid());
+        auto none = co_await theirs.write().try_acquire();
+        BOOST_TEST(!none);
+        auto const read = co_await lock.read().inspect();
+        BOOST_TEST(read.held);
+        BOOST_TEST(read.readers == 2U);
+        BOOST_TEST(read.hold_count == 1U);
+        auto const written = co_await lock.write().inspect();
+        BOOST_TEST(!written.held);
+        BOOST_TEST(written.readers == 2U);
+        BOOST_TEST(probe.cmd("HGET", "L", "mode").text == "read");
+        co_await first.release();
+        co_await second.release();
+        co_await nothing_is_left(probe);
+
+        auto writer = co_await theirs.write().acquire();
+        BOOST_TEST((writer.token() > second.token()));
+        BOOST_TEST(probe.cmd("HGET", "L", "mode").text == "write");
+        auto const info = co_await lock.write().inspect();
+        BOOST_TEST(info.held);
+        BOOST_TEST((info.last_token == writer.token()));
+        BOOST_TEST(probe.cmd("HEXISTS", "L", info.holder + ":write").as_integer() == 1);
+        auto no_reader = co_await lock.read().try_acquire();
+        BOOST_TEST(!no_reader);
+        auto no_writer = co_await lock.write().try_acquire();
+        BOOST_TEST(!no_writer);
+        co_await writer.release();
+        co_await nothing_is_left(probe);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(readers_of_a_client_share_a_hold_and_the_last_one_gives_it_back) {
+    with_client([](holdfast::client& client, redis_probe& probe) -> task {
+        auto const lock = client.read_write_lock("L").read();
+        auto const commands = [&] { return client.stats().attempts; };
+        std::vector<holdfast::lease> leases;
+        leases.push_back(co_await lock.acquire());
+        auto const before = commands();
+        auto const begun = lease_clock::now();
+        while (leases.size() < 50) {
+            leases.push_back(co_await lock.acquire());
+        }
+        BOOST_TEST(
+            commands() - before <=
+            1U + static_cast<std::uint64_t>((lease_clock::now() - begun) / 10ms)
+        );
+        auto const fields = probe.cmd("HLEN", "L").as_integer();
+        BOOST_TEST(fields <= 2 + static_cast<std::int64_t>(commands() - before));
+        BOOST_TEST((leases[1].token() >= leases[0].token()));
+        while (leases.size() > 1) {
+            co_await leases.back().release();
+            leases.pop_back();
+        }
+        BOOST_TEST(leases.front().valid());
+        BOOST_TEST(probe.exists("L"));
+        co_await leases.front().release();
+        co_await nothing_is_left(probe);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(waiting_readers_of_a_client_are_granted_together_when_the_writer_has_gone) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
+        holdfast::client client{executor, server.url()};
+        holdfast::client other{executor, server.url()};
+        auto probe = server.probe();
+        auto writer = co_await client.read_write_lock("L").write().acquire();
+        std::vector<int> served;
+        for (int i = 0; i < 20; ++i) {
+            auto& by = i % 2 == 0 ? client : other;
+            wait_in_background(executor, by.read_write_lock("L").read(), i, served);
+        }
+        BOOST_TEST(co_await co_eventually(5s, [&] { return queued(probe, 2); }));
+        co_await sleep_for(50ms);
+        BOOST_TEST(served.empty());
+        auto const before = client.stats().attempts + other.stats().attempts;
+        co_await writer.release();
+        BOOST_TEST(co_await co_eventually(5s, [&] { return served.size() == 20; }));
+        BOOST_TEST(client.stats().attempts + other.stats().attempts - before <= 6U);
+        co_await nothing_is_left(probe);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(those_who_wait_are_served_in_the_order_of_their_arrival) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
+        std::deque<holdfast::client> clients;
+        for (int i = 0; i < 5; ++i) {
+            clients.emplace_back(executor, server.url());
+        }
+        auto probe = server.probe();
+        auto first = co_await clients[0].read_write_lock("L").read().acquire();
+        std::vector<int> served;
+        // A writer, a reader, a writer, a reader: each waits for the one before it.
+        for (std::size_t i = 1; i < clients.size(); ++i) {
+            auto const lock = clients[i].read_write_lock("L");
+            if (i % 2 == 1) {
+                wait_in_background(executor, lock.write(), static_cast<int>(i), served);
+            } else {
+                wait_in_background(executor, lock.read(), static_cast<int>(i), served);
+            }
+            BOOST_TEST(co_await co_eventually(5s, [&] {
+                return queued(probe, static_cast<std::int64_t>(i));
+            }));
+        }
+        // No reader passes the writer that waits, not even one of the client that reads.
+        co_await sleep_for(20ms);
+        auto none = co_await clients[0].read_write_lock("L").read().try_acquire();
+        BOOST_TEST(!none);
+        BOOST_TEST(served.empty());
+        auto const info = co_await clients[0].read_write_lock("L").write().inspect();
+        BOOST_TEST(info.waiting_clients == 2U);
+        co_await first.release();
+        BOOST_TEST(co_await co_eventually(10s, [&] { return served.size() == 4; }));
+        BOOST_TEST(served == (std::vector{1, 2, 3, 4}), boost::test_tools::per_element());
+        co_await nothing_is_left(probe);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_writer_among_readers_waits_for_no_longer_than_three_of_their_holds) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
+        constexpr int readers = 32;
+        std::deque<holdfast::client> clients;
+        for (int i = 0; i < 5; ++i) {
+            clients.emplace_back(executor, server.url());
+        }
+        bool over = false;
+        int reading = 0;
+        auto longest_hold = lease_clock::duration{0};
+        auto const reader = [&](holdfast::read_lock lock) -> task {
+            while (!over) {
+                auto lease = co_await lock.acquire();
+                auto const begun = lease_clock::now();
+                co_await sleep_for(30ms);
+                longest_hold = std::max(longest_hold, lease_clock::now() - begun);
+                co_await lease.release();
+            }
+            --reading;
+        };
+        for (int i = 0; i < readers; ++i) {
+            ++reading;
+            auto const& client = clients[static_cast<std::size_t>(i % 4)];
+            asio::co_spawn(executor, reader(client.read_write_lock("L").read()), asio::detached);
+        }
+        auto const lock = clients.back().read_write_lock("L").write();
+        auto longest_wait = lease_clock::duration{0};
+        for (int i = 0; i < 20; ++i) {
+            auto const begun = lease_clock::now();
+            auto lease = co_await lock.acquire();
+            longest_wait = std::max(longest_wait, lease_clock::now() - begun);
+            co_await lease.release();
+            co_await sleep_for(5ms);
+        }
+        over = true;
+        BOOST_TEST(co_await co_eventually(5s, [&] { return reading == 0; }));
+        BOOST_TEST((longest_wait <= 3 * longest_hold));
+    });
+}
+
+BOOST_AUTO_TEST_CASE(an_owner_that_writes_reads_beside_itself_and_others_follow_when_it_has_written
+) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
+        auto settings = with_patience(server, 60s);
+        settings.fallback_poll_interval = 1h;
+        holdfast::client client{executor, settings};
+        holdfast::client other{executor, settings};
+        auto probe = server.probe();
+        auto const lock = client.read_write_lock("L");
+        auto const me = holdfast::owner::make();
+        acquire_options const mine{.owner = me};
+        auto written = co_await lock.write().acquire(mine);
+        std::vector<int> served;
+        wait_in_background(executor, other.read_write_lock("L").read(), 1, served);
+        wait_in_background(executor, lock.read(), 2, served);
+        BOOST_TEST(co_await co_eventually(5s, [&] { return queued(probe, 2); }));
+        co_await sleep_for(100ms);  // for the attempts after the subscription
+        auto read = co_await lock.read().acquire(mine);
+        BOOST_TEST(read.valid());
+        BOOST_TEST((read.token() > written.token()));
+        BOOST_TEST(probe.cmd("HGET", "L", "mode").text == "write");
+        auto again = co_await lock.read().try_acquire(mine);
+        BOOST_TEST((again.token() == read.token()));
+        // It has the lock for writing already.
+        auto further = co_await lock.write().acquire(mine);
+        BOOST_TEST((further.token() == written.token()));
+        co_await further.release();
+        // Others do not read meanwhile, not even of this client.
+        auto none = co_await lock.read().try_acquire();
+        BOOST_TEST(!none);
+        BOOST_TEST(served.empty());
+        co_await written.release();
+        BOOST_TEST(co_await co_eventually(5s, [&] { return served.size() == 2; }));
+        BOOST_TEST(probe.cmd("HGET", "L", "mode").text == "read");
+        BOOST_TEST(read.valid());
+        co_await again.release();
+        co_await read.release();
+        co_await nothing_is_left(probe);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(an_owner_that_reads_is_told_that_it_would_wait_for_itself) {
+    with_client([](holdfast::client& client, redis_probe& probe) -> task {
+        auto const lock = client.read_write_lock("L");
+        acquire_options const mine{.owner = holdfast::owner::make()};
+        auto read = co_await lock.read().acquire(mine);
+        auto const [ec, none] = co_await lock.write().acquire(mine, as_result);
+        BOOST_TEST((ec == errc::would_deadlock));
+        auto const [tried, nothing] = co_await lock.write().try_acquire(mine, as_result);
+        BOOST_TEST((tried == errc::would_deadlock));
+        auto const [ended, empty] = co_await lock.write().try_acquire_for(50ms, as_result);
+        BOOST_TEST(!ended);
+        BOOST_TEST(!empty);
+        co_await read.release();
+        auto written = co_await lock.write().acquire(mine);
+        co_await written.release();
+        co_await nothing_is_left(probe);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(the_holds_of_readers_that_died_end_by_themselves_and_do_not_cut_others) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
+        holdfast::client client{executor, server.url()};
+        auto probe = server.probe();
+        read_from_java(probe, 600ms);
+        auto ours = co_await client.read_write_lock("L").read().acquire({.lease = 3s});
+        auto const info = co_await client.read_write_lock("L").read().inspect();
+        BOOST_TEST(info.readers == 2U);
+        BOOST_TEST(co_await co_eventually(5s, [&] { return !probe.exists(hold_of_java); }));
+        BOOST_TEST(ours.valid());
+        auto const later = co_await client.read_write_lock("L").read().inspect();
+        BOOST_TEST(later.readers == 1U);
+        // Whoever asks removes what they left.
+        auto none = co_await client.read_write_lock("L").write().try_acquire();
+        BOOST_TEST(!none);
+        BOOST_TEST(probe.cmd("HEXISTS", "L", java_thread).as_integer() == 0);
+        BOOST_TEST(ours.valid());
+        co_await ours.release();
+
+        read_from_java(probe, 400ms);
+        // Its lock would live for longer.
+        probe.cmd("PEXPIRE", "L", 100'000);
+        auto writer = co_await client.read_write_lock("L").write().acquire();
+        BOOST_TEST(writer.valid());
+        BOOST_TEST(probe.cmd("HLEN", "L").as_integer() == 2);
+        co_await writer.release();
+        co_await nothing_is_left(probe);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_reader_keeps_the_lock_alive_that_another_ones_watchdog_shortened) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
+        holdfast::client client{executor, server.url()};
+        auto probe = server.probe();
+        auto lease = co_await client.read_write_lock("L").read().acquire({.lease = 3s});
+        read_from_java(probe, 60s);
+        // As the watchdog of a reader that dies then.
+        probe.cmd("PEXPIRE", "L", 1'500);
+        probe.cmd("DEL", hold_of_java);
+        co_await sleep_for(2500ms);
+        BOOST_TEST(lease.valid());
+        BOOST_TEST(probe.cmd("PTTL", "L").as_integer() > 0);
+        co_await lease.release();
+        co_await nothing_is_left(probe);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(one_that_gives_up_leaves_its_place_and_those_behind_it_go_on) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
+        // Nobody would look by himself soon.
+        auto settings = with_patience(server, 60s);
+        settings.fallback_poll_interval = 1h;
+        holdfast::client client{executor, settings};
+        holdfast::client other{executor, settings};
+        holdfast::client third{executor, settings};
+        auto probe = server.probe();
+        auto lease = co_await client.read_write_lock("L").read().acquire();
+        asio::cancellation_signal cancel;
+        error_code end;
+        other.read_write_lock("L").write().acquire(asio::bind_cancellation_slot(
+            cancel.slot(),
+            [&end](error_code ec, holdfast::lease) { end = ec; }
+        ));
+        BOOST_TEST(co_await co_eventually(5s, [&] { return queued(probe, 1); }));
+        std::vector<int> served;
+        wait_in_background(executor, third.read_write_lock("L").read(), 1, served);
+        BOOST_TEST(co_await co_eventually(5s, [&] { return queued(probe, 2); }));
+        co_await sleep_for(100ms);  // for the attempt after the subscription
+        BOOST_TEST(served.empty());
+        cancel.emit(asio::cancellation_type::terminal);
+        BOOST_TEST(co_await co_eventually(5s, [&] { return served.size() == 1; }));
+        BOOST_TEST((end == asio::error::operation_aborted));
+        co_await lease.release();
+        co_await nothing_is_left(probe);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_waiter_that_died_holds_others_up_for_no_longer_than_its_patience) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
+        holdfast::client client{executor, with_patience(server, 1s)};
+        auto probe = server.probe();
+        auto const dead = "w 0f4b1c5e-7a3d-4e8b-9c21-d5a6f7e80123:1";
+        auto const now = probe.cmd("TIME").elements.at(0).text;
+        probe.cmd("ZADD", queue, 1, dead);
+        probe.cmd("ZADD", heard, now + "900", dead);
+        auto const begun = lease_clock::now();
+        auto lease = co_await client.read_write_lock("L").read().acquire();
+        BOOST_TEST((lease_clock::now() - begun < 3s));
+        co_await lease.release();
+        co_await nothing_is_left(probe);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_forced_release_takes_the_lock_on_one_side_only) {
+    with_client([](holdfast::client& client, redis_probe& probe) -> task {
+        auto const lock = client.read_write_lock("L");
+        auto read = co_await lock.read().acquire();
+        BOOST_TEST(!co_await lock.write().force_release());
+        BOOST_TEST(co_await lock.read().force_release());
+        BOOST_TEST(!probe.exists("L"));
+        auto const [ec] = co_await read.release(as_result);
+        BOOST_TEST((ec == errc::lease_lost));
+        auto written = co_await lock.write().acquire();
+        BOOST_TEST(!co_await lock.read().force_release());
+        BOOST_TEST(co_await lock.write().force_release());
+        auto const [lost] = co_await written.release(as_result);
+        BOOST_TEST((lost == errc::lease_lost));
+        co_await nothing_is_left(probe);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_writer_without_an_end_is_replaced_after_a_while) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
+        holdfast::client client{executor, with_patience(server, 400ms)};
+        auto probe = server.probe();
+        probe.cmd("HSET", "L", "mode", "write", java_thread + ":write", 2);
+        auto none = co_await client.read_write_lock("L").read().try_acquire_for(200ms);
+        BOOST_TEST(!none);
+        auto lease = co_await client.read_write_lock("L").read().acquire({.orphan_after = 500ms});
+        BOOST_TEST(bool(lease));
+        BOOST_TEST(probe.cmd("HLEN", "L").as_integer() == 2);
+        BOOST_TEST(probe.cmd("PTTL", "L").as_integer() > 0);
+        co_await lease.release();
+        co_await nothing_is_left(probe);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(with_memory_full_those_who_wait_are_served_and_releases_pass) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
+        holdfast::client client{executor, with_patience(server, 400ms)};
+        holdfast::client other{executor, with_patience(server, 400ms)};
+        auto probe = server.probe();
+        auto lease = co_await client.read_write_lock("L").write().acquire();
+        std::vector<int> served;
+        wait_in_background(executor, client.read_write_lock("L").write(), 0, served);
+        BOOST_TEST(co_await co_eventually(5s, [&] { return queued(probe, 1); }));
+        wait_in_background(executor, other.read_write_lock("L").read(), 1, served);
+        BOOST_TEST(co_await co_eventually(5s, [&] { return queued(probe, 2); }));
+        probe.cmd("CONFIG", "SET", "maxmemory", "1");
+        co_await sleep_for(600ms);  // they keep their places
+        BOOST_TEST(queued(probe, 2));
+        auto const [ec, none] =
+            co_await other.read_write_lock("L").write().try_acquire_for(300ms, as_result);
+        BOOST_TEST(!ec, ec.message());
+        BOOST_TEST(!none);
+        co_await lease.release();
+        BOOST_TEST(co_await co_eventually(5s, [&] { return served.size() == 2; }));
+        BOOST_TEST(served == (std::vector{0, 1}), boost::test_tools::per_element());
+        probe.cmd("CONFIG", "SET", "maxmemory", "0");
+        co_await nothing_is_left(probe);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(something_else_under_the_key_is_never_waited_for) {
+    with_client([](holdfast::client& client, redis_probe& probe) -> task {
+        auto const lock = client.read_write_lock("L");
+        for (int i = 0; i < 3; ++i) {
+            probe.cmd("DEL", "L");
+            if (i == 0) {
+                probe.cmd("HSET", "L", java_thread, 1);  // an RLock
+            } else if (i == 1) {
+                probe.cmd("HSET", "L", "mode", "read", "colour", "red");
+            } else {
+                probe.cmd("SET", "L", "x");
+            }
+            auto const [read, no_reader] = co_await lock.read().acquire(as_result);
+            BOOST_TEST((read == errc::corrupt_state));
+            auto const [written, no_writer] = co_await lock.write().acquire(as_result);
+            BOOST_TEST((written == errc::corrupt_state));
+            auto const [forced, freed] = co_await lock.write().force_release(as_result);
+            BOOST_TEST((forced == errc::corrupt_state));
+            auto const [seen, info] = co_await lock.read().inspect(as_result);
+            BOOST_TEST((seen == errc::corrupt_state));
+            BOOST_TEST(probe.exists("L"));
+        }
+    });
+}

@@ -1,0 +1,225 @@
+#include "simulation/permit_judge.hpp"
+
+#include "core/holder_id.hpp"
+#include "protocol/reply.hpp"
+#include "protocol/semaphore.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+namespace holdfast::sim {
+
+namespace {
+
+// As Redisson's.
+constexpr std::string_view other_permit = "somebody's own#1";
+
+std::string deadlines_of(std::string_view pool) {
+    return fmt::format("{{{}}}:timeout", pool);
+}
+
+std::string queue_of(std::string_view pool) {
+    return fmt::format("holdfast_semaphore_queue:{{{}}}", pool);
+}
+
+std::optional<detail::holder_id> id_of(std::string_view holder) {
+    auto const colon = holder.rfind(':');
+    if (colon != detail::holder_id::client_id_length) {
+        return std::nullopt;
+    }
+    auto const number = std::strtoull(std::string{holder.substr(colon + 1)}.c_str(), nullptr, 10);
+    return detail::holder_id::of_number(holder.substr(0, colon), number);
+}
+
+std::string holder_in(std::string_view entry) {
+    return std::string{entry.substr(entry.find(' ') + 1)};
+}
+
+}  // namespace
+
+permit_judge::permit_judge(world& in, server& of, std::function<void(sometimes)> reached)
+    : in_{in},
+      server_{of},
+      reached_{std::move(reached)} {}
+
+void permit_judge::set_limit(std::string const& pool, std::int64_t limit) {
+    pools_[pool].limit = limit;
+    auto const sent = detail::set_permits(detail::make_semaphore_target({}, pool), limit, 1s);
+    server_.as_operator(
+        {"EVAL",
+         sent.what().text,
+         "6",
+         sent.word(0),
+         sent.word(1),
+         sent.word(2),
+         sent.word(3),
+         sent.word(4),
+         sent.word(5),
+         sent.word(6),
+         "n"}
+    );
+}
+
+std::int64_t permit_judge::limit_of(std::string_view pool) const {
+    auto const at = pools_.find(pool);
+    return at == pools_.end() ? 0 : at->second.limit;
+}
+
+std::set<std::string, std::less<>> const& permit_judge::holders(std::string_view pool) {
+    return pools_[std::string{pool}].holders;
+}
+
+std::optional<std::int64_t> permit_judge::kept_until(
+    std::string_view pool,
+    std::string_view holder,
+    std::int64_t permits
+) {
+    auto const id = id_of(holder);
+    auto soonest = std::numeric_limits<std::int64_t>::max();
+    for (std::int64_t i = 0; id && i < permits; ++i) {
+        detail::permit_id const permit{*id, static_cast<std::uint32_t>(i)};
+        auto const till = server_.as_operator({"ZSCORE", deadlines_of(pool), permit.view()});
+        if (till.text.empty() || till.is_error()) {
+            return std::nullopt;
+        }
+        soonest = std::min<std::int64_t>(soonest, std::strtoll(till.text.c_str(), nullptr, 10));
+    }
+    return id ? std::optional{soonest} : std::nullopt;
+}
+
+std::int64_t permit_judge::taken_by_others(std::string_view pool) {
+    auto const till = server_.as_operator({"ZSCORE", deadlines_of(pool), other_permit});
+    bool const there = !till.text.empty() && !till.is_error();
+    return there && std::strtoll(till.text.c_str(), nullptr, 10) > now_ms() ? 1 : 0;
+}
+
+// As Redisson does it, which looks at no queue.
+bool permit_judge::take_for_other(std::string const& pool, std::chrono::milliseconds lease) {
+    auto const free = std::atoll(server_.data().get(pool).value_or("0").c_str());
+    if (free < 1 || taken_by_others(pool) > 0) {
+        return false;
+    }
+    server_.as_operator({"ZREM", deadlines_of(pool), other_permit}).number == 0
+        ? server_.as_operator({"DECRBY", pool, "1"})
+        : value{};
+    auto const till = std::to_string(now_ms() + lease.count());
+    server_.as_operator({"ZADD", deadlines_of(pool), till, other_permit});
+    return true;
+}
+
+void permit_judge::give_back_from_other(std::string const& pool) {
+    if (server_.as_operator({"ZREM", deadlines_of(pool), other_permit}).number == 1) {
+        auto const free = server_.as_operator({"INCRBY", pool, "1"});
+        server_.as_operator({"PUBLISH", "redisson_sc:{" + pool + "}", std::to_string(free.number)});
+    }
+}
+
+void permit_judge::on_before(std::string_view pool) {
+    auto& known = pools_[std::string{pool}];
+    known.before.clear();
+    for (auto const& one : server_.as_operator({"ZRANGE", queue_of(pool), "0", "-1"}).elements) {
+        known.before.push_back(one.text);
+    }
+    known.had.clear();
+    for (auto const& holder : known.holders) {
+        if (holds(pool, holder)) {
+            known.had.insert(holder);
+        }
+    }
+}
+
+void permit_judge::on_script(script_event const& what) {
+    auto& known = pools_[std::string{what.lock}];
+    judge_sum(what.lock, known);
+    if (what.reply->is_error()) {
+        return;
+    }
+    detail::script_reply const said{what.reply->text};
+    auto const outcome = said.integer(0, -1);
+    if (what.does == "acquire") {
+        if (outcome == 0 && said.integer(2) > 0) {
+            known.heard_at[std::string{what.holder}] = in_.now();
+            placed_late_ = placed_late_ || what.late;
+        } else if (outcome == 1) {
+            judge_turn(known, what);
+            known.holders.emplace(what.holder);
+        }
+    } else if (what.does == "release") {
+        if (auto const at = known.holders.find(what.holder); at != known.holders.end()) {
+            known.holders.erase(at);
+        }
+        if (holds(what.lock, what.holder)) {
+            in_.violation(fmt::format("{} keeps a permit after its release", what.lock));
+        }
+    }
+}
+
+// What is free and what is taken are always all there are.
+void permit_judge::judge_sum(std::string_view pool, history const& known) {
+    auto const text = server_.data().get(pool);
+    if (!text || text == "precious") {
+        return;
+    }
+    auto const free = std::atoll(text->c_str());
+    auto const taken = server_.as_operator({"ZCARD", deadlines_of(pool)}).number;
+    if (free + taken != known.limit || free < 0) {
+        in_.violation(fmt::format(
+            "{} has {} free and {} taken permits, and should have {}",
+            pool,
+            free,
+            taken,
+            known.limit
+        ));
+    }
+}
+
+void permit_judge::judge_turn(history const& known, script_event const& what) {
+    if (known.had.contains(what.holder)) {
+        return;  // an attempt that came again
+    }
+    for (auto const& one : known.before) {
+        auto const holder = holder_in(one);
+        if (holder == what.holder) {
+            break;
+        }
+        auto const heard = known.heard_at.find(holder);
+        // Clocks differ by less than that.
+        nanos const shortest = patience_ - patience_ / 50;
+        if (heard == known.heard_at.end() || in_.now() - heard->second >= shortest) {
+            reached_(sometimes::silent_passed_over);
+        } else if (last_step_ + 2 * patience_ < in_.now()) {
+            in_.violation(fmt::format(
+                "a permit of {} goes to {} before the turn of {}, who came first and was heard of",
+                what.lock,
+                what.holder,
+                one
+            ));
+        }
+    }
+    if (!known.before.empty()) {
+        reached_(sometimes::permits_in_turn);
+    }
+}
+
+bool permit_judge::may_stay(std::string const& key) {
+    for (auto const& [pool, known] : pools_) {
+        if (key == pool) {
+            judge_sum(pool, known);
+            return true;
+        }
+        if (key != deadlines_of(pool)) {
+            continue;
+        }
+        // Those of a holder that died are taken back when the next one comes.
+        auto const kept =
+            server_.as_operator({"ZCOUNT", key, "(" + std::to_string(now_ms()), "+inf"});
+        return kept.number == 0;
+    }
+    return false;
+}
+
+}  // namespace holdfast::sim

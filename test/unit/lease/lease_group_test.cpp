@@ -1,0 +1,231 @@
+// Several leases as one: what is said of them, and what becomes of the whole when one is lost or
+// does not answer.
+
+#include "lease/lease_group.hpp"
+
+#include "unit/lease/granted_lease.hpp"
+#include "unit/printers.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+using holdfast::errc;
+using holdfast::error_code;
+using holdfast::fencing_token;
+using holdfast::lease;
+using holdfast::lease_state;
+using holdfast::loss_reason;
+using holdfast::multi_lease;
+using holdfast::detail::lease_group;
+using holdfast::detail::make_lock_target;
+using holdfast::detail::target;
+using holdfast::test::failed;
+using holdfast::test::freed;
+using holdfast::test::grant;
+using holdfast::test::outcome;
+using holdfast::test::replied;
+using holdfast::test::scripted_client;
+using holdfast::test::take_away;
+using holdfast::test::unanswered;
+
+namespace {
+
+error_code const aborted = asio::error::operation_aborted;
+
+struct two_leases : scripted_client {
+    two_leases() {
+        std::vector<lease> all;
+        for (auto const* const name : {"a", "b"}) {
+            all.push_back(
+                grant(*this, {.on = std::make_shared<target const>(make_lock_target("", name))})
+            );
+        }
+        deadline = all.front().deadline();
+        group = lease_group::make(state, std::move(all));
+    }
+
+    multi_lease group;
+    holdfast::lease_clock::time_point deadline;
+};
+
+/// The renewal of the first one finds that another holder has it.
+void lose_the_first(two_leases& all) {
+    all.group.renew([](error_code) {});
+    all.run();
+    take_away(all);
+    all.answer(freed());
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(lease_group_test)
+
+BOOST_AUTO_TEST_CASE(it_has_the_earliest_deadline_and_all_tokens) {
+    two_leases all;
+    BOOST_TEST(all.group.size() == 2U);
+    BOOST_TEST(all.group.valid());
+    BOOST_TEST(static_cast<bool>(all.group));
+    BOOST_TEST(all.group.state() == lease_state::held);
+    BOOST_TEST(all.group.loss() == loss_reason::none);
+    BOOST_TEST((all.group.deadline() == all.deadline));
+    BOOST_TEST((all.group.remaining() > 0ns));
+    BOOST_TEST((all.group.tokens() == std::vector<fencing_token>{{7}, {7}}));
+    BOOST_TEST((all.group.token(2) == fencing_token{}));
+}
+
+BOOST_AUTO_TEST_CASE(an_empty_one_holds_nothing) {
+    multi_lease none;
+    outcome renewed, released, lost;
+    none.renew(renewed.plain());
+    none.release(released.plain());
+    none.wait_lost(lost.loss());
+    BOOST_TEST(!none);
+    BOOST_TEST(!none.valid());
+    BOOST_TEST(none.size() == 0U);
+    BOOST_TEST(none.tokens().empty());
+    BOOST_TEST((none.remaining() == 0ns));
+    BOOST_TEST((none.deadline() == holdfast::lease_clock::time_point::min()));
+}
+
+BOOST_AUTO_TEST_CASE(a_renewal_asks_for_all_and_ends_with_the_last_answer) {
+    two_leases all;
+    outcome told;
+    all.group.renew(told.plain());
+    all.run();
+    BOOST_TEST(all.sent() == "renew renew");
+    all.answer(freed());
+    BOOST_TEST(!told.error);
+    all.answer(freed());
+    BOOST_TEST((told.error == error_code{}));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_worst_is_reported) {
+    struct {
+        holdfast::detail::exec_result first, second;
+        error_code expected;
+    } const table[] = {
+        {unanswered(), replied(0, 1), errc::lease_lost},
+        {replied(0, 1), unanswered(), errc::lease_lost},
+        {failed(errc::no_permission), unanswered(), errc::no_permission},
+        {freed(), failed(errc::no_permission), errc::no_permission},
+    };
+    for (auto const& row : table) {
+        two_leases all;
+        outcome told;
+        all.group.renew(told.plain());
+        all.run();
+        all.answer(row.first);
+        all.answer(row.second);
+        all.run();
+        BOOST_TEST((told.error == row.expected));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(all_are_released_at_once_each_whatever_the_others_come_to) {
+    two_leases all;
+    outcome told;
+    all.group.release(told.plain());
+    BOOST_TEST(!all.group);
+    all.run();
+    BOOST_TEST(all.sent() == "release release");
+    all.answer(failed(errc::no_permission));
+    BOOST_TEST(!told.error);
+    all.answer(freed());
+    BOOST_TEST((told.error == errc::no_permission));
+    BOOST_TEST(all.count().leases_now == 0U);
+
+    outcome again;
+    all.group.release(again.plain());
+    all.run();
+    BOOST_TEST((again.error == errc::not_held));
+    BOOST_TEST((all.group.token(0) == fencing_token{7}));
+}
+
+BOOST_AUTO_TEST_CASE(a_cancelled_release_goes_on) {
+    two_leases all;
+    outcome told;
+    asio::cancellation_signal cancel;
+    all.group.release(asio::bind_cancellation_slot(cancel.slot(), told.plain()));
+    cancel.emit(asio::cancellation_type::total);
+    all.run();
+    BOOST_TEST((told.error == aborted));
+    BOOST_TEST(all.sent() == "release release");
+    all.answer(freed());
+    all.answer(freed());
+}
+
+BOOST_AUTO_TEST_CASE(when_one_is_lost_the_whole_is_lost_and_the_others_are_held) {
+    two_leases all;
+    outcome first, second;
+    all.group.wait_lost(first.loss());
+    all.group.wait_lost(second.loss());
+    lose_the_first(all);
+    BOOST_TEST(all.eventually([&] { return first.error && second.error; }));
+    BOOST_TEST((first.error == error_code{}));
+    BOOST_TEST(first.reason == loss_reason::taken);
+    BOOST_TEST(second.reason == loss_reason::taken);
+    BOOST_TEST(all.group.state() == lease_state::lost);
+    BOOST_TEST(all.group.loss() == loss_reason::taken);
+    BOOST_TEST(!all.group.valid());
+    BOOST_TEST(static_cast<bool>(all.group));
+    BOOST_TEST(all.count().leases_now == 2U);
+
+    outcome told, late;
+    all.group.wait_lost(late.loss());
+    all.group.release(told.plain());
+    all.run();
+    BOOST_TEST(late.reason == loss_reason::taken);
+    BOOST_TEST(all.sent() == "release release");
+    all.answer(replied(0, 1));
+    all.answer(freed());
+    BOOST_TEST((told.error == errc::lease_lost));
+    BOOST_TEST(all.group.loss() == loss_reason::taken);
+}
+
+BOOST_AUTO_TEST_CASE(the_first_loss_is_the_one_that_is_told) {
+    two_leases all;
+    lose_the_first(all);
+    BOOST_TEST(all.group.loss() == loss_reason::taken);
+    all.state->shutdown([](error_code) {});
+    all.run();
+    BOOST_TEST(all.group.loss() == loss_reason::taken);
+}
+
+BOOST_AUTO_TEST_CASE(one_in_doubt_puts_the_whole_in_doubt) {
+    two_leases all;
+    all.group.renew([](error_code) {});
+    all.run();
+    all.answer(freed());
+    all.answer(unanswered());
+    BOOST_TEST(all.group.state() == lease_state::in_doubt);
+    BOOST_TEST(all.group.valid());
+}
+
+BOOST_AUTO_TEST_CASE(a_release_and_a_cancellation_end_the_watch) {
+    two_leases all;
+    outcome cancelled, released;
+    asio::cancellation_signal cancel;
+    all.group.wait_lost(asio::bind_cancellation_slot(cancel.slot(), cancelled.loss()));
+    all.group.wait_lost(released.loss());
+    cancel.emit(asio::cancellation_type::total);
+    all.run();
+    BOOST_TEST((cancelled.error == aborted));
+    BOOST_TEST(!released.error);
+    BOOST_TEST(all.group.valid());
+    all.group = {};
+    all.run();
+    all.answer(freed());
+    all.answer(freed());
+    BOOST_TEST((released.error == errc::not_held));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,86 @@
+// A hold that several tenures have: which they are, and whether one of them is still of use.
+
+#include "lease/shared_hold.hpp"
+
+#include "unit/acquire/reading_client.hpp"
+#include "unit/printers.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <optional>
+
+using namespace std::chrono_literals;
+using holdfast::lease_clock;
+using holdfast::lease_state;
+using holdfast::owner;
+using holdfast::detail::shared_hold;
+using holdfast::test::acquiring;
+using holdfast::test::reading_client;
+using holdfast::test::unanswered;
+
+namespace {
+
+struct world : reading_client {
+    owner one = owner::make();
+    owner two = owner::make();
+    std::optional<acquiring> first;
+    std::optional<acquiring> second;
+
+    world() {
+        first.emplace(*this, reader(one));
+        second.emplace(*this, reader(two));
+        answer(granted_reader());
+    }
+    auto tenure_of(owner const& who) { return held().of_owner(*read, who)->shared_from_this(); }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(shared_hold_test)
+
+BOOST_AUTO_TEST_CASE(each_of_its_tenures_has_it_until_that_is_over) {
+    world all;
+    auto const one = all.tenure_of(all.one);
+    auto const two = all.tenure_of(all.two);
+    auto const over = one->share_hold();
+    BOOST_TEST((over == two->share_hold()));
+    BOOST_TEST(over->shared());
+    BOOST_TEST(over->has(one.get()));
+    BOOST_TEST(over->has(two.get()));
+    BOOST_TEST(!over->has(nullptr));
+    BOOST_TEST(over->may_renew(*one));
+    BOOST_TEST(over->may_renew(*two));
+    all.first->got = {};
+    all.run();
+    BOOST_TEST(!over->has(one.get()));
+    BOOST_TEST(!over->may_renew(*one));
+    BOOST_TEST((over->current() == two));
+    all.second->got = {};
+    all.run();
+    BOOST_TEST((over->current() == nullptr));
+}
+
+BOOST_AUTO_TEST_CASE(it_is_in_use_until_the_last_deadline) {
+    world all;
+    auto const one = all.tenure_of(all.one);
+    auto const& over = static_cast<shared_hold const&>(one->over());
+    BOOST_TEST(over.in_use(lease_clock::now()));
+    BOOST_TEST(over.in_use(one->deadline() - 1ms));
+    BOOST_TEST(!over.in_use(one->deadline() + 1ms));
+}
+
+BOOST_AUTO_TEST_CASE(all_are_in_doubt_without_a_connection_and_one_that_was_not_answered) {
+    world all;
+    all.held().renewing().hand_in(all.tenure_of(all.one));
+    all.eventually([&] { return !all.server->requests.empty(); });
+    all.answer(unanswered());
+    BOOST_TEST(all.first->got.state() == lease_state::in_doubt);
+    BOOST_TEST(all.second->got.state() == lease_state::held);
+    // The hold may not be this client's any more.
+    acquiring third{all, all.reader()};
+    BOOST_TEST(!third.done());
+    all.set_commands_up(false);
+    BOOST_TEST(all.second->got.state() == lease_state::in_doubt);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
