@@ -6,9 +6,11 @@ namespace holdfast::detail {
 
 namespace {
 
-// The mark of an attempt. A withdrawal is sent for so long at most, however long the connection is
-// away.
-constexpr std::chrono::milliseconds kept = std::chrono::hours{25};
+// The mark of an attempt that has taken permits. It is repeated and withdrawn for a day at most,
+// however long the connection is away.
+constexpr std::chrono::milliseconds taken_for = std::chrono::hours{25};
+// The mark of one that was withdrawn. What was sent before can hardly be under way for longer.
+constexpr std::chrono::milliseconds withdrawn_for = std::chrono::minutes{10};
 
 }  // namespace
 
@@ -17,7 +19,7 @@ call counting_semaphore_protocol_type::acquire(attempt const& what) const {
     sent.key(what.on.lock)
         .key(mark_of(what.on, what.id))
         .arg(std::int64_t{what.on.permits})
-        .arg(kept.count());
+        .arg(taken_for.count());
     return sent;
 }
 
@@ -35,7 +37,7 @@ attempt_reply counting_semaphore_protocol_type::read_acquire(script_reply const&
 call counting_semaphore_protocol_type::release(parting const& what) const {
     call sent{scripts::counting_semaphore_withdraw, what.timeout};
     add_keys(sent, what.on, what.id);
-    sent.arg(std::int64_t{what.on.permits}).arg(kept.count());
+    sent.arg(std::int64_t{what.on.permits}).arg(withdrawn_for.count());
     return sent;
 }
 

@@ -98,6 +98,10 @@ void arena::settle() {
             if (key.starts_with("holdfast_queue:") && server_.data().pttl(key) > 0) {
                 continue;
             }
+            // An attempt that was withdrawn is remembered.
+            if (key.starts_with("holdfast_done:") && server_.data().get(key) == "0") {
+                continue;
+            }
             if (oracle_.permits().may_stay(key)) {
                 continue;
             }
@@ -159,7 +163,10 @@ void arena::part() {
     for (auto const& key : server_.data().lock_keys()) {
         bool const shared = key.starts_with("holdfast_queue:");
         bool const may_stay = shared ? places_may_stay : kept_places_may_stay;
-        if (is_mark(key) || (is_of_a_queue(key) && may_stay) || oracle_.permits().may_stay(key)) {
+        // A late request may make it again.
+        bool const counted = key == counting_judge::semaphore;
+        if (counted || is_mark(key) || (is_of_a_queue(key) && may_stay) ||
+            oracle_.permits().may_stay(key)) {
             continue;
         }
         world_.violation(

@@ -9,15 +9,16 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 namespace holdfast::sim {
 
-using kind = counting_judge::claim::kind;
+using claimed = counting_judge::claim::kind;
 
 void counting_judge::begin(std::int64_t permits, std::int64_t count, bool quiet) {
     used_ = true;
     quiet_ = quiet;
-    permits_ = permits;
+    first_permits_ = permits_ = permits;
     count_ = count;
     server_.as_operator({"SET", semaphore, std::to_string(permits)});
     server_.as_operator({"SET", latch, std::to_string(count)});
@@ -30,7 +31,7 @@ counting_judge::claim_ref counting_judge::add(
     std::int64_t number,
     bool patient
 ) {
-    std::erase_if(claims_, [](auto const& one) { return one->is == kind::over; });
+    std::erase_if(claims_, [](auto const& one) { return one->is == claimed::over; });
     claims_.push_back(std::make_shared<claim>(claim{&of, is, number, patient, in_.now()}));
     return claims_.back();
 }
@@ -51,95 +52,97 @@ std::int64_t counting_judge::number_of(std::string_view key) {
 // What the users see
 
 counting_judge::claim_ref counting_judge::on_asks(process& of, std::int64_t permits, bool patient) {
-    auto made = add(of, kind::asked, permits, patient);
+    auto made = add(of, claimed::asked, permits, patient);
     watch_again();
     return made;
 }
 
 void counting_judge::on_taken(claim_ref const& of) {
-    if (of->is == kind::over) {
+    if (of->is == claimed::over) {
         return;  // its client is gone
     }
-    of->is = kind::held;
+    of->is = claimed::held;
     oracle_.reached(sometimes::permits_taken);
     look();
 }
 
 void counting_judge::on_busy(claim_ref const& of) {
-    if (of->is == kind::over) {
+    if (of->is == claimed::over) {
         return;  // its client is gone
     }
-    of->is = kind::over;
+    of->is = claimed::over;
     oracle_.reached(sometimes::permits_busy);
 }
 
 void counting_judge::on_gave_up(claim_ref const& of) {
-    if (of->is == kind::over) {
+    if (of->is == claimed::over) {
         return;  // its client is gone
     }
-    of->is = kind::withdrawn;
+    of->is = claimed::withdrawn;
 }
 
 void counting_judge::on_returns(claim_ref const& of) {
-    if (of->is == kind::over) {
+    if (of->is == claimed::over) {
         return;  // its client is gone
     }
-    of->is = kind::returned;
+    of->is = claimed::returned;
 }
 
 counting_judge::claim_ref counting_judge::on_counts(process& of, std::int64_t times) {
     counts_begun_ += times;
-    return add(of, kind::counted, times, false);
+    return add(of, claimed::counted, times, false);
 }
 
 void counting_judge::on_answered(claim_ref const& of, end how) {
-    if (of->is == kind::over) {
+    if (of->is == claimed::over) {
         return;
     }
-    bool const counts = of->is == kind::counted;
+    bool const counts = of->is == claimed::counted;
     switch (how) {
         case end::done:
             counts_done_ += counts ? of->number : 0;
-            of->is = kind::over;
+            of->is = claimed::over;
             look();
             break;
         case end::not_done:
             counts_begun_ -= counts ? of->number : 0;
-            of->is = counts ? kind::over : kind::held;
+            of->is = counts ? claimed::over : claimed::held;
             look();
             break;
         case end::unknown:
             oracle_.reached(sometimes::count_unknown);
             perhaps_lost_ += counts ? 0 : of->number;
             incomplete_ = incomplete_ || counts;
-            of->is = kind::over;
+            of->is = claimed::over;
+            make_up();
             break;
         case end::goes_on:
             // Whether it was answered in time nobody will know, unless nothing fails.
             if (!quiet_) {
                 perhaps_lost_ += counts ? 0 : of->number;
                 incomplete_ = incomplete_ || counts;
-                of->is = kind::over;
+                of->is = claimed::over;
+                make_up();
             }
             break;
     }
 }
 
 counting_judge::claim_ref counting_judge::on_waits(process& of, bool patient) {
-    auto made = add(of, kind::waiting, 0, patient);
+    auto made = add(of, claimed::waiting, 0, patient);
     watch_again();
     return made;
 }
 
 void counting_judge::on_waits_no_more(claim_ref const& of) {
-    if (of->is == kind::over) {
+    if (of->is == claimed::over) {
         return;  // its client is gone
     }
-    of->is = kind::over;
+    of->is = claimed::over;
 }
 
 void counting_judge::on_passed(claim_ref const& of) {
-    of->is = kind::over;
+    of->is = claimed::over;
     if (!open_ && !excused_) {
         in_.violation("somebody has passed a latch that is not open");
     }
@@ -176,7 +179,7 @@ void counting_judge::look() {
 
 void counting_judge::look_at_permits() {
     auto const available = number_of(semaphore);
-    auto const held = sum(kind::held);
+    auto const held = sum(claimed::held);
     if (!excused_ && available + held + lost_ > permits_) {
         in_.violation(fmt::format(
             "{} permits are available while {} of {} are held, and {} are lost",
@@ -240,8 +243,8 @@ void counting_judge::watch(nanos when) {
             auto const limit = oracle_.slowest_wake_up(semaphore);
             auto soonest = nanos::max();
             for (auto const& one : claims_) {
-                bool const asks = one->is == kind::asked;
-                if ((!asks && one->is != kind::waiting) || !one->patient || one->of->paused()) {
+                bool const asks = one->is == claimed::asked;
+                if ((!asks && one->is != claimed::waiting) || !one->patient || one->of->paused()) {
                     continue;
                 }
                 auto const possible = asks ? enough_since_[static_cast<std::size_t>(one->number)]
@@ -280,16 +283,16 @@ void counting_judge::on_gone(process const& of) {
             continue;
         }
         switch (one->is) {
-            case kind::held:
+            case claimed::held:
                 lost_ += one->number;
                 oracle_.reached(sometimes::permits_lost);
                 break;
-            case kind::asked:
-            case kind::withdrawn:
-            case kind::returned: perhaps_lost_ += one->number; break;
+            case claimed::asked:
+            case claimed::withdrawn:
+            case claimed::returned: perhaps_lost_ += one->number; break;
             default: break;
         }
-        one->is = kind::over;
+        one->is = claimed::over;
     }
 }
 
@@ -298,26 +301,43 @@ void counting_judge::heal(bool lenient) {
         return;
     }
     if (lenient) {
-        perhaps_lost_ += sum(kind::withdrawn) + sum(kind::returned);
+        perhaps_lost_ += sum(claimed::withdrawn) + sum(claimed::returned);
+        incomplete_ = true;
     }
-    auto const missing = excused_ ? permits_ : lost_ + perhaps_lost_;
-    if (missing > 0 || silent_) {
+    healed_ = true;
+    make_up();
+    if (silent_) {
+        tell();
+        silent_ = false;
+    }
+}
+
+void counting_judge::make_up() {
+    if (!healed_) {
+        return;
+    }
+    bool const permits_missing = made_up_ < lost_ + perhaps_lost_ || excused_;
+    if (permits_missing) {
+        auto const missing = excused_ ? first_permits_ : lost_ + perhaps_lost_ - made_up_;
+        made_up_ += missing;
         permits_ += missing;
-        auto const now = server_.as_operator({"INCRBY", semaphore, std::to_string(missing)});
-        auto const on = detail::make_counting_semaphore_target({}, semaphore);
-        server_.as_operator({"PUBLISH", on.channel(), std::to_string(now.number)});
+        server_.as_operator({"INCRBY", semaphore, std::to_string(missing)});
     }
-    bool const by_hand = incomplete_ || lenient || excused_;
-    if (by_hand) {
-        // Not all who were to count down have done so.
+    bool const opens = (incomplete_ || excused_) && !std::exchange(opened_by_hand_, true);
+    if (opens) {
         server_.as_operator({"DEL", latch});
-        opened_by_hand_ = true;
     }
-    if (by_hand || silent_) {
-        server_.as_operator({"PUBLISH", detail::make_latch_target({}, latch).channel(), "0"});
+    if (permits_missing || opens) {
+        tell();
     }
-    silent_ = false;
     look();
+}
+
+void counting_judge::tell() {
+    auto const available = std::to_string(number_of(semaphore));
+    auto const on = detail::make_counting_semaphore_target({}, semaphore);
+    server_.as_operator({"PUBLISH", on.channel(), available});
+    server_.as_operator({"PUBLISH", detail::make_latch_target({}, latch).channel(), "0"});
 }
 
 bool counting_judge::settled() {

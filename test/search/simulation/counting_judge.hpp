@@ -30,7 +30,8 @@ public:
     /// Makes both. `quiet`: nothing will fail.
     void begin(std::int64_t permits, std::int64_t count, bool quiet);
     [[nodiscard]] bool used() const noexcept { return used_; }
-    [[nodiscard]] std::int64_t permits() const noexcept { return permits_; }
+    /// To begin with.
+    [[nodiscard]] std::int64_t permits() const noexcept { return first_permits_; }
 
     /// What somebody asks for, or has.
     struct claim {
@@ -95,6 +96,8 @@ private:
     [[nodiscard]] claim_ref add(process& of, claim::kind is, std::int64_t number, bool patient);
     [[nodiscard]] std::int64_t sum(claim::kind is) const;
     [[nodiscard]] std::int64_t number_of(std::string_view key);
+    void make_up();
+    void tell();
     void look();
     void look_at_permits();
     void look_at_latch();
@@ -107,12 +110,15 @@ private:
     bool used_ = false;
     bool quiet_ = false;
     bool excused_ = false;
+    bool healed_ = false;
     // Rules forbade a message.
     bool silent_ = false;
+    std::int64_t first_permits_ = 0;
     std::int64_t permits_ = 0;
     // Of those who are gone: held for certain, or perhaps taken.
     std::int64_t lost_ = 0;
     std::int64_t perhaps_lost_ = 0;
+    std::int64_t made_up_ = 0;
     // By number of permits: since when there are so many.
     std::array<nanos, most_wanted + 1> enough_since_{-1ns, -1ns, -1ns};
     std::int64_t count_ = 0;

@@ -232,12 +232,11 @@ private:
         }
         auto const cancelled = random_cancellation(all_.healed ? 0 : 60);
         auto const started = all_.in.now();
-        auto const mine = judge().on_waits(process_, how == request::kind::acquire && !cancelled);
-        // It would wait until the others have counted down.
-        if (how == request::kind::acquire && !cancelled && !all_.healed) {
+        // It would wait for itself.
+        if (count_downs_ > 0 && how == request::kind::acquire) {
             how = request::kind::limited;
-            mine->patient = false;
         }
+        auto const mine = judge().on_waits(process_, how == request::kind::acquire && !cancelled);
         auto asked = ask(
             how,
             cancelled,

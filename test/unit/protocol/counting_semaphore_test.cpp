@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(the_calls_name_what_they_touch) {
     );
     BOOST_TEST(
         typed(speaks.release({.on = five, .id = by, .timeout = 3s})) ==
-        "counting_semaphore.withdraw 3 " + all_keys + " 5 90000000"
+        "counting_semaphore.withdraw 3 " + all_keys + " 5 600000"
     );
     BOOST_TEST(
         typed(counting_semaphore_protocol_type::add({on, by, -4, 1min, 3s})) ==
