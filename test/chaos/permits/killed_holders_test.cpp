@@ -103,8 +103,9 @@ BOOST_AUTO_TEST_CASE(there_are_never_more_permits_than_there_may_be_and_all_come
             last_kill = lease_clock::now();
         }
         all.stop();
-        BOOST_TEST(record.most() == limit);
-        BOOST_TEST(record.entries() > 500);
+        BOOST_TEST(record.most() <= limit);
+        BOOST_TEST(record.most() > limit / 2);
+        BOOST_TEST(record.entries() > 100);
         if (auto const left = last_kill + lease + 100ms - lease_clock::now(); left > 0ns) {
             co_await sleep_for(left);
         }
