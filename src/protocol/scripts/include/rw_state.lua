@@ -6,7 +6,7 @@ local function is_writer(field)
     return string.find(field, '^.+:%-?%d+:write$') or string.find(field, '^%x+%-%x+%-%x+%-%x+%-%x+:%-?%d+:write:.+$')
 end
 
--- False if it is something else.
+-- False if it is something else, or two have it as writers.
 local readers, holds_of, writer = {}, {}, nil
 local function look()
     local held, mode = call('HGETALL', lock), nil
@@ -17,6 +17,9 @@ local function look()
         else
             holds_of[field] = held[i + 1]
             if is_writer(field) then
+                if writer then
+                    return false
+                end
                 writer = field
             elseif is_holder(field) then
                 readers[#readers + 1] = field
@@ -41,14 +44,13 @@ end
 
 -- Removes the readers that have gone. Returns how long the last of the others has the lock yet: 0 if nobody is left.
 local function longest_reader()
-    local longest, last = 0, nil
+    local longest = 0
     for _, reader in ipairs(readers) do
         local left = left_of(reader)
+        longest = math.max(longest, left)
         if left <= 0 then
             call('HDEL', lock, reader)
-        elseif left > longest then
-            longest, last = left, reader
         end
     end
-    return longest, last
+    return longest
 end

@@ -18,7 +18,7 @@ end
 for _, reader in ipairs(readers) do
     local left = left_of(reader)
     living = living + (left > 0 and 1 or 0)
-    if left > longest then
+    if left > longest or left == longest and last and reader < last then
         longest, last = left, reader
     end
 end
