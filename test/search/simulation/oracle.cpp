@@ -30,8 +30,8 @@ oracle::oracle(world& in, server& of)
       hand_overs_{in, of, [this](sometimes what) { reached(what); }},
       fair_{in, of, [this](sometimes what) { reached(what); }},
       permits_{in, of, [this](sometimes what) { reached(what); }},
-      reading_{in, of, [this](sometimes what) { reached(what); }},
-      counting_{in, of, *this} {
+      counting_{in, of, *this},
+      reading_{in, of, [this](sometimes what) { reached(what); }} {
     server_.before_script = [this](std::string_view script, std::string_view lock) {
         if (is_read_write(lock)) {
             reading_.on_before(lock);
