@@ -237,6 +237,7 @@ primitive counting_semaphore_primitive() {
         .has_tokens = false,
         .ours = {},
         .java = {},
+        .inspect = {},
         .checks =
             {{"they_are_set_once_and_both_see_them",
               begins::both,

@@ -206,6 +206,7 @@ primitive latch_primitive() {
         .has_tokens = false,
         .ours = {},
         .java = {},
+        .inspect = {},
         .checks =
             {{"it_is_set_once_and_both_see_it", begins::both, &it_is_set_once_and_both_see_it},
              {"the_last_count_down_lets_the_other_pass",

@@ -1,6 +1,7 @@
 #ifndef HOLDFAST_TEST_SIMULATION_SCENES_HPP
 #define HOLDFAST_TEST_SIMULATION_SCENES_HPP
 
+#include "simulation/counting_scenes.hpp"
 #include "simulation/scene.hpp"
 
 #include <holdfast.hpp>
@@ -393,6 +394,14 @@ void for_each_scene(F& f) {
     HOLDFAST_SCENE(several_locks_lost_answer);
     HOLDFAST_SCENE(several_watched);
     HOLDFAST_SCENE(several_released);
+    HOLDFAST_SCENE(takes_permits);
+    HOLDFAST_SCENE(waits_for_permits);
+    HOLDFAST_SCENE(permits_lost_answer);
+    HOLDFAST_SCENE(permits_lost_request);
+    HOLDFAST_SCENE(gives_permits_back);
+    HOLDFAST_SCENE(waits_at_a_latch);
+    HOLDFAST_SCENE(counts_down);
+    HOLDFAST_SCENE(sets_a_latch);
     HOLDFAST_SCENE(inspection);
     HOLDFAST_SCENE(forced_release);
     HOLDFAST_SCENE(readiness);
