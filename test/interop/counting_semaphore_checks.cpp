@@ -97,7 +97,7 @@ asio::awaitable<bool> take(std::shared_ptr<side> who, std::int64_t permits) {
     co_return co_await who->acquire(permits);
 }
 
-task until_listening(situation& in, std::string const& channel) {
+task until_listening(situation& in, std::string channel) {
     auto const listens = [&] { return in.probe.pubsub_numsub(channel) > 0; };
     in.expect(co_await co_eventually(soon, listens), "nobody waits for the message of a release");
     co_await sleep_for(300ms);
