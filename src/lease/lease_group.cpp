@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <mutex>
 #include <utility>
 
@@ -204,38 +205,59 @@ time_point lease_group::deadline() const noexcept {
     return earliest;
 }
 
-template <class Act>
-void lease_group::ask_each(plain_handler handler, Act act) {
-    if (client_->gone()) {
-        return;
-    }
-    auto const all = std::make_shared<answers>(
+std::shared_ptr<lease_group::answers> lease_group::expect_answers(plain_handler handler) {
+    auto made = std::make_shared<answers>(
         pending_handler<error_code>{std::move(handler), executor()},
         leases_.size()
     );
-    all->accept_cancellation(all);
-    for (std::size_t i = 0; i < leases_.size(); ++i) {
-        auto const& share = lease_access::share_of(leases_[i]);
-        act(share, [all, i](error_code ec) { all->on_answer(i, ec); });
-    }
+    made->accept_cancellation(made);
+    return made;
 }
 
 void lease_group::renew(plain_handler handler) {
-    ask_each(std::move(handler), [](auto const& share, plain_handler answer) {
-        share->of.renew(share, std::move(answer));
-    });
+    if (client_->gone()) {
+        return;
+    }
+    auto const all = expect_answers(std::move(handler));
+    for (std::size_t i = 0; i < leases_.size(); ++i) {
+        auto const& share = lease_access::share_of(leases_[i]);
+        share->of.renew(share, [all, i](error_code ec) { all->on_answer(i, ec); });
+    }
 }
 
-// What was lost before is told by then.
+// What was lost before is told by then. The requests of a client leave in one turn of its strand,
+// and so together.
 void lease_group::release(plain_handler handler) {
     if (client_->gone()) {
         abandon();
         return;
     }
     static_cast<void>(loss());
-    ask_each(std::move(handler), [](auto const& share, plain_handler answer) {
-        share->of.release(share, std::move(answer));
-    });
+    auto const all = expect_answers(std::move(handler));
+    std::vector<given_back> left;
+    left.reserve(leases_.size());
+    for (std::size_t i = 0; i < leases_.size(); ++i) {
+        auto const& share = lease_access::share_of(leases_[i]);
+        auto rest =
+            share->of.begin_release(share, [all, i](error_code ec) { all->on_answer(i, ec); });
+        if (rest) {
+            left.push_back(*std::move(rest));
+        }
+    }
+    while (!left.empty()) {
+        auto& client = left.back().of->over().client();
+        auto const first = std::stable_partition(left.begin(), left.end(), [&](auto const& each) {
+            return &each.of->over().client() != &client;
+        });
+        std::vector<given_back> own(
+            std::make_move_iterator(first),
+            std::make_move_iterator(left.end())
+        );
+        left.erase(first, left.end());
+        client.enter_strand([own = std::move(own)]() mutable {
+            for_each_in_spite_of_exceptions(own, [](given_back& each) { each(); });
+        });
+    }
 }
 
 void lease_group::wait_lost(loss_handler handler) {

@@ -56,9 +56,7 @@ private:
     class answers;
     class watch;
 
-    /// `act(lease, handler)` for each.
-    template <class Act>
-    void ask_each(plain_handler handler, Act act);
+    [[nodiscard]] std::shared_ptr<answers> expect_answers(plain_handler handler);
 
     std::shared_ptr<client_context> client_;
     std::vector<lease> leases_;

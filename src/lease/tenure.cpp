@@ -128,12 +128,6 @@ loss_reason tenure::loss(lease_share const& asking) const noexcept {
     return look() == lease_state::lost ? fsm_.loss() : loss_reason::none;
 }
 
-time_point tenure::deadline() const noexcept {
-    std::lock_guard const guard{mutex_};
-    static_cast<void>(look());
-    return fsm_.deadline();
-}
-
 // What is due, and what is to be slept for after it. A renewal is on its way.
 lease_fsm::step tenure::take_step(lease_share& share) {
     using kind = lease_fsm::step_kind;
@@ -241,7 +235,7 @@ void tenure::renew(std::shared_ptr<lease_share> asking, plain_handler handler) {
 }
 
 // Ends ownership by the lease.
-tenure::parting tenure::begin_release(lease_share& leaving, bool& was_lost) {
+tenure::parting tenure::leave(lease_share& leaving, bool& was_lost) {
     loss_watchers::list left;
     guarded_executor executor;
     std::shared_ptr<keep_alive> keeper;
@@ -286,44 +280,50 @@ tenure::parting tenure::begin_release(lease_share& leaving, bool& was_lost) {
     return how;
 }
 
-void tenure::release(std::shared_ptr<lease_share> const& asking, plain_handler handler) {
+std::optional<given_back> tenure::begin_release(
+    std::shared_ptr<lease_share> const& asking,
+    plain_handler handler
+) {
     auto& client = hold_->client();
     if (client.gone()) {
         abandon(*asking);
-        return;
+        return {};
     }
     auto caller =
         std::make_shared<pending_handler<error_code>>(std::move(handler), client.executor());
     bool was_lost = false;
-    switch (begin_release(*asking, was_lost)) {
+    switch (leave(*asking, was_lost)) {
         case parting::none: caller->complete(errc::not_held); break;
         case parting::one_of_several:
             caller->complete(was_lost ? make_error_code(errc::lease_lost) : error_code{});
             break;
         case parting::last:
             abort_on_cancel(caller, hold_->share_client());
-            give_back(was_lost, std::move(caller));
-            break;
+            return given_back{shared_from_this(), was_lost, std::move(caller)};
+    }
+    return {};
+}
+
+void tenure::release(std::shared_ptr<lease_share> const& asking, plain_handler handler) {
+    if (auto rest = begin_release(asking, std::move(handler))) {
+        hold_->client().enter_strand(*std::move(rest));
     }
 }
 
 void tenure::abandon(lease_share& dropped) noexcept {
     try {
         bool was_lost = false;
-        if (begin_release(dropped, was_lost) == parting::last && !hold_->client().gone()) {
-            give_back(was_lost, {});
+        if (leave(dropped, was_lost) == parting::last && !hold_->client().gone()) {
+            hold_->client().enter_strand(given_back{shared_from_this(), was_lost});
         }
     } catch (...) {
         // Out of memory: the lease ends by itself, it is not renewed any more.
     }
 }
 
-void tenure::give_back(bool was_lost, std::shared_ptr<pending_handler<error_code>> caller) {
-    hold_->client().enter_strand([self = shared_from_this(), was_lost, caller = std::move(caller)](
-                                 ) mutable {
-        auto& all = self->all_;
-        all.give_back(std::move(self), was_lost, std::move(caller));
-    });
+void given_back::operator()() {
+    auto& all = of->all_;
+    all.give_back(std::move(of), was_lost, std::move(caller));
 }
 
 void tenure::on_released(loss_reason lost) {

@@ -19,6 +19,15 @@ namespace holdfast::detail {
 
 class holds;
 
+/// What is left to do of a release that has begun, on the client's strand.
+struct given_back {
+    std::shared_ptr<tenure> of;
+    bool was_lost = false;
+    std::shared_ptr<pending_handler<error_code>> caller = {};
+
+    void operator()();
+};
+
 /// What a local holder has: a token, the leases of one owner, and those who watch for the loss. It
 /// ends with the last release, or with the loss.
 ///
@@ -48,10 +57,19 @@ public:
     /// It was not released or lost.
     [[nodiscard]] bool alive(time_point now = lease_clock::now()) const noexcept;
     [[nodiscard]] loss_reason loss(lease_share const& asking) const noexcept;
-    [[nodiscard]] time_point deadline() const noexcept;
+    [[nodiscard]] time_point deadline() const noexcept {
+        std::lock_guard const guard{mutex_};
+        static_cast<void>(look());
+        return fsm_.deadline();
+    }
     [[nodiscard]] fencing_token token() const noexcept { return token_; }
     void renew(std::shared_ptr<lease_share> asking, plain_handler handler);
     void release(std::shared_ptr<lease_share> const& asking, plain_handler handler);
+    /// The same, without what is left to do.
+    [[nodiscard]] std::optional<given_back> begin_release(
+        std::shared_ptr<lease_share> const& asking,
+        plain_handler handler
+    );
     /// @returns what to cancel it with.
     std::uint64_t wait_lost(std::shared_ptr<lease_share> const& asking, loss_handler handler);
     /// Nothing happens if it is over, or `number` is zero.
@@ -91,6 +109,7 @@ public:
     }
 
 private:
+    friend struct given_back;
     friend struct lease_share;
     friend class lease_shares;
 
@@ -111,8 +130,7 @@ private:
     void tell_of_loss(lease_share const& share);
     [[nodiscard]] lease_fsm::step take_step(lease_share& share);
     void on_executor_gone(lease_share& share) noexcept;
-    parting begin_release(lease_share& leaving, bool& was_lost);
-    void give_back(bool was_lost, std::shared_ptr<pending_handler<error_code>> caller);
+    parting leave(lease_share& leaving, bool& was_lost);
     [[nodiscard]] std::mutex& mutex() const noexcept { return mutex_; }
     // Under the mutex.
     [[nodiscard]] lease_state look(time_point now = lease_clock::now()) const noexcept;

@@ -634,7 +634,8 @@ BOOST_AUTO_TEST_CASE(a_user_needs_some_rights) {
     std::string const keys =
         "resetchannels ~app:* ~{app:* ~holdfast_semaphore_token:{app:* "
         "~holdfast_semaphore_queue:{app:* ~holdfast_semaphore_heard:{app:* "
-        "~holdfast_semaphore_hold:{app:* &redisson_sc:{app:* &holdfast_semaphore_turns:{app:* ";
+        "~holdfast_semaphore_hold:{app:* ~redisson_sc:{app:* ~holdfast_semaphore_turns:{app:* "
+        "&redisson_sc:{app:* &holdfast_semaphore_turns:{app:* ";
     std::string const commands =
         "+ping +time +evalsha +eval +subscribe +unsubscribe +pttl +set +get +incr +incrby +pexpire "
         "+exists +del +publish +zadd +zrem +zrange +zscore +zcount +decrby +zcard +zrangebyscore";

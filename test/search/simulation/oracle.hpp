@@ -153,6 +153,8 @@ private:
     struct truth {
         std::uint64_t last_token = 0;
         nanos free_since{-1};
+        // When it went to another holder without being free. Not once it was given back after that.
+        nanos passed_on_at{-1};
         // Somebody left it without an expiry.
         std::optional<nanos> endless_since;
         bool freed_in_silence = false;
@@ -240,6 +242,12 @@ private:
     std::map<std::string, truth, std::less<>> truths_;
     std::multimap<std::string, std::string> held_;  // nonce of an answer that says so, lock
     std::map<std::pair<std::uint32_t, std::string>, nanos> busy_;
+    // When one that does not queue was refused a lock, and until when it was held.
+    struct busy_answer {
+        nanos at;
+        nanos until;
+    };
+    std::map<std::pair<std::uint32_t, std::string>, busy_answer> told_;
     std::set<std::pair<std::uint32_t, std::string>> passed_on_;
     std::set<std::pair<std::uint32_t, std::string>> subscribed_;
     std::set<std::string, std::less<>> excused_;

@@ -112,20 +112,19 @@ void oracle::on_script(script_event const& what) {
         if (refused && holds_on_server(lock, std::string{what.holder})) {
             in_.violation(lock + " is refused to the holder who has it");
         }
+        if (refused && !what.queues) {
+            auto const remaining = std::chrono::milliseconds{said.integer(1)};
+            told_[{what.from, lock}] = {in_.now(), in_.now() + server_.true_duration_of(remaining)};
+        }
         // If one of its own got it, the others of that client know, too.
         if (refused || outcome == 1) {
             held_.emplace(said.nonce(), lock);
         }
     } else if (what.does == "renew") {
         auto const released = known.released_over.find(what.holder);
-        auto const to_come = known.renewals_to_come.find(what.holder);
-        bool const expected = to_come != known.renewals_to_come.end() && to_come->second > 0;
-        if (expected && !what.repeated) {
-            --to_come->second;
-        }
-        bool const sent_again = expected || what.again || what.repeated;
         if (released != known.released_over.end() && released->second == what.over &&
-            what.over != 0 && !sent_again) {
+            what.over != 0 && !what.again && !what.repeated &&
+            known.renewals_to_come[std::string{what.holder}]-- <= 0) {
             in_.violation(lock + " is renewed by a holder who has released it");
         }
         if (outcome == 1) {
@@ -156,6 +155,7 @@ void oracle::on_script(script_event const& what) {
                     excused_.insert(had.begin(), had.end());
                 }
             }
+            known.passed_on_at = -1ns;
             on_maybe_free(lock);
         }
         // It tells that the next client has it, or that those who do not queue have their turn.
@@ -241,6 +241,7 @@ void oracle::look_at_holder(truth& of, script_event const& what) {
         return;
     }
     reached(sometimes::handed_over_directly);
+    of.passed_on_at = in_.now();
     on_granted(of, what, now, token, token);
     on_held(lock);
 }
@@ -387,9 +388,15 @@ void oracle::watch_waiters(std::string const& lock, nanos when) {
                 if (lock_of(one.lock) != lock || !one.patient || one.of->paused()) {
                     continue;
                 }
-                auto const since =
+                auto since =
                     std::max({known.free_since, last_disturbance_, one.since, one.of->free_since()}
                     );
+                // Who does not queue is not told that it goes from hand to hand, and looks when the
+                // lease ends that it knows of.
+                auto const told = told_.find({one.of->number(), lock});
+                if (told != told_.end() && told->second.at < known.passed_on_at) {
+                    since = std::max(since, told->second.until);
+                }
                 if (in_.now() - since >= slowest_wake_up(lock)) {
                     in_.violation(fmt::format(
                         "{} has been free for {:.3f} s, and p{} waits for it",

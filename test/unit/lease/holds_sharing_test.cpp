@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(one_that_comes_at_once_has_the_hold_too_and_the_last_one_gi
     BOOST_TEST(second.got.valid());
     second.got.release(asio::detached);
     all.run();
-    BOOST_TEST(all.sent() == "lock.release");
+    BOOST_TEST(all.sent() == "read_lock.release");
     BOOST_TEST(all.held().empty());
     BOOST_TEST(all.count().leases_now == 0U);
     all.answer(freed());
@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(each_is_renewed_for_itself_and_two_at_a_time_are_one_for_th
     auto const untouched = second.got.deadline();
     all.held().renewing().hand_in(tenure_of(one));
     all.eventually([&] { return !all.server->requests.empty(); });
-    BOOST_TEST(all.sent() == "lock.renew");
+    BOOST_TEST(all.sent() == "read_lock.renew");
     all.answer(replied(1));
     BOOST_TEST((first.got.deadline() > before));
     // Whoever does not ask is stuck, perhaps.
@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(each_is_renewed_for_itself_and_two_at_a_time_are_one_for_th
     all.held().renewing().hand_in(tenure_of(one));
     all.held().renewing().hand_in(tenure_of(two));
     all.run();
-    BOOST_TEST(all.sent() == "lock.renew_many");
+    BOOST_TEST(all.sent() == "read_lock.renew_many");
     BOOST_TEST(all.server->requests.front().what.keys() == 2U);
     all.answer(replied("1"));
     BOOST_TEST((second.got.deadline() > untouched));
@@ -190,7 +190,7 @@ BOOST_AUTO_TEST_CASE(the_end_of_the_client_costs_them_all) {
     all.on_strand([&] { all.held().stop(); });
     BOOST_TEST(first.got.loss() == loss_reason::client_stopped);
     BOOST_TEST(second.got.loss() == loss_reason::client_stopped);
-    BOOST_TEST(all.sent() == "lock.release");
+    BOOST_TEST(all.sent() == "read_lock.release");
     BOOST_TEST(all.held().empty());
 }
 
