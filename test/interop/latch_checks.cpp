@@ -74,7 +74,7 @@ asio::awaitable<bool> wait_at(std::shared_ptr<side> who) {
     co_return co_await who->wait();
 }
 
-task until_listening(situation& in, std::string const& name) {
+task until_listening(situation& in, std::string name) {
     auto const channel = "redisson_countdownlatch__channel__{" + name + "}";
     auto const listens = [&] { return in.probe.pubsub_numsub(channel) > 0; };
     in.expect(co_await co_eventually(soon, listens), "nobody waits for the message of the latch");
