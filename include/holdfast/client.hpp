@@ -104,6 +104,8 @@ public:
 
     /// @{
     /// The same for a fair lock.
+    ///
+    /// @par Errors   `fmt::format_error`, as for a lock. The operations report a wrong name.
     [[nodiscard]] holdfast::fair_lock fair_lock(lock_name name) const;
 
     template <class Arg, class... Args>
@@ -120,6 +122,8 @@ public:
 
     /// @{
     /// The same for a read/write lock.
+    ///
+    /// @par Errors   `fmt::format_error`, as for a lock. The operations report a wrong name.
     [[nodiscard]] holdfast::read_write_lock read_write_lock(lock_name name) const;
 
     template <class Arg, class... Args>
@@ -136,6 +140,8 @@ public:
 
     /// @{
     /// The same for a latch.
+    ///
+    /// @par Errors   `fmt::format_error`, as for a lock. The operations report a wrong name.
     [[nodiscard]] holdfast::latch latch(lock_name name) const;
 
     template <class Arg, class... Args>
@@ -152,6 +158,8 @@ public:
 
     /// @{
     /// The same for a semaphore.
+    ///
+    /// @par Errors   `fmt::format_error`, as for a lock. The operations report a wrong name.
     [[nodiscard]] holdfast::semaphore semaphore(lock_name name) const;
 
     template <class Arg, class... Args>
@@ -168,6 +176,8 @@ public:
 
     /// @{
     /// The same for a counting semaphore.
+    ///
+    /// @par Errors   `fmt::format_error`, as for a lock. The operations report a wrong name.
     [[nodiscard]] holdfast::counting_semaphore counting_semaphore(lock_name name) const;
 
     template <class Arg, class... Args>

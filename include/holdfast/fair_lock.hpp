@@ -25,6 +25,8 @@ namespace holdfast {
 ///
 /// A `lock` and a fair lock of one name exclude each other, and do not wake each other: use one
 /// kind for a name.
+///
+/// @par Thread safety   Distinct objects: safe. Shared objects: safe, except moving and assignment.
 class HOLDFAST_EXPORT fair_lock : public named_lock<fair_lock> {
 private:
     friend class client;

@@ -29,7 +29,7 @@ class write_lock;
 class semaphore;
 struct config;
 
-template <class Derived, class Lease = lease>
+template <class Derived, class Lease>
 class lockable;
 
 namespace detail {

@@ -12,6 +12,8 @@ namespace holdfast {
 
 /// A lock that at most one holder in all processes has at a time; compatible with Redisson's
 /// `RLock` and `RFencedLock`.
+///
+/// @par Thread safety   Distinct objects: safe. Shared objects: safe, except moving and assignment.
 class HOLDFAST_EXPORT lock : public named_lock<lock> {
 private:
     friend class client;

@@ -29,7 +29,7 @@ class named_lock;
 /// `Lease` is what a grant gives: `lease`, of a `multi_lock` a `multi_lease`.
 ///
 /// @par Thread safety   Like the derived type. Starting an operation only reads the object.
-template <class Derived, class Lease>
+template <class Derived, class Lease = lease>
 class lockable {
 public:
     /// The type that `get_executor()` returns.
@@ -80,6 +80,9 @@ public:
         return acquire(acquire_options{}, std::forward<Token>(token));
     }
 
+    /// The same, with options.
+    ///
+    /// @par Completion, cancellation, lifetimes, errors   As `acquire()`.
     template <detail::token_for<void(error_code, Lease)> Token = asio::deferred_t>
     [[nodiscard]] auto acquire(acquire_options options, Token&& token = Token()) const {
         return initiate<Token>(options, detail::patience::unlimited, {}, token);
@@ -100,6 +103,9 @@ public:
         return try_acquire(acquire_options{}, std::forward<Token>(token));
     }
 
+    /// The same, with options.
+    ///
+    /// @par Completion, cancellation, lifetimes, errors   As `try_acquire()`.
     template <detail::token_for<void(error_code, Lease)> Token = asio::deferred_t>
     [[nodiscard]] auto try_acquire(acquire_options options, Token&& token = Token()) const {
         return initiate<Token>(options, detail::patience::one_attempt, {}, token);
@@ -122,6 +128,9 @@ public:
         return try_acquire_for(limit, acquire_options{}, std::forward<Token>(token));
     }
 
+    /// The same, with options.
+    ///
+    /// @par Completion, cancellation, lifetimes, errors   As `try_acquire_for()`.
     template <detail::token_for<void(error_code, Lease)> Token = asio::deferred_t>
     [[nodiscard]] auto try_acquire_for(
         std::chrono::nanoseconds limit,

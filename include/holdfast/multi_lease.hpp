@@ -94,6 +94,8 @@ public:
     [[nodiscard]] fencing_token token(std::size_t member) const noexcept;
 
     /// The tokens of all members, in that order.
+    ///
+    /// @par Errors   `std::bad_alloc`.
     [[nodiscard]] std::vector<fencing_token> tokens() const;
 
     /// The time at which the server may grant one of the members to somebody else: the earliest

@@ -52,9 +52,14 @@ namespace holdfast {
 class HOLDFAST_EXPORT multi_lock : public lockable<multi_lock, multi_lease> {
 public:
     /// A lock of any kind.
+    ///
+    /// @par Thread safety   Distinct objects: safe. Shared objects: safe, except moving and
+    /// assignment.
     class member {
     public:
         /// Any type that is `lockable` and gives a `lease`.
+        ///
+        /// @par Errors   None.
         template <class Lock>
             requires std::derived_from<Lock, lockable<Lock>>
         member(Lock const& lock)  // implicit: a lock is a member
@@ -71,6 +76,8 @@ public:
     };
 
     /// Of these members.
+    ///
+    /// @par Errors   `std::bad_alloc`. The operations report members that cannot be together.
     template <std::convertible_to<member> First, std::convertible_to<member>... Others>
         requires(sizeof...(Others) > 0)
     explicit multi_lock(First const& first, Others const&... others)
@@ -78,6 +85,8 @@ public:
 
     /// @{
     /// Of a list or another range of members, or of locks of one kind.
+    ///
+    /// @par Errors   `std::bad_alloc`. The operations report members that cannot be together.
     explicit multi_lock(std::vector<member> members);
 
     template <class Range>

@@ -30,6 +30,8 @@ namespace holdfast {
 ///
 /// `inspect()`: `held` if somebody reads; `holder` is the reader whose lease ends last.
 /// `force_release()` takes the lock from all readers.
+///
+/// @par Thread safety   Distinct objects: safe. Shared objects: safe, except moving and assignment.
 class HOLDFAST_EXPORT read_lock : public named_lock<read_lock> {
 private:
     friend class client;
@@ -43,6 +45,8 @@ private:
 ///
 /// `inspect()`: `held` if somebody writes. `force_release()` takes the lock from the writer, and
 /// what its owner has for reading.
+///
+/// @par Thread safety   Distinct objects: safe. Shared objects: safe, except moving and assignment.
 class HOLDFAST_EXPORT write_lock : public named_lock<write_lock> {
 private:
     friend class client;
@@ -65,7 +69,14 @@ private:
 /// @par Thread safety   Distinct objects: safe. Shared objects: safe, except moving and assignment.
 class read_write_lock {
 public:
+    /// The side of those who read.
+    ///
+    /// @par Errors   None.
     [[nodiscard]] read_lock read() const { return read_; }
+
+    /// The side of those who write.
+    ///
+    /// @par Errors   None.
     [[nodiscard]] write_lock write() const { return write_; }
 
     /// As that of its sides: see `named_lock::name()`.

@@ -56,6 +56,8 @@ public:
     /// The same semaphore, whose acquisitions take so many permits together: 1 to 1000, and no more
     /// than there are; otherwise they end with `errc::invalid_options`. It is a lock-like type too:
     /// `with_lease(pool.permits(5), body)`.
+    ///
+    /// @par Errors   `std::bad_alloc`. The operations report a wrong number.
     [[nodiscard]] semaphore permits(std::int64_t count) const;
 
     /// Says how many permits there are, if nobody has said so: 1 to 2147483647. Each program that
