@@ -86,10 +86,17 @@ void request_op::on_failure(request_fsm::failure what, error_code cause) {
         finish(*told, nullptr);
         return;
     }
-    client_->connecting().add_after(
-        fsm_->pause(client_->random_part()),
-        [self = shared_from_this()](error_code ec) { self->on_connection(ec); }
-    );
+    try {
+        client_->connecting().add_after(
+            fsm_->pause(client_->random_part()),
+            [self = shared_from_this()](error_code ec) { self->on_connection(ec); }
+        );
+    } catch (std::exception const&) {
+        // Out of memory: it cannot be repeated.
+        using failure = request_fsm::failure;
+        told = fsm_->on_failure(failure::failed, asio::error::no_memory, lease_clock::now());
+        finish(told.value_or(asio::error::no_memory), nullptr);
+    }
 }
 
 void request_op::finish(error_code ec, script_reply const* reply) {

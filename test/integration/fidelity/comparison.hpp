@@ -220,11 +220,14 @@ private:
         auto const latest = std::max({server, first, last});
         bool const over = made.fleeting && std::min({server, first, last}) == -2 && latest >= 0 &&
                           latest < now_ms + soon;
-        // The end of a queue is that of a lock and a time. A script of Redis 7.0 looks at the clock
-        // for each: they differ by no more than the call took.
+        // The end of a queue is that of a lock and a time, and that of a lock that is read is that
+        // of its last reader. A script of Redis 7.0 looks at the clock for each: they differ by no
+        // more than the call took.
         auto const took = now_ms - early_.model().time() / 1000 + 2;
-        bool const near =
-            key.starts_with("holdfast_queue:") && server >= first - took && server <= last + took;
+        auto const name = name_of(made.words);
+        bool const copies = key.starts_with("holdfast_queue:") || name.starts_with("read_") ||
+                            name.starts_with("write_");
+        bool const near = copies && server >= first - took && server <= last + took;
         if (over || near ||
             (first != last && server >= std::min(first, last) && server <= std::max(first, last) &&
              std::min(first, last) >= 0)) {
