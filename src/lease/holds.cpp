@@ -291,6 +291,7 @@ void holds::on_tenure_over(tenure& of) {
     if (client_.hands_over(*held->on()) && held->current().get() == &of &&
         successors_->next_terms(*held->on())) {
         auto const now = lease_clock::now();
+        of.notice_loss(now);
         end_tenure(*held, of, now);
         settle(*held, {}, false, now);
     }

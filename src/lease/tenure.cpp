@@ -181,11 +181,14 @@ void tenure::on_executor_gone(lease_share& share) noexcept {
 }
 
 void tenure::on_renewed(lease_fsm::renewal const& what) {
-    bool const overslept =
-        apply([&](lease_fsm& fsm, time_point now) { return fsm.on_renewed(what, now); });
-    if (overslept) {
+    // It overslept.
+    if (apply([&](lease_fsm& fsm, time_point now) { return fsm.on_renewed(what, now); })) {
         shares_.wake_renewing();
     }
+}
+
+void tenure::notice_loss(time_point now) {
+    apply([](lease_fsm&, time_point) { return true; }, now);
 }
 
 void tenure::on_not_ours(loss_reason reason) {
@@ -242,7 +245,7 @@ tenure::parting tenure::leave(lease_share& leaving, bool& was_lost) {
     bool renewed = false;
     auto const now = lease_clock::now();
     // A loss is told first.
-    apply([](lease_fsm&, time_point) { return true; }, now);
+    notice_loss(now);
     auto const how = apply(
         [&](lease_fsm& fsm, time_point) {
             if (leaving.released) {
@@ -365,8 +368,7 @@ std::uint64_t tenure::wait_lost(std::shared_ptr<lease_share> const& asking, loss
     }
     auto const number = watchers_.next_number();
     waiting.on_cancel([self = weak_from_this(), number](asio::cancellation_type type) {
-        auto const held = self.lock();
-        if (held && type != asio::cancellation_type::none) {
+        if (auto const held = self.lock(); held && type != asio::cancellation_type::none) {
             held->cancel_watch(number);
         }
     });

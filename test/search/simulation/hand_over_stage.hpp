@@ -21,7 +21,8 @@ public:
     using asked = std::shared_ptr<call<lease>>;
 
     /// With a long lease no end of a lease hides what a rule is for.
-    explicit hand_over_stage(std::chrono::milliseconds lease_time = 60s) {
+    explicit hand_over_stage(std::chrono::milliseconds lease_time = 60s, std::uint64_t seed = 1)
+        : stage{seed} {
         settings().lease = lease_time;
     }
 

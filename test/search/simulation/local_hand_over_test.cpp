@@ -22,9 +22,10 @@ struct with_local_waiters final : hand_over_stage {
     explicit with_local_waiters(
         std::chrono::milliseconds lease_time = 60s,
         acquire_options const& holders = {},
-        acquire_options const& waiters = {}
+        acquire_options const& waiters = {},
+        std::uint64_t seed = 1
     )
-        : hand_over_stage{lease_time},
+        : hand_over_stage{lease_time, seed},
           one{&add_ready()},
           on_another{&one->of().new_lane()} {
         nexts = std::make_shared<call<lease>>(one->of().executor_of(*on_another));
@@ -107,6 +108,31 @@ BOOST_AUTO_TEST_CASE(a_lease_that_was_lost_by_time_is_succeeded_when_its_deadlin
     BOOST_TEST((hand_over_stage::remaining(one, *brief) > 100ms));
     BOOST_TEST_REQUIRE(all.granted(*next));
     BOOST_TEST((hand_over_stage::remaining(one, *brief) <= 0s));
+}
+
+// Nothing ran from before the loss until after the deadline. On one thread or two, the client may
+// look first.
+BOOST_AUTO_TEST_CASE(a_loss_that_was_slept_through_is_told_before_the_lock_goes_on) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        with_local_waiters all{30s, {}, {.lease = 1s, .max_hold = 1'200ms}, seed};
+        auto& one = *all.one;
+        auto const brief = all.nexts;
+        auto const next = one.acquire();
+        one.drop(*all.held);
+        BOOST_TEST_REQUIRE(all.granted(*brief));
+        auto const told =
+            std::make_shared<call<loss_reason>>(one.of().executor_of(*all.on_another));
+        all.in().within(*all.on_another, [&] {
+            hand_over_stage::lease_of(*brief).wait_lost(told->token());
+        });
+        all.run_for(100ms);
+        one.of().pause();
+        all.run_for(5s);
+        one.of().resume();
+        BOOST_TEST_REQUIRE(all.granted(*next));
+        all.run_for(10ms);
+        BOOST_TEST(told->done);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_lock_whose_time_is_half_over_is_renewed_before_it_goes_on) {
