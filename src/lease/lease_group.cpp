@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <mutex>
 #include <utility>
 
@@ -246,14 +245,13 @@ void lease_group::release(plain_handler handler) {
     }
     while (!left.empty()) {
         auto& client = left.back().of->over().client();
-        auto const first = std::stable_partition(left.begin(), left.end(), [&](auto const& each) {
-            return &each.of->over().client() != &client;
-        });
-        std::vector<given_back> own(
-            std::make_move_iterator(first),
-            std::make_move_iterator(left.end())
-        );
-        left.erase(first, left.end());
+        std::vector<given_back> own;
+        std::vector<given_back> others;
+        for (auto& each : left) {
+            bool const is_own = &each.of->over().client() == &client;
+            (is_own ? own : others).push_back(std::move(each));
+        }
+        left = std::move(others);
         client.enter_strand([own = std::move(own), at = client.shared_from_this()]() mutable {
             at->in_one_burst([&own] {
                 for_each_in_spite_of_exceptions(own, [](given_back& each) { each(); });

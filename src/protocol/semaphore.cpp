@@ -216,7 +216,7 @@ permit_id::permit_id(holder_id const& holder, std::uint32_t index) noexcept {
     for (char const c : holder.view().substr(0, holder_id::client_id_length)) {
         if (c != '-' && digits < 2 * client.size()) {
             auto& byte = client[digits++ / 2];
-            byte = static_cast<unsigned char>(byte << 4U | (digit(c) & 0xfU));
+            byte = static_cast<unsigned char>(unsigned{byte} << 4U | (digit(c) & 0xfU));
         }
     }
     auto const number = holder.number();

@@ -10,7 +10,7 @@ namespace {
 constexpr std::int64_t longest_usual_hold = 99'999'999'999;
 
 // The first value of a reply to an attempt.
-constexpr std::int64_t granted = 1;
+constexpr std::int64_t granted_word = 1;
 
 }  // namespace
 
@@ -32,7 +32,7 @@ loss_reason why_lost(script_reply const& reply) {
 
 attempt_reply read_grant(script_reply const& reply) {
     attempt_reply read;
-    if (reply.integer(0, -1) == granted) {
+    if (reply.integer(0, -1) == granted_word) {
         read.what = attempt_reply::kind::granted;
         read.token = {unsigned_of(reply.integer(1))};
         if (reply.has(2)) {

@@ -381,8 +381,8 @@ void call_maker::call_script() {
         {&scripts::read_write_lock_inspect, 1, &call_maker::inspect_side},
         {&scripts::read_write_lock_force_release, 1, &call_maker::force_release_side},
         {&scripts::counted_try_set, 3, &call_maker::counted},
-        {&scripts::counted_read, 1, &call_maker::counted},
-        {&scripts::counted_forget, 1, &call_maker::counted},
+        {&scripts::counted_read, 2, &call_maker::counted},
+        {&scripts::counted_forget, 3, &call_maker::counted},
         {&scripts::latch_count_down, 3, &call_maker::counted},
         {&scripts::counting_semaphore_acquire, 3, &call_maker::counted},
         {&scripts::counting_semaphore_withdraw, 2, &call_maker::counted},
@@ -395,7 +395,7 @@ void call_maker::call_script() {
         std::size_t{0},
         [](std::size_t sum, known const& one) { return sum + one.weight; }
     );
-    if (library_scripts().size() > std::size(all) && chance(20)) {
+    if (library_scripts().size() > std::size(all) && chance(30)) {
         auto const* const which = library_scripts()[below(library_scripts().size())];
         if (which->name.starts_with("semaphore.") && chance(80)) {
             return about_permits(*which);

@@ -7,8 +7,10 @@
 #include "unit/printers.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <memory>
@@ -85,9 +87,15 @@ BOOST_AUTO_TEST_CASE(it_has_the_earliest_deadline_and_all_tokens) {
 BOOST_AUTO_TEST_CASE(an_empty_one_holds_nothing) {
     multi_lease none;
     outcome renewed, released, lost;
-    none.renew(renewed.plain());
-    none.release(released.plain());
-    none.wait_lost(lost.loss());
+    // It has no client whose executor could be used.
+    asio::io_context context;
+    none.renew(asio::bind_executor(context, renewed.plain()));
+    none.release(asio::bind_executor(context, released.plain()));
+    none.wait_lost(asio::bind_executor(context, lost.loss()));
+    context.run();
+    BOOST_TEST((renewed.error == errc::not_held));
+    BOOST_TEST((released.error == errc::not_held));
+    BOOST_TEST((lost.error == errc::not_held));
     BOOST_TEST(!none);
     BOOST_TEST(!none.valid());
     BOOST_TEST(none.size() == 0U);
