@@ -65,7 +65,14 @@ private:
 /// @par Thread safety   Distinct objects: safe. Shared objects: safe, except moving and assignment.
 class read_write_lock {
 public:
+    /// The side of those who read. Sends nothing.
+    ///
+    /// @par Errors   None.
     [[nodiscard]] read_lock read() const { return read_; }
+
+    /// The side of those who write. Sends nothing.
+    ///
+    /// @par Errors   None.
     [[nodiscard]] write_lock write() const { return write_; }
 
     /// As that of its sides: see `named_lock::name()`.
