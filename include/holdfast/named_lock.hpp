@@ -20,7 +20,7 @@
 namespace holdfast {
 
 /// The operations of a lock-like type that is one thing on the server, with a name. They are
-/// members of `lock` and `fair_lock`.
+/// members of `lock`, `fair_lock` and the sides of a `read_write_lock`.
 ///
 /// Such a lock is a cheap value: a shared pointer to the client and a name. Making one does no I/O
 /// and never fails; the operations report a wrong name. It is not re-entrant: a second `acquire` by
