@@ -36,8 +36,11 @@ hold_fsm::step hold_fsm::next(lease_terms const& wanted, bool asked, time_point 
 }
 
 bool hold_fsm::has_time_for(lease_terms const& wanted, time_point now) const noexcept {
+    if (now >= by_.until) {
+        return false;  // what is left of a lost one does not fit into a duration
+    }
     auto const left = by_.until - now;
-    return now < by_.until && left >= (by_.until - by_.sent_at) / 2 && left >= wanted_time(wanted);
+    return left >= (by_.until - by_.sent_at) / 2 && left >= wanted_time(wanted);
 }
 
 fencing_token hold_fsm::take_token() noexcept {

@@ -382,7 +382,7 @@ void call_maker::call_script() {
         {&scripts::read_write_lock_force_release, 1, &call_maker::force_release_side},
         {&scripts::counted_try_set, 3, &call_maker::counted},
         {&scripts::counted_read, 2, &call_maker::counted},
-        {&scripts::counted_forget, 3, &call_maker::counted},
+        {&scripts::counted_forget, 12, &call_maker::counted},
         {&scripts::latch_count_down, 3, &call_maker::counted},
         {&scripts::counting_semaphore_acquire, 3, &call_maker::counted},
         {&scripts::counting_semaphore_withdraw, 2, &call_maker::counted},
