@@ -57,7 +57,8 @@ struct semaphore_world : asking {
         std::uint64_t who,
         std::int64_t count = 1,
         bool waits = false,
-        milliseconds lease = 30s
+        milliseconds lease = 30s,
+        bool preflight = false
     ) {
         auto const on = with_permits(target_, count);
         return speaks.read_acquire(run(speaks.acquire({
@@ -65,6 +66,7 @@ struct semaphore_world : asking {
             .id = holder(who),
             .lease = lease,
             .counter_ttl = 24h,
+            .preflight = preflight,
             .floor = {},
             .timeout = 3s,
             .window = waits ? patience : 0ms,
@@ -174,6 +176,9 @@ BOOST_AUTO_TEST_CASE(the_limit_is_what_is_free_and_what_is_taken) {
     BOOST_TEST((all.set(4) == set_permits_reply::set_now));
     BOOST_TEST(all.free() == "3");
     all.server.erase("L");
+    auto const again = all.acquire(1, 1, false, 30s, true);
+    BOOST_TEST((again.what == attempt_reply::kind::granted));
+    BOOST_TEST(all.free() == "none");
     BOOST_TEST(all.release(1));
     BOOST_TEST(all.free() == "none");
     all.ask({"SET", "L", "many"});

@@ -58,8 +58,9 @@ if not ours and (not enough or first and first ~= entry) then
     return nonce .. string.format(' 0 %.0f', look) .. place
 end
 
-if preflight == '1' then
-    -- A user without a right fails here, before the first write. INCRBY goes first: a server without memory refuses it.
+if preflight == '1' and free then
+    -- A user without a right fails here, before the first write. INCRBY goes first: a server without memory refuses it. It would make
+    -- a number where there is none.
     call('INCRBY', permits, '0')
     call('DECRBY', permits, '0')
     call('PTTL', permits)
