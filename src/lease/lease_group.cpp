@@ -254,8 +254,10 @@ void lease_group::release(plain_handler handler) {
             std::make_move_iterator(left.end())
         );
         left.erase(first, left.end());
-        client.enter_strand([own = std::move(own)]() mutable {
-            for_each_in_spite_of_exceptions(own, [](given_back& each) { each(); });
+        client.enter_strand([own = std::move(own), at = client.shared_from_this()]() mutable {
+            at->in_one_burst([&own] {
+                for_each_in_spite_of_exceptions(own, [](given_back& each) { each(); });
+            });
         });
     }
 }

@@ -66,6 +66,9 @@ public:
     /// script the server does not know comes again, behind what was sent meanwhile, unless it was
     /// withdrawn.
     virtual void exec(call&& what, exec_handler&& handler) = 0;
+    /// What is executed in between leaves together, where that makes a difference.
+    virtual void begin_burst() noexcept {}
+    virtual void end_burst() {}
 
     /// Wants the notifications of a channel for as long as the result lives. `to` must live as
     /// long.

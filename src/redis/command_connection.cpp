@@ -77,9 +77,7 @@ void command_connection::append(record& r) {
     }
     auto const nonce = next_nonce();
     r.sent_at = lease_clock::now();
-    if (r.sent == 0) {
-        r.give_up_at = r.sent_at + r.timeout;
-    }
+    r.give_up_at = r.sent == 0 ? r.sent_at + r.timeout : r.give_up_at;
     bool const alone = matcher_.empty();
     if (r.what && r.what->is_published_first() && open_->size() == 0) {
         add_check_before(r);
@@ -120,7 +118,8 @@ void command_connection::add_check_before(record const& r) {
 // The first request leaves at once. What comes while it is under way is collected, also from those
 // who wait for their turn beside the strand.
 void command_connection::flush_soon(bool alone) {
-    if (flush_posted_) {
+    if (in_burst_ || flush_posted_) {
+        burst_is_alone_ = burst_is_alone_.value_or(alone);
         return;
     }
     if (alone) {

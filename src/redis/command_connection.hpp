@@ -26,6 +26,16 @@ public:
     command_connection(server_context of, events to);
 
     void exec(call&& what, exec_handler&& handler);
+    void begin_burst() noexcept {
+        in_burst_ = true;
+        burst_is_alone_.reset();
+    }
+    void end_burst() {
+        in_burst_ = false;
+        if (burst_is_alone_) {
+            flush_soon(*burst_is_alone_);
+        }
+    }
     void stop() override;
     /// Requests can be sent.
     [[nodiscard]] bool usable() const noexcept { return up() && !stopped() && !desynchronised_; }
@@ -79,6 +89,9 @@ private:
     lease_clock::time_point timeout_at_ = lease_clock::time_point::max();
     lease_clock::time_point last_read_{};
     spare_batches spare_;
+    bool in_burst_ = false;
+    // Of the first request of a burst: nothing else is under way.
+    std::optional<bool> burst_is_alone_;
     bool flush_posted_ = false;
     bool deliver_posted_ = false;
     bool desynchronised_ = false;

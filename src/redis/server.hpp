@@ -21,6 +21,8 @@ public:
     void start();
     void stop();
     void exec(call&& what, exec_handler&& handler);
+    void begin_burst() noexcept { commands_->begin_burst(); }
+    void end_burst() { commands_->end_burst(); }
     [[nodiscard]] subscription subscribe(std::string channel, subscriber& to);
     [[nodiscard]] bool up(connection_id::purpose what) const;
     [[nodiscard]] backend::obstacle why_down() const;

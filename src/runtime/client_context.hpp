@@ -81,6 +81,25 @@ public:
     [[nodiscard]] asio::any_io_executor const& strand() const noexcept { return strand_; }
     /// Runs a script; `not_sent` with `client_stopped` after the end of the client.
     void exec(call&& what, exec_handler&& handler);
+    /// What `f` executes leaves together.
+    template <class F>
+    void in_one_burst(F f) {
+        auto* const of = backend_.get();
+        if (of) {
+            of->begin_burst();
+        }
+        try {
+            f();
+        } catch (...) {
+            if (of) {
+                of->end_burst();
+            }
+            throw;
+        }
+        if (of) {
+            of->end_burst();
+        }
+    }
     [[nodiscard]] bool can_execute() const;
     [[nodiscard]] subscription subscribe(std::string channel, subscriber& to);
     /// Why nothing can be executed.

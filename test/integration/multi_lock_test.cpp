@@ -127,6 +127,22 @@ BOOST_AUTO_TEST_CASE(one_request_takes_up_to_sixty_four) {
     });
 }
 
+BOOST_AUTO_TEST_CASE(the_releases_of_all_members_reach_the_server_at_once) {
+    with_client([](holdfast::client& client, redis_probe& probe) -> task {
+        co_await get_to_know(client);
+        auto const all = lock_of(client, "a", "b", "c");
+        auto once = co_await all.acquire();
+        co_await once.release();
+        auto lease = co_await all.acquire();
+        auto const reads = [&] {
+            return std::stoull(probe.info("stats")["total_reads_processed"]);
+        };
+        auto const before = reads();
+        co_await lease.release();
+        BOOST_TEST(reads() - before == 2U);  // the releases, and the question
+    });
+}
+
 BOOST_AUTO_TEST_CASE(wrong_members_are_reported_by_the_operation) {
     with_client([](holdfast::client& client, redis_probe&) -> task {
         auto const expect = [](multi_lock on, errc cause) -> task {

@@ -168,8 +168,9 @@ task a_release_wakes_the_other_one(situation& in) {
 }
 
 task who_waits_before_they_are_set_is_woken(situation& in) {
-    auto const waiter = make(in, in.waits());
-    auto const waiting = in.start(take(waiter, 2));
+    // 3.23.5 sleeps until as many messages have come as permits are wanted, if no permit that is
+    // taken has an end.
+    auto const waiting = in.start(take(make(in, in.waits()), 1));
     co_await until_listening(in);
     co_await make(in, in.holds)->set(2);
     in.expect(co_await in.granted(waiting), "the waiter was not woken");

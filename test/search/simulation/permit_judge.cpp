@@ -112,7 +112,9 @@ bool permit_judge::take_for_other(std::string const& pool, std::chrono::millisec
 }
 
 void permit_judge::give_back_from_other(std::string const& pool) {
-    if (server_.as_operator({"ZREM", deadlines_of(pool), other_permit}).number == 1) {
+    bool const had = server_.as_operator({"ZREM", deadlines_of(pool), other_permit}).number == 1;
+    // Where the number is lost Redisson makes one of 1, and nobody can mend that.
+    if (had && server_.data().exists(pool)) {
         auto const free = server_.as_operator({"INCRBY", pool, "1"});
         server_.as_operator({"PUBLISH", "redisson_sc:{" + pool + "}", std::to_string(free.number)});
     }

@@ -105,8 +105,8 @@ asio::awaitable<lease> user::ask(request what) {
     // An owner may join a lease, and a try asks for itself. Of a fair lock the order on the server
     // counts, readers do not wait for each other, and those who want other numbers of permits wait
     // apart.
-    bool const one_queue = is_pool(what.lock) ? what.permits == 1
-                                              : !is_fair(what.lock) && !is_reader(what.lock);
+    bool const one_queue =
+        is_pool(what.lock) ? what.permits == 1 : !is_fair(what.lock) && !is_reader(what.lock);
     bool const in_order = what.how != request::kind::one_try && !what.options.owner && one_queue;
     auto const waits = all_.judge.on_waits(process_, what.lock, patient, in_order);
     start(what, *asked);

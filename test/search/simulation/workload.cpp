@@ -74,10 +74,11 @@ private:
     }
 
     // Of a read/write lock one side.
-    std::string random_lock() {
-        auto const& name = all_.locks[dice().below(all_.locks.size())];
+    std::string one_side_of(std::string const& name) {
         return !is_read_write(name) ? name : name + (dice().chance(60) ? ":r" : ":w");
     }
+
+    std::string random_lock() { return one_side_of(all_.locks[dice().below(all_.locks.size())]); }
 
     std::int64_t random_permits(std::string const& name) {
         auto const limit = is_pool(name) ? all_.judge.permits().limit_of(name) : 1;
@@ -138,6 +139,9 @@ private:
         }
         if (locks.size() > 2 && dice().chance(60)) {
             locks.pop_back();
+        }
+        for (auto& name : locks) {
+            name = one_side_of(name);
         }
         request what;
         what.how =

@@ -289,8 +289,7 @@ BOOST_AUTO_TEST_CASE(a_releaser_that_is_the_next_looks_when_the_lock_should_have
     }));
     release(all, first);
     auto const told = lease_clock::now();
-    all.answer(
-        replied(1, 1, handing_client::server_time, handing_client::server_time, 0, "x:1", 50)
+    all.answer(replied(1, 1, handing_client::server_time, handing_client::server_time, 0, "x:1", 50)
     );
     BOOST_TEST(all.sent() == "");
     BOOST_TEST(all.eventually([&] { return all.sent() == "acquire"; }));

@@ -29,7 +29,7 @@ BOOST_AUTO_TEST_CASE(one_that_comes_at_once_has_the_hold_too_and_the_last_one_gi
     acquiring first{all, all.reader()};
     // It waits for the same answer.
     acquiring second{all, all.reader()};
-    BOOST_TEST(all.sent() == "lock.acquire");
+    BOOST_TEST(all.sent() == "read_lock.acquire");
     all.answer(all.granted_reader());
     BOOST_TEST(first.got.valid());
     BOOST_TEST(second.got.valid());
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(while_others_wait_only_those_have_it_that_waited_for_it) {
     BOOST_TEST(second.got.valid());
     acquiring third{all, all.reader()};
     BOOST_TEST(!third.done());
-    BOOST_TEST(all.sent() == "lock.acquire");
+    BOOST_TEST(all.sent() == "read_lock.acquire");
     all.answer(all.queued());
     BOOST_TEST(!third.done());
 }
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(a_refusal_ends_it) {
     auto longer = all.reader();
     longer.lease = 10min;
     acquiring second{all, longer};
-    BOOST_TEST(all.sent() == "lock.acquire");
+    BOOST_TEST(all.sent() == "read_lock.acquire");
     all.answer(all.queued());
     acquiring third{all, all.reader()};
     BOOST_TEST(!third.done());
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(an_owner_whose_writing_was_lost_waits_as_others_do) {
     acquiring reader{all, all.reader(me)};
     all.answer(all.queued());
     BOOST_TEST(!reader.done());
-    BOOST_TEST(all.sent() == "lock.acquire");
+    BOOST_TEST(all.sent() == "read_lock.acquire");
     BOOST_TEST(all.text().ends_with(" 1 2000 0   "));
     all.answer(all.granted_reader());
     BOOST_TEST(reader.got.valid());

@@ -51,7 +51,6 @@ if preflight == '1' and remaining == -2 then
     call('DEL', hold)
     call('ZREM', heard, entry)
     call('ZREM', queue, entry)
-    call('PUBLISH', channel, '3')
 end
 local learned = ' 0 0 '
 if usual_key then

@@ -10,7 +10,7 @@
 local call, permits, deadlines, channel, counter, queue, heard, turns = redis.call, unpack(KEYS)
 local wanted, holder, lease, counter_ttl, floor, waits, patience, preflight, shortest, times = unpack(ARGV)
 local nonce, usual_key = ARGV[#ARGV], KEYS[8]
-local first_id, last_id = #ARGV - wanted, #ARGV - 1
+local first_id, last_id = math.max(#ARGV - wanted, 1), #ARGV - 1
 local entry = wanted .. ' ' .. holder
 wanted, patience = tonumber(wanted), tonumber(patience)
 

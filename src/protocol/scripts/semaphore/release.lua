@@ -7,7 +7,7 @@
 local call, permits, deadlines, channel, queue, heard, turns = redis.call, unpack(KEYS)
 local wanted, holder, leaves, holds, mean = unpack(ARGV)
 local nonce = ARGV[#ARGV]
-local first_id, last_id = #ARGV - wanted, #ARGV - 1
+local first_id, last_id = math.max(#ARGV - wanted, 1), #ARGV - 1
 local entry = wanted .. ' ' .. holder
 
 local now = call('TIME')

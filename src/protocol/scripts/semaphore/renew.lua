@@ -6,7 +6,7 @@
 local call, permits, deadlines, channel, queue, heard, turns = redis.call, unpack(KEYS)
 local lease, wanted = unpack(ARGV)
 local nonce = ARGV[#ARGV]
-local first_id, last_id = #ARGV - wanted, #ARGV - 1
+local first_id, last_id = math.max(#ARGV - wanted, 1), #ARGV - 1
 
 local now = call('TIME')
 local ms = math.floor((now[1] * 1000000 + now[2]) / 1000)

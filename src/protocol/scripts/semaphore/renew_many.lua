@@ -10,7 +10,7 @@ local ms = math.floor((now[1] * 1000000 + now[2]) / 1000)
 local at = 1
 for i, deadlines in ipairs(KEYS) do
     local till = ms + ARGV[at]
-    local first_id, last_id = at + 2, at + 1 + ARGV[at + 1]
+    local first_id, last_id = at + 2, math.min(at + 1 + ARGV[at + 1], #ARGV - 1)
     at = last_id + 1
     -- A write that does nothing, because a server without memory refuses scripts that begin with one that grows. No permit has this
     -- name.

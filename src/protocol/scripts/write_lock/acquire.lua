@@ -57,7 +57,6 @@ if preflight == '1' and remaining == -2 then
     call('DEL', lock)
     call('ZREM', heard, entry)
     call('ZREM', queue, entry)
-    call('PUBLISH', channel, '3')
 end
 local learned = ''
 if usual_key then
