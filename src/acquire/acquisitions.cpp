@@ -114,17 +114,18 @@ void acquisitions::give_up(
 ) noexcept {
     try {
         auto const now = lease_clock::now();
+        bool const endless = !on->speaks->leases();
         held_.releases().add(
             {
                 .on = std::move(on),
                 .id = id,
-                .terms = release_fsm::terms::of_withdrawal(terms, now),
+                .terms = release_fsm::terms::of_withdrawal(terms, now, endless),
                 .window = window,
             },
             now
         );
     } catch (...) {
-        // Out of memory: what was granted is freed by the end of its lease.
+        // Out of memory: what was granted is freed by the end of its lease, if it has one.
     }
 }
 

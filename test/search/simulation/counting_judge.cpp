@@ -301,7 +301,7 @@ void counting_judge::heal(bool lenient) {
         return;
     }
     if (lenient) {
-        perhaps_lost_ += sum(claimed::withdrawn) + sum(claimed::returned);
+        perhaps_lost_ += sum(claimed::returned);
         incomplete_ = true;
     }
     healed_ = true;

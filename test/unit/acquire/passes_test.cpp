@@ -190,6 +190,19 @@ BOOST_AUTO_TEST_CASE(a_try_that_is_cancelled_is_withdrawn) {
     BOOST_TEST(all.asked() == "");
 }
 
+BOOST_AUTO_TEST_CASE(a_withdrawal_that_is_refused_comes_again) {
+    at_a_semaphore all;
+    acquiring trying{all, all.try_once()};
+    trying.signal.emit(asio::cancellation_type::partial);
+    all.run();
+    all.answer(taken());
+    all.answer(holdfast::test::failed(errc::no_permission));
+    BOOST_TEST(all.asked() == "");
+    all.set_commands_up(false);
+    all.set_commands_up(true);
+    BOOST_TEST(all.asked() == "counting_semaphore.withdraw");
+}
+
 BOOST_AUTO_TEST_CASE(cancelled_after_the_reply_what_was_granted_is_told) {
     at_a_semaphore all;
     acquiring trying{all, all.try_once()};
