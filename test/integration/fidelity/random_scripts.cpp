@@ -7,6 +7,7 @@
 #include <array>
 #include <numeric>
 #include <utility>
+#include <vector>
 
 namespace holdfast::test {
 
@@ -382,12 +383,19 @@ void call_maker::call_script() {
         {&scripts::read_write_lock_force_release, 1, &call_maker::force_release_side},
         {&scripts::counted_try_set, 3, &call_maker::counted},
         {&scripts::counted_read, 2, &call_maker::counted},
-        {&scripts::counted_forget, 12, &call_maker::counted},
+        {&scripts::counted_forget, 4, &call_maker::counted},
         {&scripts::latch_count_down, 3, &call_maker::counted},
         {&scripts::counting_semaphore_acquire, 3, &call_maker::counted},
         {&scripts::counting_semaphore_withdraw, 2, &call_maker::counted},
         {&scripts::counting_semaphore_add, 1, &call_maker::counted},
         {&scripts::counting_semaphore_drain, 1, &call_maker::counted},
+        {&scripts::semaphore_acquire, 4, &call_maker::about_permits},
+        {&scripts::semaphore_release, 3, &call_maker::about_permits},
+        {&scripts::semaphore_renew, 2, &call_maker::about_permits},
+        {&scripts::semaphore_renew_many, 2, &call_maker::about_permits},
+        {&scripts::semaphore_inspect, 1, &call_maker::about_permits},
+        {&scripts::semaphore_set_permits, 1, &call_maker::about_permits},
+        {&scripts::semaphore_force_release, 1, &call_maker::about_permits},
     };
     constexpr std::size_t total = std::accumulate(
         std::begin(all),
@@ -395,14 +403,17 @@ void call_maker::call_script() {
         std::size_t{0},
         [](std::size_t sum, known const& one) { return sum + one.weight; }
     );
-    if (library_scripts().size() > std::size(all) && chance(30)) {
-        auto const* const which = library_scripts()[below(library_scripts().size())];
-        if (which->name.starts_with("semaphore.") && chance(80)) {
-            return about_permits(*which);
+    static auto const others = [] {
+        std::vector<detail::script const*> made;
+        for (auto const* const one : library_scripts()) {
+            if (std::ranges::find(all, one, &known::which) == std::end(all)) {
+                made.push_back(one);
+            }
         }
-        if (std::ranges::find(all, which, &known::which) == std::end(all)) {
-            return unknown_script(*which);
-        }
+        return made;
+    }();
+    if (!others.empty() && chance(10)) {
+        return unknown_script(*others[below(others.size())]);
     }
     auto drawn = below(total);
     for (auto const& one : all) {
