@@ -12,6 +12,7 @@
 #include <deque>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace holdfast::test;
@@ -260,18 +261,24 @@ BOOST_AUTO_TEST_CASE(the_queues_keys_outlive_our_waiters_by_a_minute_and_last_a_
             auto const life = [&](auto const& key) { return probe.cmd("PTTL", key).as_integer(); };
             return std::max(life(queue), life(deadlines));
         };
-        auto lease = co_await client.fair_lock("L").acquire();
-        std::vector<int> served;
-        asio::co_spawn(executor, take_in_turn(client.fair_lock("L"), 1, served), asio::detached);
+        probe.cmd("HSET", "L", other_thread, 1);
+        probe.cmd("PEXPIRE", "L", 600'000);
+        holdfast::lease lease;
+        client.fair_lock("L").acquire([&](error_code, holdfast::lease granted) {
+            lease = std::move(granted);
+        });
         BOOST_TEST(co_await co_eventually(5s, [&] { return queued(probe, 1); }));
         co_await sleep_for(100ms);  // for the attempt after the subscription
         BOOST_TEST(longest_life() > 60'000);
         BOOST_TEST(longest_life() <= 120'000);
+        auto const ours = probe.cmd("LINDEX", queue, 0).text;
         // Ours has the lock before it looks again.
         queue_from_java(probe, java_thread, 5min);
-        co_await lease.release();
-        BOOST_TEST(co_await co_eventually(5s, [&] { return served.size() == 1; }));
+        probe.cmd("DEL", "L");
+        probe.cmd("PUBLISH", "redisson_lock__channel:{L}:" + ours, "0");
+        BOOST_TEST(co_await co_eventually(20s, [&] { return bool(lease); }));
         BOOST_TEST(longest_life() > 80'000'000);
+        co_await lease.release();
 
         // Ours gives up before it looks again.
         probe.cmd("DEL", queue, deadlines, trust);
