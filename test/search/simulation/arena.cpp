@@ -143,8 +143,9 @@ void arena::part() {
             one->close(world_.dice().chance(50));
         }
     }
-    bool const kept_places_may_stay =
-        places_may_stay || oracle_.fair().placed_late() || oracle_.permits().placed_late();
+    bool const kept_places_may_stay = places_may_stay || oracle_.fair().placed_late() ||
+                                      oracle_.permits().placed_late() ||
+                                      oracle_.reading().placed_late();
     auto const longest = 10s + 2 * nanos{all_.lease};
     run_while([] { return true; }, 20s);
     for (auto const& one : nodes_) {
@@ -177,7 +178,8 @@ void arena::part() {
         world_.run_until(world_.now() + 61s + oracle_.fair().patience());
     }
     for (auto const& key : server_.data().lock_keys()) {
-        if (is_mark(key) || oracle_.permits().may_stay(key)) {
+        bool const counted = key == counting_judge::semaphore;
+        if (counted || is_mark(key) || oracle_.permits().may_stay(key)) {
             continue;
         }
         world_.violation(fmt::format(

@@ -88,6 +88,7 @@ public:
     [[nodiscard]] fair_judge& fair() noexcept { return fair_; }
     [[nodiscard]] permit_judge& permits() noexcept { return permits_; }
     [[nodiscard]] counting_judge& counting() noexcept { return counting_; }
+    [[nodiscard]] reading_judge& reading() noexcept { return reading_; }
     void set_patience(nanos patience) noexcept {
         fair_.set_patience(patience);
         permits_.set_patience(patience);

@@ -72,6 +72,7 @@ void reading_judge::on_script(script_event const& what) {
     auto const own = (what.script.starts_with("read") ? "r " : "w ") + std::string{what.holder};
     if (asks && said.integer(0, -1) == 0 && said.integer(3) > 0) {
         known.heard_at[own] = in_.now();
+        placed_late_ = placed_late_ || what.late;
     } else if (asks && said.integer(0, -1) == 1) {
         judge_turn(known, what, own);
     }

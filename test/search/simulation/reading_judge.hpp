@@ -39,6 +39,8 @@ public:
     reading_judge(world& in, server& of, std::function<void(sometimes)> reached);
 
     void set_patience(nanos patience) noexcept { patience_ = patience; }
+    /// An attempt took a place after its client had closed the connection.
+    [[nodiscard]] bool placed_late() const noexcept { return placed_late_; }
     void on_clock_step() noexcept { last_step_ = in_.now(); }
     /// Before a script that may change who has the lock, or who waits.
     void on_before(std::string_view lock);
@@ -76,6 +78,7 @@ private:
     nanos patience_{0};
     nanos last_step_{-24h};
     std::map<std::string, history, std::less<>> locks_;
+    bool placed_late_ = false;
 };
 
 }  // namespace holdfast::sim
