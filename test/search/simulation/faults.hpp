@@ -50,6 +50,7 @@ private:
     void strange_usual_hold(std::string const& lock);
     void give_back(std::string const& lock);
     void end_endless(std::string const& lock);
+    void end_foreign_value(std::string const& pool);
     void on_rules(std::size_t which);
     void on_process(std::size_t which);
 

@@ -178,8 +178,8 @@ void faults::on_pool_data(std::size_t which, std::string const& pool) {
         default:
             say("a foreign value stands in the place of " + pool);
             all_.foreign_values = true;
-            on.as_operator({"SET", pool, "precious", "PX", "1500"});
-            all_.in.after(2s, [this] { set_limits_again(); });
+            on.as_operator({"SET", pool, "precious"});
+            all_.in.after(1500ms, [this, pool] { end_foreign_value(pool); });
             break;
     }
 }
@@ -220,6 +220,18 @@ void faults::end_endless(std::string const& lock) {
         all_.on.as_operator({"PEXPIRE", lock, std::to_string(200 + dice().below(3'000))});
         all_.judge.on_endless_limited(lock);
     }
+}
+
+// Nobody gets a permit where nobody set their number again.
+void faults::end_foreign_value(std::string const& pool) {
+    if (!all_.on.up()) {
+        all_.in.after(100ms, [this, pool] { end_foreign_value(pool); });
+        return;
+    }
+    if (all_.on.data().get(pool) == "precious") {
+        all_.on.data().erase(pool);
+    }
+    set_limits_again();
 }
 
 void faults::on_refusal() {

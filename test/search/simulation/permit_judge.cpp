@@ -138,6 +138,11 @@ void permit_judge::on_script(script_event const& what) {
     auto& known = pools_[std::string{what.lock}];
     judge_sum(what.lock, known);
     if (what.reply->is_error()) {
+        // A script that is refused its last command has given the permits before.
+        if (what.does == "acquire" && holds(what.lock, what.holder)) {
+            judge_turn(known, what);
+            known.holders.emplace(what.holder);
+        }
         return;
     }
     detail::script_reply const said{what.reply->text};
