@@ -54,6 +54,10 @@ void add_jobs(CLI::App& app) {
     sub = add_job(app, "pairs", repeated, pairs);
     sub->add_flag("--bare", repeated->bare);
     sub->add_option("--pairs", repeated->pairs);
+
+    auto const passed = std::make_shared<pass_options>();
+    sub = add_job(app, "pass", passed, pass);
+    sub->add_option("--waiters", passed->waiters);
 }
 
 }  // namespace holdfast::bench

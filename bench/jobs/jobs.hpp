@@ -62,6 +62,15 @@ struct pairs_options {
 /// Acquires and releases one key that nobody else wants; prints nothing.
 void pairs(pairs_options const& options);
 
+struct pass_options {
+    std::string socket;
+    std::string name;
+    int waiters = 250;
+};
+/// Waits for a latch many times over. Prints "waiting" once the server would tell all of them, and
+/// when the last one passed, in ns of CLOCK_MONOTONIC.
+void pass(pass_options const& options);
+
 /// Hidden subcommands. The one that was asked for is run while the arguments are parsed.
 void add_jobs(CLI::App& app);
 

@@ -24,6 +24,7 @@ figures fairness(environment& env);
 figures one_key(environment& env);
 figures readers(environment& env);
 figures permits(environment& env);
+figures latch_opens(environment& env);
 figures parked(environment& env);
 figures killed_holder(environment& env);
 figures learned_lease(environment& env);
@@ -56,6 +57,7 @@ inline constexpr std::array all_questions{
     question{"one_key", one_key, cpus::all},
     question{"readers", readers, cpus::all},
     question{"permits", permits, cpus::one},
+    question{"latch", latch_opens, cpus::all},
     question{"parked", parked, cpus::all},
     question{"killed_holder", killed_holder, cpus::one},
     question{"learned", learned_lease, cpus::all},
