@@ -3,6 +3,7 @@
 #include "lease/holds.hpp"
 #include "lease/shared_hold.hpp"
 
+#include <exception>
 #include <memory>
 #include <utility>
 
@@ -66,7 +67,12 @@ void holds::stop_sharing(target const& on) noexcept {
 // from others.
 void holds::drop_lost_sharers(hold& of, time_point now) noexcept {
     if (of.shared() && !static_cast<shared_hold&>(of).in_use(now)) {
-        while (of.current()) {
+        while (auto const current = of.current()) {
+            try {
+                current->notice_loss(now);
+            } catch (std::exception const&) {
+                // Out of memory: its keep-alive tells when it wakes by itself.
+            }
             end_current(of, now);
         }
     }

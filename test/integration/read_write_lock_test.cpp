@@ -447,6 +447,20 @@ BOOST_AUTO_TEST_CASE(with_memory_full_those_who_wait_are_served_and_releases_pas
     });
 }
 
+BOOST_AUTO_TEST_CASE(a_place_that_would_stay_for_ever_is_not_kept) {
+    with_alice("~* &* +@all -pexpire", [](redis_server& server, asio::any_io_executor on) -> task {
+        auto probe = server.probe();
+        read_from_java(probe, 1s);
+        holdfast::client client{on, as_alice(server)};
+        auto const [ec, none] =
+            co_await client.read_write_lock("L").write().try_acquire_for(300ms, as_result);
+        BOOST_TEST((!ec && !none), ec.message());
+        BOOST_TEST(client.stats().attempts > 0U);
+        BOOST_TEST(!probe.exists(queue));
+        BOOST_TEST(!probe.exists(heard));
+    });
+}
+
 BOOST_AUTO_TEST_CASE(something_else_under_the_key_is_never_waited_for) {
     with_client([](holdfast::client& client, redis_probe& probe) -> task {
         auto const lock = client.read_write_lock("L");

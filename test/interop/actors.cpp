@@ -9,6 +9,7 @@
 #include <boost/system/system_error.hpp>
 
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -21,7 +22,7 @@ namespace {
 
 constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
 
-template <class Lock>
+template <class Lock, class Lease = lease>
 class our_actor final : public lock_actor {
 public:
     explicit our_actor(Lock on) : lock_{std::move(on)} {}
@@ -62,23 +63,36 @@ public:
     awaitable<bool> holds() override { co_return !held_.empty() && held_.back().valid(); }
 
     awaitable<bool> force() override {
-        co_return co_await lock_.force_release(asio::use_awaitable);
+        if constexpr (is_single) {
+            co_return co_await lock_.force_release(asio::use_awaitable);
+        } else {
+            throw std::logic_error{"several locks are not taken by force"};
+        }
     }
 
     awaitable<view> look() override {
-        auto const info = co_await lock_.inspect(asio::use_awaitable);
-        co_return view{info.held, info.remaining.value_or(milliseconds{0})};
+        if constexpr (is_single) {
+            auto const info = co_await lock_.inspect(asio::use_awaitable);
+            co_return view{info.held, info.remaining.value_or(milliseconds{0})};
+        } else {
+            throw std::logic_error{"several locks are not looked at"};
+        }
     }
 
 private:
+    static constexpr bool is_single = std::is_same_v<Lease, lease>;
+
     awaitable<std::uint64_t> take(acquire_options options) {
         auto granted = co_await lock_.acquire(options, asio::use_awaitable);
-        auto const token = granted.token().value;
+        std::uint64_t token = 0;
+        if constexpr (is_single) {
+            token = granted.token().value;
+        }
         keep(std::move(granted));
         co_return token;
     }
 
-    bool keep(lease granted) {
+    bool keep(Lease granted) {
         if (!granted) {
             return false;
         }
@@ -88,7 +102,7 @@ private:
 
     Lock lock_;
     owner me_ = owner::make();
-    std::vector<lease> held_;
+    std::vector<Lease> held_;
 };
 
 class java_actor final : public lock_actor {
@@ -124,7 +138,7 @@ public:
     awaitable<bool> release() override {
         auto const words = primitive_ + "unlock " + name_;
         auto const given = co_await peer_.ask(thread_, words);
-        if (!given.ok && !given.text.starts_with("IllegalMonitorStateException ")) {
+        if (!given.ok && given.text.find("IllegalMonitorStateException") == std::string::npos) {
             throw std::runtime_error{"unlock: " + given.text};
         }
         co_return given.ok;
@@ -173,6 +187,11 @@ std::unique_ptr<lock_actor> our_read_lock_actor(client& by, std::string const& n
 
 std::unique_ptr<lock_actor> our_write_lock_actor(client& by, std::string const& name) {
     return std::make_unique<our_actor<write_lock>>(by.read_write_lock(name).write());
+}
+
+std::unique_ptr<lock_actor> our_multi_lock_actor(client& by, std::string const& name) {
+    multi_lock const both{by.lock(name), by.lock(second_of(name))};
+    return std::make_unique<our_actor<multi_lock, multi_lease>>(both);
 }
 
 std::unique_ptr<lock_actor> java_lock_actor(

@@ -62,6 +62,11 @@ std::unique_ptr<lock_actor> our_lock_actor(client& by, std::string const& name);
 std::unique_ptr<lock_actor> our_fair_lock_actor(client& by, std::string const& name);
 std::unique_ptr<lock_actor> our_read_lock_actor(client& by, std::string const& name);
 std::unique_ptr<lock_actor> our_write_lock_actor(client& by, std::string const& name);
+/// Of two locks, that of this name and `second_of` it. It cannot look, nor take by force.
+std::unique_ptr<lock_actor> our_multi_lock_actor(client& by, std::string const& name);
+inline std::string second_of(std::string const& name) {
+    return name + ":other";
+}
 
 /// `primitive` is the prefix of the peer's commands.
 std::unique_ptr<lock_actor> java_lock_actor(

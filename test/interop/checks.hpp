@@ -148,6 +148,7 @@ struct primitive {
 primitive lock_primitive();                // RFencedLock
 primitive plain_lock_primitive();          // RLock
 primitive fair_lock_primitive();           // RFairLock
+primitive multi_lock_primitive();          // RedissonMultiLock of two RLocks
 primitive latch_primitive();               // RCountDownLatch
 primitive counting_semaphore_primitive();  // RSemaphore
 primitive permits_primitive();             // RPermitExpirableSemaphore
@@ -162,6 +163,7 @@ inline std::vector<primitive> all_primitives() {
         fair_lock_primitive(),
         write_lock_primitive(),
         read_lock_primitive(),
+        multi_lock_primitive(),
         latch_primitive(),
         counting_semaphore_primitive(),
         permits_primitive(),

@@ -68,7 +68,12 @@ task each_who_waits_is_served(situation& in) {
     in.expect(std::ranges::none_of(turns, served), "somebody was served while the lock was held");
     co_await holder.release();
     auto const all_served = [&] { return std::ranges::all_of(turns, served); };
-    in.expect(co_await co_eventually(soon, all_served), "not all who waited were served");
+    if (!in.expect(co_await co_eventually(soon, all_served), "not all who waited were served")) {
+        for (std::size_t i = 0; i < turns.size(); ++i) {
+            auto const whose = i % 2 == 0 ? "one of ours" : "one of Java's";
+            in.expect(served(turns[i]), whose + std::string{" was not"});
+        }
+    }
 }
 
 task the_last_release_of_a_re_entrant_holder_frees_it(situation& in) {

@@ -233,9 +233,10 @@ task both_share_them(situation& in) {
         auto const who = make(in, i % 2 ? party::ours : party::java);
         all.push_back(in.start(work(who, i < 4 ? 2 : 1, together)));
     }
-    for (auto const& each : all) {
-        bool const ended = co_await in.granted(each, 2 * soon);
-        in.expect(ended && each->value, "one did not get its turns");
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        bool const ended = co_await in.granted(all[i], 2 * soon);
+        auto const whose = i % 2 ? "one of ours" : "one of Java's";
+        in.expect(ended && all[i]->value, whose + std::string{" did not get its turns"});
     }
     in.expect(together->most <= 3, "more were taken than there were");
     in.expect(co_await one->available() == 3, "not all were given back");

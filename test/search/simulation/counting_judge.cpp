@@ -318,7 +318,10 @@ void counting_judge::make_up() {
     }
     bool const permits_missing = made_up_ < lost_ + perhaps_lost_ || excused_;
     if (permits_missing) {
-        auto const missing = excused_ ? first_permits_ : lost_ + perhaps_lost_ - made_up_;
+        // Requests under way may take some yet, and never give them back.
+        auto const may_take = perhaps_lost_ + sum(claimed::asked) + sum(claimed::withdrawn);
+        auto const missing =
+            excused_ ? first_permits_ + may_take : lost_ + perhaps_lost_ - made_up_;
         made_up_ += missing;
         permits_ += missing;
         server_.as_operator({"INCRBY", semaphore, std::to_string(missing)});

@@ -135,6 +135,36 @@ BOOST_AUTO_TEST_CASE(a_loss_that_was_slept_through_is_told_before_the_lock_goes_
     }
 }
 
+// Their hold goes back to the server with the last lease of one who can still act by it.
+BOOST_AUTO_TEST_CASE(a_reader_that_was_stuck_when_the_others_gave_the_lock_back_is_told_of_the_loss
+) {
+    hand_over_stage all{1s};
+    auto& one = all.add_ready();
+    auto& on_another = one.of().new_lane();
+    auto const read = [&](lane& on) {
+        auto const reading = std::make_shared<call<lease>>(one.of().executor_of(on));
+        all.in().within(on, [&] {
+            one.client().read_write_lock("lock").read().acquire(reading->token());
+        });
+        BOOST_TEST_REQUIRE(all.granted(*reading));
+        return reading;
+    };
+    auto const stuck = read(on_another);
+    auto const watching = std::make_shared<call<loss_reason>>(one.of().executor_of(on_another));
+    all.in().within(on_another, [&] { std::get<0>(*stuck->results).wait_lost(watching->token()); });
+    all.run_for(1ms);
+    one.of().block(on_another);
+    auto const other = read(one.on());
+    all.run_for(2s);
+    one.drop(*other);
+    all.run_for(100ms);
+    BOOST_TEST(all.left_behind() == "");
+    BOOST_TEST(!watching->done);
+    one.of().unblock(on_another);
+    all.run_for(1ms);
+    BOOST_TEST(watching->done);
+}
+
 BOOST_AUTO_TEST_CASE(a_lock_whose_time_is_half_over_is_renewed_before_it_goes_on) {
     with_local_waiters all{3s, {.renew = false}};
     all.run_for(2s);

@@ -15,7 +15,7 @@ local function drop_silent()
 end
 
 -- Returns the place as a reply says it: its number, the time, and how many are told before it. Nobody is: each asks for itself. Nothing if the
--- server does not take it.
+-- server does not take it, or would keep it for ever.
 local function keep_place(entry)
     local came = call('ZSCORE', queue, entry)
     local life = string.format('%.0f', 60000 + patience)
@@ -29,12 +29,12 @@ local function keep_place(entry)
             return nil
         end
     end
-    redis.pcall('PEXPIRE', queue, life)
-    if type(redis.pcall('ZADD', heard, string.format('%.0f', ms + patience), entry)) ~= 'number' then
-        call('ZREM', queue, entry)
+    if redis.pcall('PEXPIRE', queue, life) ~= 1 or
+        type(redis.pcall('ZADD', heard, string.format('%.0f', ms + patience), entry)) ~= 'number' or
+        redis.pcall('PEXPIRE', heard, life) ~= 1 then
+        drop_place(entry)
         return nil
     end
-    redis.pcall('PEXPIRE', heard, life)
     return string.format(' %.0f %.0f 0', came, time)
 end
 

@@ -101,6 +101,8 @@ public final class Peer {
                 name -> redisson.getReadWriteLock(name).readLock());
         LockCommands.add(peer.commands, "write_lock", redisson,
                 name -> redisson.getReadWriteLock(name).writeLock());
+        LockCommands.add(peer.commands, "multi_lock", redisson, name -> redisson.getMultiLock(
+                redisson.getLock(name), redisson.getLock(name + ":other")));
         PermitCommands.add(peer.commands, redisson);
         out.println("ready");
 
