@@ -124,8 +124,8 @@ private:
     std::uint8_t others_ = std::numeric_limits<std::uint8_t>::max();
     // Other clients, those that queue and those that do not.
     std::uint8_t waiting_ = 0;
-    bool refilling_ = false;
-    bool unheard_ = false;
+    bool refilling_ : 1 = false;
+    bool unheard_ : 1 = false;
 };
 
 }  // namespace holdfast::detail

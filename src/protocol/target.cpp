@@ -17,7 +17,9 @@ void target::set_parts(std::array<std::string, 4> const& parts) {
     parts_.reserve(size);
     for (std::size_t i = 0; i < parts.size(); ++i) {
         parts_ += parts[i];
-        ends_[i] = static_cast<std::uint16_t>(parts_.size());
+        if (i < ends_.size()) {
+            ends_[i] = static_cast<std::uint16_t>(parts_.size());
+        }
     }
 }
 
@@ -51,7 +53,7 @@ target make_target(
     made.set_parts(
         {with(beginnings[0]), with(beginnings[1]), with(beginnings[2]), with(beginnings[3])}
     );
-    made.hash = std::hash<std::string_view>{}(made.lock);
+    made.hash = static_cast<std::uint32_t>(std::hash<std::string_view>{}(made.lock));
     return made;
 }
 

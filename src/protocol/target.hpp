@@ -26,15 +26,15 @@ enum class target_kind : std::uint8_t {
 /// holds are keyed by it.
 struct target {
     primitive const* speaks = nullptr;
-    target_kind kind = target_kind::lock;
     /// The name with its prefix, which is the key of the hash that holds the lock. Empty if the
     /// name is not allowed.
     std::string lock;
     /// Of the name: it is looked up several times in each operation.
-    std::size_t hash = 0;
+    std::uint32_t hash = 0;
     /// Of a semaphore: how many a grant takes. Those who want so many wait in a queue of their own.
     /// Zero: so many cannot be had.
     std::uint32_t permits = 1;
+    target_kind kind = target_kind::lock;
 
     [[nodiscard]] bool valid() const noexcept { return !lock.empty(); }
     [[nodiscard]] std::string_view counter() const noexcept { return part(0); }
@@ -56,11 +56,13 @@ struct target {
 private:
     [[nodiscard]] std::string_view part(std::size_t i) const noexcept {
         auto const begin = i == 0 ? 0U : ends_[i - 1];
-        return std::string_view{parts_}.substr(begin, ends_[i] - begin);
+        auto const end = i < ends_.size() ? ends_[i] : parts_.size();
+        return std::string_view{parts_}.substr(begin, end - begin);
     }
 
+    // A lease keeps its target, and there may be many.
+    std::array<std::uint16_t, 3> ends_{};
     std::string parts_;
-    std::array<std::uint16_t, 4> ends_{};
 };
 
 /// The target of the name `prefix + name`, whose parts begin with these words. Invalid if the name
@@ -80,7 +82,7 @@ private:
 struct target_key {
     target_kind kind;
     std::string_view name;
-    std::size_t hash;
+    std::uint32_t hash;
     std::uint32_t permits;
 
     explicit target_key(target const& of) noexcept : target_key{of, of.kind} {}
@@ -97,7 +99,8 @@ struct target_key {
 
 struct target_key_hash {
     std::size_t operator()(target_key const& of) const noexcept {
-        return of.hash ^ static_cast<std::size_t>(of.kind) ^ std::size_t{of.permits} << 8;
+        return std::size_t{of.hash} ^ static_cast<std::size_t>(of.kind) ^
+               std::size_t{of.permits} << 8;
     }
 };
 
