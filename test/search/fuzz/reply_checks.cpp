@@ -1,13 +1,20 @@
 #include "fuzz/reply_checks.hpp"
 
 #include "fuzz/check.hpp"
+#include "protocol/counting_semaphore.hpp"
+#include "protocol/fair_lock.hpp"
+#include "protocol/latch.hpp"
 #include "protocol/lock.hpp"
+#include "protocol/read_write_lock.hpp"
 #include "protocol/reply.hpp"
+#include "protocol/semaphore.hpp"
 
 #include <boost/redis/resp3/type.hpp>
 #include <boost/system/errc.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -123,6 +130,55 @@ void check_loggable(std::string const& text) {
     );
 }
 
+// A text as the reply of each script of a primitive.
+void check_meaning(detail::primitive const& of, detail::script_reply const& reply) {
+    using namespace std::chrono_literals;
+    auto const attempt = of.read_acquire(reply);
+    bool const granted = attempt.what == detail::attempt_reply::kind::granted;
+    check(
+        !attempt.remaining || *attempt.remaining >= 0ms,
+        "no answer makes a waiter wait for a time that has passed"
+    );
+    check(granted || attempt.token.value == 0, "only a grant has a token");
+    check(
+        attempt.learned.lease >= 0ms && attempt.learned.usual_hold >= 0ns &&
+            attempt.learned.usual_hold < 48h,
+        "no lease is learned from nonsense"
+    );
+    check(!attempt.orphan || attempt.endless, "only what has no end is taken over");
+    check(of.read_release(reply).window >= 0ms, "nobody has a window that is over");
+    if (!of.leases()) {
+        return;
+    }
+    static_cast<void>(of.read_renew(reply));
+    for (std::size_t i = 0; i < 3; ++i) {
+        auto const one_of_many = of.read_renew_many(reply, i);
+        check(
+            one_of_many != loss_reason::none || reply.text(0).size() > i,
+            "what nothing was said about is not renewed"
+        );
+    }
+    auto const found = of.read_inspect(reply);
+    check(!found.remaining || *found.remaining >= 0ms, "nothing lasts for less than no time");
+    static_cast<void>(of.read_force_release(reply));
+}
+
+void check_meanings(detail::script_reply const& reply) {
+    for (auto const* const of :
+         {&detail::lock_protocol(),
+          &detail::fair_lock_protocol(),
+          &detail::read_lock_protocol(),
+          &detail::write_lock_protocol(),
+          &detail::semaphore_protocol()}) {
+        check_meaning(*of, reply);
+    }
+    check_meaning(detail::counting_semaphore_protocol(), reply);
+    check_meaning(detail::latch_protocol(), reply);
+    static_cast<void>(detail::read_semaphore(reply));
+    static_cast<void>(detail::read_set_permits(reply));
+    static_cast<void>(detail::counted::read_request(reply));
+}
+
 // A text as what a script returned.
 void check_reading(std::string const& line) {
     detail::script_reply const reply{line};
@@ -142,12 +198,7 @@ void check_reading(std::string const& line) {
         check(reply.text(i).empty() && reply.rest(i).empty(), "behind the last word is none");
         check(reply.integer(i, 7) == 7, "what is not there reads as the neutral number");
     }
-    // As the reply to an attempt.
-    auto const attempt = detail::lock_protocol().read_acquire(reply);
-    check(
-        !attempt.remaining || *attempt.remaining >= std::chrono::milliseconds{0},
-        "no answer makes a waiter wait for a time that has passed"
-    );
+    check_meanings(reply);
 }
 
 void check_conclusions(detail::raw_reply const& reply) {
