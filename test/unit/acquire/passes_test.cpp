@@ -65,7 +65,7 @@ struct at_a_semaphore : world {
 };
 
 auto const closed = [] { return replied(1, 2); };
-auto const open = [] { return replied(1, 0); };
+auto const it_is_open = [] { return replied(1, 0); };
 auto const too_few = [] { return replied(0); };
 auto const taken = [] { return replied(1); };
 
@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(when_a_latch_opens_all_who_wait_pass_by_one_look) {
     BOOST_TEST(all.asked() == "");
     all.notify("0");
     BOOST_TEST(all.asked() == "counted.read");
-    all.answer(open());
+    all.answer(it_is_open());
     for (auto const& one : waiting) {
         BOOST_TEST((one.error == error_code{}));
     }

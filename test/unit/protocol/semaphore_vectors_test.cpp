@@ -23,7 +23,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-constexpr milliseconds patience{2'000};
+constexpr milliseconds waiter_patience{2'000};
 
 holder_id holder(std::uint64_t number) {
     return {"0f4b1c5e-7a3d-4e8b-9c21-d5a6f7e80123", number << 1U};
@@ -69,8 +69,8 @@ struct semaphore_world : asking {
             .preflight = preflight,
             .floor = {},
             .timeout = 3s,
-            .window = waits ? patience : 0ms,
-            .patience = patience,
+            .window = waits ? waiter_patience : 0ms,
+            .patience = waiter_patience,
         })));
     }
     bool granted(std::uint64_t who, std::int64_t count = 1, bool waits = false) {
@@ -82,7 +82,7 @@ struct semaphore_world : asking {
             .on = on,
             .id = holder(who),
             .timeout = 3s,
-            .window = leaves ? patience : 0ms,
+            .window = leaves ? waiter_patience : 0ms,
         });
         return speaks.read_release(run(sent)).lost == loss_reason::none;
     }
@@ -364,7 +364,7 @@ BOOST_AUTO_TEST_CASE(a_forced_release_takes_all_permits) {
     using kind = force_release_reply::kind;
     auto const force = [&] {
         return all.speaks.read_force_release(
-            all.run(all.speaks.force_release(all.target_, 3s, patience))
+            all.run(all.speaks.force_release(all.target_, 3s, waiter_patience))
         );
     };
     all.set(3);
