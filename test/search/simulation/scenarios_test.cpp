@@ -255,6 +255,28 @@ BOOST_AUTO_TEST_CASE(a_lock_that_is_forced_unheard_goes_to_the_next_waiter_of_th
     }
 }
 
+// That nobody has been asked for long does not hide what the confirmation is for.
+BOOST_AUTO_TEST_CASE(a_lock_that_is_forced_before_the_subscription_goes_to_the_next_waiter) {
+    stage all;
+    all.settings().lease = 1h;
+    auto& other = all.add_ready();
+    auto& one = all.add_ready();
+    for (auto const& link : all.on().links()) {
+        if (link->of() == one.of().number() && !link->is_for_commands()) {
+            link->way(direction::to_server).last_arrival = all.in().now() + 5ms;
+        }
+    }
+    auto const first = one.acquire();
+    auto const second = one.acquire();
+    BOOST_TEST(succeeded(all, *first));
+    auto const forced = other.make_call<bool>();
+    other.run([&] { other.lock("lock").force_release(forced->token()); });
+    BOOST_TEST(succeeded(all, *second, 3s));
+    one.drop(*first);
+    one.drop(*second);
+    BOOST_TEST(all.close_all() == "");
+}
+
 // Its holder knows, and keeps its lease.
 BOOST_AUTO_TEST_CASE(a_renewal_that_finds_the_lock_gone_is_a_reason_for_those_behind_it_to_ask) {
     stage all;
