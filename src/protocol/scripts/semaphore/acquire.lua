@@ -38,17 +38,17 @@ if not ours then
     end
 end
 local enough = free and free >= wanted
-local first = not ours and first_place()
+local head = not ours and first_place()
 
-if not ours and (not enough or first and first ~= entry) then
+if not ours and (not enough or head and head ~= entry) then
     if free and not enough and wanted > free + call('ZCARD', deadlines) then
         drop_place(entry)
         return nonce .. ' 3'
     end
     local place = waits == '1' and keep_place(entry) or ' 0 0 0'
     local look, next_end = patience / 4, nil
-    if first and first ~= entry then
-        next_end = call('ZSCORE', heard, first)
+    if head and head ~= entry then
+        next_end = call('ZSCORE', heard, head)
     elseif free then
         next_end = call('ZRANGE', deadlines, 0, 0, 'WITHSCORES')[2]
     end
@@ -89,7 +89,7 @@ if usual_key then
     learned = ' 1 ' .. lease .. ' ' .. (usual and string.format('%.0f', usual) or unknown)
 end
 
-if first then
+if head then
     -- Before anything that grows: one who waits gets its permits also if the server has no memory.
     drop_place(entry)
 end
@@ -113,7 +113,7 @@ local life = call('PTTL', permits)
 if life > 0 then
     call('PEXPIRE', deadlines, string.format('%.0f', life))
 end
-if first and free > wanted then
+if head and free > wanted then
     call_next(free - wanted, false)
 end
 return nonce .. ' 1 ' .. token .. learned
