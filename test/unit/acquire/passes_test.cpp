@@ -133,6 +133,21 @@ BOOST_AUTO_TEST_CASE(after_a_grant_of_permits_the_next_waiter_tries) {
     BOOST_TEST(all.mark() != mark);
 }
 
+BOOST_AUTO_TEST_CASE(one_message_is_enough_for_all_whom_it_leaves_permits) {
+    at_a_semaphore all;
+    acquiring const first{all, all.wait()};
+    acquiring const second{all, all.wait()};
+    all.answer(too_few());
+    all.confirm();
+    all.answer(too_few());
+    BOOST_TEST(all.asked() == "");
+    all.notify("2");
+    all.answer(taken());
+    BOOST_TEST((first.error == error_code{}));
+    all.answer(taken());
+    BOOST_TEST((second.error == error_code{}));
+}
+
 BOOST_AUTO_TEST_CASE(any_number_of_permits_is_a_reason_to_try) {
     for (auto const* const message : {"1", "2", "3"}) {
         at_a_semaphore all;
