@@ -275,6 +275,22 @@ BOOST_AUTO_TEST_CASE(an_owner_that_writes_reads_beside_itself_and_others_follow_
     });
 }
 
+BOOST_AUTO_TEST_CASE(an_owner_reads_beside_no_writer_that_has_taken_its_place) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
+        holdfast::client client{executor, server.url()};
+        auto probe = server.probe();
+        auto const lock = client.read_write_lock("L");
+        auto const me = holdfast::owner::make();
+        auto const writing = co_await lock.write().acquire({.owner = me});
+        BOOST_TEST(writing.valid());
+        probe.del("L");
+        probe.cmd("HSET", "L", "mode", "write", java_thread + ":write", 1);
+        probe.cmd("PEXPIRE", "L", 60'000);
+        auto const reading = co_await lock.read().try_acquire({.owner = me});
+        BOOST_TEST(!reading);
+    });
+}
+
 BOOST_AUTO_TEST_CASE(an_owner_that_reads_is_told_that_it_would_wait_for_itself) {
     with_client([](holdfast::client& client, redis_probe& probe) -> task {
         auto const lock = client.read_write_lock("L");
