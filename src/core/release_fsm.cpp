@@ -7,7 +7,7 @@ namespace holdfast::detail {
 
 namespace {
 
-// Somebody has to mend the cause.
+// The server refuses until an operator mends the cause.
 constexpr nanos pause_after_failure = millis{5'000};
 
 }  // namespace

@@ -84,8 +84,8 @@ public:
     void limit(lease_share const& asking, lease_terms const& as);
     /// The lease was dropped without a release.
     void abandon(lease_share& dropped) noexcept;
-    /// Has the watchers told of a loss that nobody has looked at yet: no thread of the holder's has
-    /// run since then.
+    /// Tells the watchers if the lease has ended by time. The holder's own thread may not have run
+    /// since then.
     void notice_loss(time_point now);
     /// Has the oldest lease looked after on its holder's executor: renewed, and told in time of a
     /// loss.

@@ -60,7 +60,7 @@ private:
         return std::string_view{parts_}.substr(begin, end - begin);
     }
 
-    // A lease keeps its target, and there may be many.
+    // The last part ends with the text. Each lease keeps its target, so a target is small.
     std::array<std::uint16_t, 3> ends_{};
     std::string parts_;
 };

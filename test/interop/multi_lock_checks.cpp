@@ -55,35 +55,32 @@ task a_member_that_is_busy_leaves_the_others_free(situation& in) {
     }
 }
 
+// The waiter wants the lock of this name, and finds it held.
+task waiter_follows_holder(
+    situation& in,
+    lock_actor& holder,
+    lock_actor& waiter,
+    std::string const& name
+) {
+    co_await holder.acquire(long_lease);
+    auto const waiting = in.start(waiter.acquire(long_lease));
+    co_await in.until_parked(name);
+    in.expect(!waiting->done, name + ": the waiter did not wait");
+    in.expect(co_await holder.release(), name + ": the holder could not release");
+    if (in.expect(co_await in.granted(waiting), name + ": the release woke nobody")) {
+        in.expect(co_await waiter.release(), name + ": the waiter could not release");
+    }
+}
+
 task one_who_wants_all_waits_for_a_member(situation& in) {
     for (auto const& busy : {in.key, second_of(in.key)}) {
-        auto& holder = single(in, in.holds, busy);
-        auto& waiter = in.waiter();
-        co_await holder.acquire(long_lease);
-        auto const waiting = in.start(waiter.acquire(long_lease));
-        co_await in.until_parked(busy);
-        in.expect(!waiting->done, "it did not wait for the member");
-        in.expect(co_await holder.release(), "the holder of a member could not release");
-        if (!in.expect(co_await in.granted(waiting), "the member's release woke nobody")) {
-            co_return;
-        }
-        in.expect(co_await waiter.release(), "all could not be given back");
+        co_await waiter_follows_holder(in, single(in, in.holds, busy), in.waiter(), busy);
     }
 }
 
 task one_who_wants_a_member_waits_for_all(situation& in) {
     for (auto const& wanted : {in.key, second_of(in.key)}) {
-        auto& holder = in.holder();
-        auto& waiter = single(in, in.waits(), wanted);
-        co_await holder.acquire(long_lease);
-        auto const waiting = in.start(waiter.acquire(long_lease));
-        co_await in.until_parked(wanted);
-        in.expect(!waiting->done, "a member was granted to another one");
-        in.expect(co_await holder.release(), "the holder could not release");
-        if (!in.expect(co_await in.granted(waiting), "the release of all woke nobody")) {
-            co_return;
-        }
-        in.expect(co_await waiter.release(), "a member could not be given back");
+        co_await waiter_follows_holder(in, in.holder(), single(in, in.waits(), wanted), wanted);
     }
 }
 

@@ -222,7 +222,7 @@ void faults::end_endless(std::string const& lock) {
     }
 }
 
-// Nobody gets a permit where nobody set their number again.
+// A pool gives no permits until their number is set again.
 void faults::end_foreign_value(std::string const& pool) {
     if (!all_.on.up()) {
         all_.in.after(100ms, [this, pool] { end_foreign_value(pool); });

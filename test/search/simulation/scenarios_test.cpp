@@ -255,7 +255,8 @@ BOOST_AUTO_TEST_CASE(a_lock_that_is_forced_unheard_goes_to_the_next_waiter_of_th
     }
 }
 
-// That nobody has been asked for long does not hide what the confirmation is for.
+// The client has asked the server a moment before the lock is forced. It asks again when the
+// subscription is confirmed.
 BOOST_AUTO_TEST_CASE(a_lock_that_is_forced_before_the_subscription_goes_to_the_next_waiter) {
     stage all;
     all.settings().lease = 1h;

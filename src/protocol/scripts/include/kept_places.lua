@@ -14,8 +14,8 @@ local function drop_silent()
     end
 end
 
--- Returns the place as a reply says it: its number, the time, and how many are told before it. Nobody is: each asks for itself. Nothing if the
--- server does not take it, or would keep it for ever.
+-- Returns the place as a reply says it: its number, the time, and how many are told before it. Nobody is: each asks for itself. It returns
+-- nothing if the server refuses the place, or refuses to let it expire.
 local function keep_place(entry)
     local came = call('ZSCORE', queue, entry)
     local life = string.format('%.0f', 60000 + patience)
