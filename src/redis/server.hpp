@@ -20,6 +20,8 @@ public:
     /// May be called again after it threw.
     void start();
     void stop();
+    /// It is another one from now on.
+    void move_to(config const& there);
     void exec(call&& what, exec_handler&& handler);
     void begin_burst() noexcept { commands_->begin_burst(); }
     void end_burst() { commands_->end_burst(); }
@@ -28,6 +30,7 @@ public:
     [[nodiscard]] backend::obstacle why_down() const;
 
 private:
+    [[nodiscard]] static bool at_the_same(supervisor const& one, supervisor const& other);
     void on_up(connection_id which);
 
     backend_events& events_;
