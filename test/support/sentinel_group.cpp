@@ -71,6 +71,7 @@ void sentinel_group::start_servers() {
             .password = options_.password,
             .users = options_.users,
             .extra = {"repl-diskless-sync-delay 0", "repl-ping-replica-period 1"},
+            .program = options_.program,
         };
         if (!options_.password.empty()) {
             made.extra.push_back("masterauth " + options_.password);
@@ -108,6 +109,7 @@ void sentinel_group::start_sentinels() {
                     ),
                     monitored("parallel-syncs", "8"),
                 },
+            .program = options_.program,
             .sentinel = true,
         };
         if (!options_.password.empty()) {
@@ -164,6 +166,11 @@ std::string sentinel_group::url(std::string const& query) const {
     return url_of(all, query);
 }
 
+std::string sentinel_group::url_as(std::string const& login) const {
+    constexpr std::string_view scheme = "redis-sentinel://";
+    return std::string{scheme} + login + "@" + url().substr(scheme.size());
+}
+
 std::size_t sentinel_group::primary(std::size_t asked) const {
     auto const port = ask(*sentinels_.at(asked)).at("port");
     for (std::size_t i = 0; i < servers_.size(); ++i) {
@@ -187,26 +194,30 @@ void sentinel_group::fail_over(std::size_t asked) {
 
 std::optional<std::size_t> sentinel_group::wait_for_switch(
     std::size_t from,
-    std::chrono::milliseconds limit
+    std::chrono::milliseconds limit,
+    who says_so
 ) const {
     std::optional<std::size_t> found;
     auto const switched = [&] {
-        std::optional<std::size_t> all_say;
+        std::optional<std::size_t> named;
         for (std::size_t i = 0; i < sentinels_.size(); ++i) {
             if (sentinels_[i]->pid() < 0) {
                 continue;
             }
             auto const says = primary(i);
-            if (says == from || (all_say && *all_say != says)) {
+            bool const agrees = says != from && (!named || *named == says);
+            if (!agrees && says_so == who::all) {
                 return false;
             }
-            all_say = says;
+            if (says != from) {
+                named = says;
+            }
         }
-        if (!all_say ||
-            brief_probe(*servers_.at(*all_say)).info("replication").at("role") != "master") {
+        if (!named ||
+            brief_probe(*servers_.at(*named)).info("replication").at("role") != "master") {
             return false;
         }
-        found = all_say;
+        found = named;
         return true;
     };
     static_cast<void>(within(limit, switched));

@@ -18,6 +18,7 @@ struct group_options {
     std::size_t sentinels = 3;
     std::string password{};            // of the servers
     std::string sentinel_password{};   // of the Sentinels
+    std::string program{};             // as `server_options::program`
     std::vector<std::string> users{};  // of the servers, as `server_options::users`
 
     // Of the Sentinels' TLS ports; none without it.
@@ -46,6 +47,8 @@ public:
     std::string url_of(std::vector<std::size_t> const& sentinels, std::string const& query = {})
         const;
     std::string url(std::string const& query = {}) const;
+    /// With all, for a user of the servers: `user:password`.
+    std::string url_as(std::string const& login) const;
 
     redis_server& server(std::size_t number) { return *servers_.at(number); }
     redis_server& sentinel(std::size_t number) { return *sentinels_.at(number); }
@@ -57,11 +60,14 @@ public:
     redis_server& primary_server() { return server(primary()); }
     /// Has this Sentinel start a failover. Returns when it has begun.
     void fail_over(std::size_t asked = 0);
-    /// Waits until the Sentinels that run name another primary than this one, and it takes writes;
-    /// false if that does not happen within the limit. The number of the new one.
+    /// Who has to name the new primary.
+    enum class who { all, first };
+    /// Waits until the Sentinels that run name another primary than this one, and it takes writes.
+    /// The number of the new one; nothing if that does not happen within the limit.
     std::optional<std::size_t> wait_for_switch(
         std::size_t from,
-        std::chrono::milliseconds limit = std::chrono::seconds{20}
+        std::chrono::milliseconds limit = std::chrono::seconds{20},
+        who says_so = who::all
     ) const;
     /// Waits until every server and Sentinel runs, and all know of each other, as at the start.
     bool wait_until_whole(std::chrono::milliseconds limit = std::chrono::seconds{30});
