@@ -52,6 +52,9 @@ struct config {
         std::string host = {};
         /// 1 … 65535.
         std::uint16_t port = 0;
+
+        /// @par Thread safety   Safe.
+        friend bool operator==(address const&, address const&) = default;
     };
 
     /// Name or address of the server. A name is resolved at each attempt to connect.

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
-#include <tuple>
 #include <vector>
 
 namespace holdfast::detail {
@@ -45,10 +44,7 @@ void check_addresses(std::vector<config::address> const& all, char const* member
         if (one->host.empty() || one->port == 0) {
             refuse(member, "each needs a host and a port");
         }
-        bool const twice = std::any_of(all.begin(), one, [&](auto const& other) {
-            return std::tie(other.host, other.port) == std::tie(one->host, one->port);
-        });
-        if (twice) {
+        if (std::find(all.begin(), one, *one) != one) {
             refuse(member, "no address may be named twice");
         }
     }
