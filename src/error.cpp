@@ -40,6 +40,7 @@ public:
             case errc::would_deadlock:
                 return "its owner has the lock for reading, and would wait for itself";
             case errc::limit_mismatch: return "the semaphore has another number of permits";
+            case errc::unknown_primary: return "the Sentinels know no primary of that name";
         }
         return "unknown error";
     }
@@ -68,6 +69,7 @@ std::string_view to_string(errc value) noexcept {
         case errc::unreachable: return "unreachable";
         case errc::would_deadlock: return "would_deadlock";
         case errc::limit_mismatch: return "limit_mismatch";
+        case errc::unknown_primary: return "unknown_primary";
     }
     return "unknown";
 }

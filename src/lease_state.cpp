@@ -22,6 +22,7 @@ std::string_view to_string(loss_reason reason) noexcept {
         case loss_reason::max_hold: return "max_hold";
         case loss_reason::client_stopped: return "client_stopped";
         case loss_reason::max_renewals: return "max_renewals";
+        case loss_reason::failed_over: return "failed_over";
     }
     return "unknown";
 }

@@ -8,7 +8,7 @@ namespace holdfast::detail {
 
 namespace {
 
-void check_file(std::string const& path, char const* member) {
+void check_file(std::string const& path, char const* which, char const* member) {
     if (path.empty()) {
         return;
     }
@@ -16,22 +16,22 @@ void check_file(std::string const& path, char const* member) {
     std::ifstream file{path};
     if (!file || file.peek() == std::ifstream::traits_type::eof()) {
         throw std::invalid_argument(
-            std::string("holdfast::config::tls.") + member + ": cannot read " + path
+            std::string("holdfast::config::") + which + '.' + member + ": cannot read " + path
         );
     }
 }
 
 }  // namespace
 
-void check_tls_files(tls_options const& tls) {
+void check_tls_files(tls_options const& tls, char const* which) {
     if (!tls.enabled) {
         return;
     }
     if (!tls.insecure_accept_any_certificate) {
-        check_file(tls.ca_file, "ca_file");
+        check_file(tls.ca_file, which, "ca_file");
     }
-    check_file(tls.certificate_file, "certificate_file");
-    check_file(tls.private_key_file, "private_key_file");
+    check_file(tls.certificate_file, which, "certificate_file");
+    check_file(tls.private_key_file, which, "private_key_file");
 }
 
 }  // namespace holdfast::detail

@@ -1,3 +1,5 @@
+#include "host_list.hpp"
+
 #include <holdfast/config.hpp>
 
 #include <openssl/crypto.h>
@@ -6,9 +8,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace holdfast {
 
@@ -19,11 +24,13 @@ namespace {
     throw std::invalid_argument(std::string("holdfast URL: ") + part + ": " + why);
 }
 
-// Names the parameter if it looks like one: a password with a question mark in it must not show.
+// Names the parameter if it looks like one: a password with a question mark in it must not show,
+// nor one with an ampersand in it.
 [[noreturn]] void refuse_parameter(std::string_view name, std::string_view query) {
     bool const plain =
         name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string_view::npos;
-    bool const shown = plain && !name.empty() && query.find('@') == std::string_view::npos;
+    bool const shown = plain && !name.empty() && query.find('@') == std::string_view::npos &&
+                       query.find("sentinel_password=") == std::string_view::npos;
     refuse("query", "unknown parameter" + (shown ? " \"" + std::string{name} + '"' : ""));
 }
 
@@ -65,30 +72,42 @@ std::string percent_decoded(std::string_view text, char const* part) {
     return decoded;
 }
 
-void read_parameters(std::string_view const all, config& settings) {
-    auto query = all;
+// Calls `f` with the name and the value of each.
+template <class F>
+void for_each_parameter(std::string_view query, F f) {
     while (!query.empty()) {
         auto const one = query.substr(0, query.find('&'));
         query.remove_prefix(std::min(query.size(), one.size() + 1));
         auto const equals = one.find('=');
-        auto const key = one.substr(0, equals);
-        auto const value = equals == std::string_view::npos
-                               ? std::string{}
-                               : percent_decoded(one.substr(equals + 1), "query");
+        f(one.substr(0, equals),
+          equals == std::string_view::npos ? std::string{}
+                                           : percent_decoded(one.substr(equals + 1), "query"));
+    }
+}
+
+// False if it is none of those of TLS.
+bool read_tls_file(std::string_view key, std::string const& value, tls_options& tls) {
+    auto* const member = key == "ca_file"            ? &tls.ca_file
+                         : key == "certificate_file" ? &tls.certificate_file
+                         : key == "private_key_file" ? &tls.private_key_file
+                                                     : nullptr;
+    if (!member || !tls.enabled) {
+        return false;
+    }
+    *member = value;
+    return true;
+}
+
+void read_parameters(std::string_view const all, config& settings) {
+    for_each_parameter(all, [&](std::string_view key, std::string const& value) {
         if (key == "client_name") {
             settings.client_name = value;
         } else if (key == "db" && !settings.unix_socket.empty()) {
             settings.database = read_database(value);
-        } else if (key == "ca_file" && settings.tls.enabled) {
-            settings.tls.ca_file = value;
-        } else if (key == "certificate_file" && settings.tls.enabled) {
-            settings.tls.certificate_file = value;
-        } else if (key == "private_key_file" && settings.tls.enabled) {
-            settings.tls.private_key_file = value;
-        } else {
+        } else if (!read_tls_file(key, value, settings.tls)) {
             refuse_parameter(key, all);
         }
-    }
+    });
 }
 
 void read_user(std::string_view user, config& settings) {
@@ -180,14 +199,110 @@ config parse_unix(std::string_view rest) {
     return settings;
 }
 
+// True if `value` is "on".
+bool read_switch(std::string_view value) {
+    if (value != "on" && value != "off") {
+        refuse("query", "sentinel_tls must be on or off");
+    }
+    return value == "on";
+}
+
+void read_sentinel_parameters(std::string_view const all, config& settings) {
+    constexpr std::string_view prefix = "sentinel_";
+    auto& tls = settings.sentinel_tls;
+    // Whether there is TLS says which other parameters there may be.
+    for_each_parameter(all, [&](std::string_view key, std::string const& value) {
+        if (key == "sentinel_tls") {
+            tls.enabled = read_switch(value);
+        }
+    });
+    auto files = settings.tls;
+    files.enabled = settings.tls.enabled || tls.enabled;
+    bool own_certificate = false;
+    for_each_parameter(all, [&](std::string_view key, std::string const& value) {
+        bool const own = key.starts_with(prefix);
+        if (key == "client_name") {
+            settings.client_name = value;
+        } else if (key == "sentinel_username") {
+            settings.sentinel_username = value;
+        } else if (key == "sentinel_password") {
+            settings.sentinel_password = value;
+        } else if (own && read_tls_file(key.substr(prefix.size()), value, tls)) {
+            own_certificate = own_certificate || key != "sentinel_ca_file";
+        } else if (key != "sentinel_tls" && (own || !read_tls_file(key, value, files))) {
+            refuse_parameter(key, all);
+        }
+    });
+    if (settings.sentinel_password.empty() && !settings.sentinel_username.empty()) {
+        refuse("query", "sentinel_password is missing for the user name");
+    }
+    if (settings.tls.enabled) {
+        settings.tls = files;
+    }
+    if (tls.enabled && tls.ca_file.empty()) {
+        tls.ca_file = files.ca_file;
+    }
+    if (tls.enabled && !own_certificate) {
+        tls.certificate_file = files.certificate_file;
+        tls.private_key_file = files.private_key_file;
+    }
+}
+
+// `[user:password@]host[:port],…` at the beginning of `rest`, which keeps what follows. A list of
+// hosts is not a URL to OpenSSL.
+std::vector<config::address> take_hosts(
+    std::string_view& rest,
+    std::uint16_t usual_port,
+    config& settings
+) {
+    auto hosts = rest.substr(0, rest.find_first_of("/?"));
+    rest.remove_prefix(hosts.size());
+    if (hosts.find('@') != hosts.rfind('@')) {
+        refuse("syntax", "an @ in a user name or password must be written %40");
+    }
+    if (auto const at = hosts.find('@'); at != std::string_view::npos) {
+        read_user(hosts.substr(0, at), settings);
+        hosts.remove_prefix(at + 1);
+    }
+    auto all = detail::read_host_list(hosts, usual_port);
+    for (auto& one : all) {
+        one.host = percent_decoded(one.host, "host");
+    }
+    return all;
+}
+
+// `redis-sentinel://[user:password@]host[:port],…/name[/database][?query]`
+config parse_sentinel(std::string_view rest, bool tls) {
+    constexpr std::uint16_t usual_port = 26379;
+    config settings;
+    settings.tls.enabled = settings.sentinel_tls.enabled = tls;
+    settings.sentinels = take_hosts(rest, usual_port, settings);
+    auto const question = rest.find('?');
+    auto path = rest.substr(0, question);
+    path.remove_prefix(std::min<std::size_t>(path.size(), 1));
+    auto const name = path.substr(0, path.find('/'));
+    settings.primary_name = percent_decoded(name, "name");
+    if (settings.primary_name.empty()) {
+        refuse("name", "the primary's is missing: write redis-sentinel://host/name");
+    }
+    if (path.size() > name.size() + 1) {
+        settings.database = read_database(path.substr(name.size() + 1));
+    }
+    if (question != std::string_view::npos) {
+        read_sentinel_parameters(rest.substr(question + 1), settings);
+    }
+    return settings;
+}
+
 }  // namespace
 
 config parse_url(std::string_view text) {
     auto const separator = text.find("://");
     auto const scheme = lower_case(text.substr(0, separator));
+    bool const by_sentinels = scheme == "redis-sentinel" || scheme == "rediss-sentinel";
     if (separator == std::string_view::npos ||
-        (scheme != "redis" && scheme != "rediss" && scheme != "unix")) {
-        refuse("scheme", "must be redis, rediss or unix");
+        (scheme != "redis" && scheme != "rediss" && scheme != "unix" && !by_sentinels)) {
+        refuse("scheme", "must be redis, rediss, unix, redis-sentinel or rediss-sentinel");
     }
     if (text.find('\0') != std::string_view::npos ||
         text.find_first_of(" \t\r\n") != std::string_view::npos) {
@@ -198,6 +313,9 @@ config parse_url(std::string_view text) {
     }
     if (scheme == "unix") {
         return parse_unix(text.substr(separator + 3));
+    }
+    if (by_sentinels) {
+        return parse_sentinel(text.substr(separator + 3), scheme == "rediss-sentinel");
     }
 
     auto const authority = text.substr(separator + 3);

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace holdfast {
 
@@ -45,6 +46,17 @@ struct config {
     /// The value of `fence_ttl` that keeps token counters for ever.
     static constexpr std::chrono::milliseconds never{0};
 
+    /// Where one of several servers is.
+    struct address {
+        /// Name or address. A name is resolved at each attempt to connect.
+        std::string host = {};
+        /// 1 … 65535.
+        std::uint16_t port = 0;
+
+        /// @par Thread safety   Safe.
+        friend bool operator==(address const&, address const&) = default;
+    };
+
     /// Name or address of the server. A name is resolved at each attempt to connect.
     std::string host = "127.0.0.1";
     /// 1 … 65535.
@@ -63,6 +75,21 @@ struct config {
     std::string client_name = "holdfast";
     /// Off by default.
     tls_options tls = {};
+
+    /// The Sentinels that know which server is the primary. If there are any, `host`, `port` and
+    /// `unix_socket` are not used: the Sentinels are asked before each attempt to connect. No
+    /// address may be named twice. No other Sentinels are looked for: name all of them.
+    std::vector<address> sentinels = {};
+    /// The name under which the Sentinels know the primary, as in their `sentinel monitor`.
+    std::string primary_name = {};
+    /// @{
+    /// To log in with at the Sentinels. Empty, as `username` and `password`.
+    std::string sentinel_username = {};
+    std::string sentinel_password = {};
+    /// @}
+    /// Of the connections to the Sentinels; `tls` is for the servers. An empty `host_name` means
+    /// the host of each.
+    tls_options sentinel_tls = {};
 
     /// Put before every name, so that programs can share a server. Shorter than 512 bytes.
     std::string key_prefix = {};
@@ -123,6 +150,15 @@ struct config {
     /// that a grant from C++ made expires in the end, and then Java's own tokens start at 1 again,
     /// until the next grant from C++.
     std::chrono::milliseconds fence_ttl{std::chrono::hours{24 * 30}};
+    /// How long no lock is granted to this client after a failover: since a client first met the
+    /// server that it is connected to now. At least the longest lease, so that whoever held a lock
+    /// on the server before has learned of the loss. Zero means off: grants begin at once.
+    ///
+    /// It holds back attempts, and neither renewals, releases nor what is handed over. All clients
+    /// of a lock need it. Another start of the same server counts as another server, and so does a
+    /// server that no client has met: it may have lost its data. If the server's user may not use
+    /// INFO, each connection counts as one to another server.
+    std::chrono::milliseconds lock_delay{0};
     /// The longest time that `client::shutdown` or the destructor takes to release what is held.
     std::chrono::milliseconds shutdown_timeout{5'000};
     /// The number of operations of this client that may wait for one lock, at least 1. More end
@@ -132,12 +168,19 @@ struct config {
     log_sink log = {};
 };
 
-/// Reads a URL: `redis://user:password@host:port/database`, `rediss://…` for TLS, or
-/// `unix://user:password@/path?db=…`.
+/// Reads a URL: `redis://user:password@host:port/database`, `rediss://…` for TLS,
+/// `unix://user:password@/path?db=…`, or `redis-sentinel://user:password@host:port,host:port/name`
+/// for the primary that the Sentinels at these addresses know by that name; `/database` may follow.
 ///
-/// What the URL does not name keeps its default. All URLs understand `?client_name=…`; `rediss`
-/// also understands `ca_file`, `certificate_file` and `private_key_file`. Special characters are
-/// percent-encoded.
+/// What the URL does not name keeps its default; the port of a Sentinel is 26379. All URLs
+/// understand `?client_name=…`; `rediss` also understands `ca_file`, `certificate_file` and
+/// `private_key_file`. Special characters are percent-encoded.
+///
+/// Of a URL with Sentinels, user and password are the servers'. `sentinel_username` and
+/// `sentinel_password` are for the Sentinels. `rediss-sentinel` means TLS for servers and
+/// Sentinels, and `sentinel_tls=on` or `off` says otherwise for the Sentinels. The files are for
+/// both, unless `sentinel_ca_file`, `sentinel_certificate_file` or `sentinel_private_key_file` name
+/// others.
 ///
 /// @par Thread safety   Safe.
 /// @throws std::invalid_argument naming the part that is wrong. The message never contains the

@@ -58,6 +58,8 @@ enum class errc {
     would_deadlock,
     /// The semaphore has another number of permits than this client expects.
     limit_mismatch,
+    /// All Sentinels that answered know no primary of the name `config::primary_name`.
+    unknown_primary,
 };
 
 /// The name of the enumerator, such as `lease_lost`; `unknown` for any other value.

@@ -38,6 +38,9 @@ enum class loss_reason {
     client_stopped,
     /// It was renewed `acquire_options::max_renewals` times, and has run out.
     max_renewals,
+    /// The key is gone since the client is connected to another server: a promoted replica that had
+    /// not got it yet, or the same server started again without its data.
+    failed_over,
 };
 
 /// @{

@@ -18,6 +18,7 @@ struct loss_counts {
     std::uint64_t max_hold = 0;
     std::uint64_t client_stopped = 0;
     std::uint64_t max_renewals = 0;
+    std::uint64_t failed_over = 0;
     /// @}
 };
 

@@ -42,7 +42,7 @@ void acquisitions::enter(std::shared_ptr<acquire_op> op) {
     }
     op->place = singles_.insert(singles_.end(), op);
     op->listed = true;
-    if (client_.can_execute()) {
+    if (client_.may_attempt()) {
         op->attempt(lease_clock::now());
     }
 }
@@ -136,7 +136,6 @@ void acquisitions::forget(std::shared_ptr<target const> on, holder_id const& id)
 }
 
 void acquisitions::on_connected() {
-    client_.server().reset();
     auto const waiting = static_cast<nanos::rep>(queues_.size() + singles_.size());
     auto const spread = std::min(waiting * spread_each, longest_spread);
     queues_.on_connected(spread);
@@ -155,7 +154,7 @@ void acquisitions::on_connected() {
 }
 
 void acquisitions::try_singles() {
-    if (!client_.can_execute()) {
+    if (!client_.may_attempt()) {
         return;
     }
     auto const all = singles_;

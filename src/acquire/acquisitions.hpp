@@ -116,6 +116,7 @@ public:
     /// The acquisitions of the same target and owner that wait, in the order of their arrival.
     [[nodiscard]] std::vector<std::shared_ptr<acquire_op>> waiting_like(acquire_op const& op) const;
 
+    /// Attempts can be made.
     void on_connected();
     void on_disconnected();
     void end_all(error_code cause);

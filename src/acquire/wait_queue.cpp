@@ -33,7 +33,7 @@ wait_queue::wait_queue(acquisitions& all, std::shared_ptr<target const> on)
           all.client().settings().reconnect_min,
           all.client().settings().reconnect_max
       } {
-    if (!all_.client().can_execute()) {
+    if (!all_.client().may_attempt()) {
         fsm_.on_disconnected();
     }
 }

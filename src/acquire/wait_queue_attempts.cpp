@@ -108,7 +108,7 @@ void wait_queue::on_answer(attempt const& what, exec_result const& result) {
         case attempt_answer::failed: fsm_.on_undecided(); break;
         case attempt_answer::not_sent:
             fsm_.on_undecided();
-            if (!client.can_execute()) {
+            if (!client.may_attempt()) {
                 fsm_.on_disconnected();
             }
             break;

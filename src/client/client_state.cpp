@@ -20,7 +20,8 @@ client_state::client_state(asio::any_io_executor executor, config settings)
     : client_context{std::move(executor), std::move(settings)},
       holds_{*this},
       acquisitions_{*this, holds_},
-      connecting_{*this} {}
+      connecting_{*this},
+      delay_{*this, [this] { acquisitions_.on_connected(); }} {}
 
 std::shared_ptr<client_state> client_state::make(
     asio::any_io_executor executor,
@@ -71,6 +72,7 @@ void client_state::on_context_gone() noexcept {
     service_ = nullptr;
     self_.reset();
     connecting_.clear();
+    delay_.clear();
     auto const ready = std::exchange(ready_waiters_, {});
     auto const shutdown = std::exchange(shutdown_waiters_, {});
     end_timer_.reset();
@@ -92,15 +94,24 @@ void client_state::on_up(connection_id which) {
         tell(&client_state::ready_waiters_, {});
     }
     if (which.what == purpose::commands) {
-        holds_.on_connected();
-        connecting_.tell({});
-        acquisitions_.on_connected();
+        on_connected(backend_->run_id(which.server));
     }
+}
+
+void client_state::on_connected(std::string_view run_id) {
+    server().reset();
+    if (server().identity.on_connected(run_id, lease_clock::now())) {
+        log(log_level::warning, "the server is another one: all leases are asked for there");
+    }
+    holds_.on_connected();
+    connecting_.tell({});
+    delay_.on_connected(run_id);
 }
 
 void client_state::on_down(connection_id which) {
     if (which.what == purpose::commands) {
         holds_.on_disconnected();
+        delay_.on_disconnected();
         acquisitions_.on_disconnected();
     }
 }
@@ -249,6 +260,7 @@ void client_state::finish_shutdown() {
     shutdown_result_ =
         holds_.releases().left_behind() ? make_error_code(errc::release_unknown) : error_code{};
     end_timer_.reset();
+    delay_.clear();
     acquisitions_.clear();
     backend_->stop();
     tell(&client_state::shutdown_waiters_, shutdown_result_);

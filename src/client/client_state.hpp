@@ -3,6 +3,7 @@
 
 #include "acquire/acquisitions.hpp"
 #include "client/connection_waiters.hpp"
+#include "client/grant_delay.hpp"
 #include "lease/holds.hpp"
 #include "runtime/client_context.hpp"
 
@@ -12,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace holdfast::detail {
@@ -56,6 +58,7 @@ private:
     void on_down(connection_id which) override;
     void on_failure(connection_id which, error_code cause) override;
 
+    void on_connected(std::string_view run_id);
     void start(backend_factory const& make_backend);
     void start_backend();
     [[nodiscard]] bool all_up() const;
@@ -76,6 +79,7 @@ private:
     holds holds_;
     acquisitions acquisitions_;
     connection_waiters connecting_;
+    grant_delay delay_;
     plain_waiters ready_waiters_;
     plain_waiters shutdown_waiters_;
     std::optional<timer> end_timer_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace holdfast::detail {
 
@@ -24,9 +25,9 @@ void check_time(millis value, char const* member) {
     }
 }
 
-}  // namespace
+constexpr auto incomplete_pair = "is missing: a certificate is of use only with its key";
 
-void check_config(config const& settings) {
+void check_one_server(config const& settings) {
     if (settings.unix_socket.empty() && settings.host.empty()) {
         refuse("host", "must not be empty");
     }
@@ -36,10 +37,54 @@ void check_config(config const& settings) {
     if (!settings.unix_socket.empty() && settings.tls.enabled) {
         refuse("tls", "cannot be used with a UNIX socket");
     }
+}
+
+void check_addresses(std::vector<config::address> const& all, char const* member) {
+    for (auto one = all.begin(); one != all.end(); ++one) {
+        if (one->host.empty() || one->port == 0) {
+            refuse(member, "each needs a host and a port");
+        }
+        if (std::find(all.begin(), one, *one) != one) {
+            refuse(member, "no address may be named twice");
+        }
+    }
+}
+
+void check_sentinels(config const& settings) {
+    check_addresses(settings.sentinels, "sentinels");
+    if (settings.primary_name.empty()) {
+        refuse("primary_name", "is missing: the Sentinels may know several");
+    }
+    if (!settings.unix_socket.empty()) {
+        refuse("unix_socket", "cannot be used with Sentinels");
+    }
+    if (settings.sentinel_password.empty() && !settings.sentinel_username.empty()) {
+        refuse("sentinel_password", "is missing for the user name");
+    }
+    auto const& tls = settings.sentinel_tls;
+    if (tls.certificate_file.empty() != tls.private_key_file.empty()) {
+        refuse(
+            tls.private_key_file.empty() ? "sentinel_tls.private_key_file"
+                                         : "sentinel_tls.certificate_file",
+            incomplete_pair
+        );
+    }
+}
+
+}  // namespace
+
+void check_config(config const& settings) {
+    if (!settings.sentinels.empty()) {
+        check_sentinels(settings);
+    } else if (!settings.primary_name.empty()) {
+        refuse("sentinels", "are missing for primary_name");
+    } else {
+        check_one_server(settings);
+    }
     if (settings.tls.certificate_file.empty() != settings.tls.private_key_file.empty()) {
         refuse(
             settings.tls.private_key_file.empty() ? "tls.private_key_file" : "tls.certificate_file",
-            "is missing: a certificate is of use only with its key"
+            incomplete_pair
         );
     }
     if (settings.database < 0) {
@@ -65,6 +110,7 @@ void check_config(config const& settings) {
     check_time(settings.connect_timeout, "connect_timeout");
     check_time(settings.health_check_interval, "health_check_interval");
     check_time(settings.shutdown_timeout, "shutdown_timeout");
+    check_time(settings.lock_delay, "lock_delay");
     check_time(settings.reconnect_max, "reconnect_max");
     check_time(settings.fallback_poll_interval, "fallback_poll_interval");
     bool const expires = settings.fence_ttl != config::never;

@@ -99,6 +99,8 @@ public:
     [[nodiscard]] std::optional<std::uint8_t> others(time_point now) const noexcept;
 
     [[nodiscard]] confirmation const& confirmed() const noexcept { return by_; }
+    /// When the last request was sent by whose answer it was ours.
+    [[nodiscard]] time_point verified_at() const noexcept { return verified_at_; }
     /// It was not confirmed since there was a reason to doubt it.
     [[nodiscard]] bool doubtful() const noexcept { return doubt_at_ >= verified_at_; }
 

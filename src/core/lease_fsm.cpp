@@ -41,6 +41,7 @@ void lease_fsm::lose(loss_reason reason, time_point now) noexcept {
         case loss_reason::taken:
         case loss_reason::deleted:
         case loss_reason::client_stopped:
+        case loss_reason::failed_over:
             // The server has given the lock up, or is about to.
             deadline_ = std::min(deadline_, now);
             break;
@@ -149,9 +150,24 @@ void lease_fsm::on_connected(nanos delay, time_point now) noexcept {
         renew_at_ = std::min(renew_at_, now + delay);
         // Nothing would end the doubt of a lease that is not renewed; the connection was its only
         // cause.
-        if (!terms_.renew || (used_up() && confirmed_)) {
+        if (!renews()) {
             state_ = lease_state::held;
         }
+    }
+}
+
+void lease_fsm::on_failed_over(time_point now) noexcept {
+    connected_ = true;
+    auto const state = look(now);
+    if (state == lease_state::held || state == lease_state::in_doubt) {
+        state_ = lease_state::in_doubt;
+        renew_at_ = std::min(renew_at_, now);
+    }
+}
+
+void lease_fsm::on_verified(time_point now) noexcept {
+    if (!renews() && look(now) == lease_state::in_doubt) {
+        state_ = lease_state::held;
     }
 }
 

@@ -115,6 +115,11 @@ public:
     void on_disconnected(time_point now) noexcept;
     /// It is back; `delay` spreads the renewals of many leases.
     void on_connected(nanos delay, time_point now) noexcept;
+    /// It is back, and leads to another server: the lease is in doubt, and due for a renewal.
+    void on_failed_over(time_point now) noexcept;
+    /// The server says that the lock is ours, and keeps its end. That ends the doubt of a lease
+    /// that is not renewed.
+    void on_verified(time_point now) noexcept;
     void on_client_stopped(time_point now) noexcept;
     /// It is limited as these terms say, from now on.
     void on_new_limits(lease_terms const& limits, time_point now) noexcept;
@@ -128,6 +133,10 @@ public:
     /// It has passed when the lock is known to be another holder's, or free.
     [[nodiscard]] time_point deadline() const noexcept { return deadline_; }
     [[nodiscard]] lease_terms const& terms() const noexcept { return terms_; }
+    /// The keep-alive will send a renewal, sooner or later.
+    [[nodiscard]] bool renews() const noexcept {
+        return terms_.renew && !(used_up() && confirmed_);
+    }
 
     friend bool operator==(lease_fsm const&, lease_fsm const&) = default;
 

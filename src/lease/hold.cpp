@@ -111,12 +111,14 @@ error_code hold::on_answered(request const& what, loss_reason lost) {
         return errc::lease_lost;
     }
     if (lost != loss_reason::none) {
+        auto const reason = reason_of(lost);
         fsm_.on_lost();
-        for_each_tenure([lost](tenure& one) { one.on_not_ours(lost); });
+        for_each_tenure([reason](tenure& one) { one.on_not_ours(reason); });
         return errc::lease_lost;
     }
     if (!what.renews) {
         fsm_.on_verified(what.sent_at);
+        for_each_tenure([](tenure& one) { one.on_verified(); });
         return {};
     }
     renewed_alone_ = false;
@@ -244,8 +246,44 @@ void hold::on_disconnected() {
     for_each_tenure([](tenure& one) { one.on_disconnected(); });
 }
 
+bool hold::of_another_server() const noexcept {
+    return fsm_.verified_at() < client_->server().identity.changed_at();
+}
+
+loss_reason hold::reason_of(loss_reason lost) const noexcept {
+    return lost == loss_reason::deleted && of_another_server() ? loss_reason::failed_over : lost;
+}
+
 void hold::on_connected(nanos delay) {
-    for_each_tenure([delay](tenure& one) { one.on_connected(delay); });
+    if (!of_another_server()) {
+        for_each_tenure([delay](tenure& one) { one.on_connected(delay); });
+        return;
+    }
+    bool all_renew = true;
+    for_each_tenure([&](tenure& one) { all_renew = one.on_failed_over() && all_renew; });
+    if (!all_renew) {
+        verify();
+    }
+}
+
+// Nothing else would ask whether a lease that is not renewed is still ours.
+void hold::verify() {
+    request what{tenure_, lease_clock::now(), tenure_->terms(), false};
+    try {
+        client_->exec(
+            target_->speaks->renew({
+                .on = *target_,
+                .id = id(),
+                .lease = millis{0},
+                .timeout = what.terms.request_timeout,
+            }),
+            [self = shared_from_this(), what](exec_result result) {
+                static_cast<void>(self->on_result(what, result));
+            }
+        );
+    } catch (std::exception const&) {
+        // Out of memory: the lease stays in doubt until its end.
+    }
 }
 
 void hold::on_taken(std::shared_ptr<tenure> next) {

@@ -96,7 +96,11 @@ public:
     error_code on_failed(request const& what, error_code cause);
 
     void on_disconnected();
+    /// `delay` spreads the renewals, unless the server is another one than that which confirmed the
+    /// hold: it is asked at once.
     void on_connected(nanos delay);
+    /// Why it was lost, by the answer of the server that the client is connected to now.
+    [[nodiscard]] loss_reason reason_of(loss_reason lost) const noexcept;
     /// The client looks after it from now on, and keeps it and its tenure.
     /// @throws std::exception if it is shared, and there is no memory for one more.
     void on_taken(std::shared_ptr<tenure> next);
@@ -122,6 +126,8 @@ private:
     [[nodiscard]] error_code on_result(request const& what, exec_result const& result);
     void on_refill_answered(exec_result const& result, std::uint32_t tokens, bool queued);
     void on_learned(request& what, exec_result const& result);
+    [[nodiscard]] bool of_another_server() const noexcept;
+    void verify();
 
     std::shared_ptr<client_context> client_;
     std::shared_ptr<target const> target_;

@@ -302,7 +302,7 @@ void holds::on_connected() {
     for (auto& each : holds_) {
         if (auto const& current = each.current()) {
             // Spread over a part of the time that is left, so that thousands of renewals do not
-            // come at once.
+            // come at once. After a failover they do, a hundred in a script.
             each.on_connected(scaled(current->terms().renew_after / 16, client_.random_part()));
         }
     }

@@ -19,6 +19,8 @@ std::string_view sentence_of(loss_reason reason) {
         case loss_reason::max_hold: return "max_hold is over";
         case loss_reason::client_stopped: return "the client was stopped";
         case loss_reason::max_renewals: return "it was renewed max_renewals times";
+        case loss_reason::failed_over:
+            return "the server that the client is connected to now has not got it";
     }
     return "";
 }

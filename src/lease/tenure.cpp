@@ -212,6 +212,19 @@ void tenure::on_connected(nanos delay) {
     shares_.wake_renewing();
 }
 
+bool tenure::on_failed_over() {
+    auto const renews = apply([](lease_fsm& fsm, time_point now) {
+        fsm.on_failed_over(now);
+        return fsm.renews();
+    });
+    shares_.wake_renewing();
+    return renews;
+}
+
+void tenure::on_verified() {
+    note([](lease_fsm& fsm, time_point now) { fsm.on_verified(now); });
+}
+
 void tenure::on_client_stopped() {
     note([](lease_fsm& fsm, time_point now) { fsm.on_client_stopped(now); });
 }
@@ -330,6 +343,7 @@ void given_back::operator()() {
 }
 
 void tenure::on_released(loss_reason lost) {
+    lost = hold_->reason_of(lost);
     loss_watchers::list left;
     bool report = false;
     {

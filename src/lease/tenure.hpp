@@ -99,6 +99,10 @@ public:
     void on_renewal_failed();
     void on_disconnected();
     void on_connected(nanos delay);
+    /// The connection leads to another server. @returns whether a renewal will tell what that knows
+    /// of the lock.
+    [[nodiscard]] bool on_failed_over();
+    void on_verified();
     void on_client_stopped();
     /// The release was answered, or is given up. `lost`: it found that the lease had been lost.
     void on_released(loss_reason lost);

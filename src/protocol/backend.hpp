@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace holdfast::detail {
 
@@ -76,6 +77,9 @@ public:
 
     /// The connection of this purpose is up, and usable.
     [[nodiscard]] virtual bool up(connection_id::purpose what) const = 0;
+    /// Which server its command connection leads to, while it is up. Another start of a server has
+    /// another run id. Empty if it is not known.
+    [[nodiscard]] virtual std::string_view run_id(std::uint32_t /*server*/) const { return {}; }
     /// Why there is no connection: a permanent cause, else what the last attempt to connect came
     /// to. Success while both connections are up, and before the first attempt has ended.
     struct obstacle {

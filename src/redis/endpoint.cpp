@@ -39,6 +39,9 @@ boost::redis::config make_endpoint(config const& settings) {
 }
 
 std::string describe_endpoint(config const& settings) {
+    if (!settings.sentinels.empty()) {
+        return fmt::format("the primary \"{}\"", settings.primary_name);
+    }
     if (!settings.unix_socket.empty()) {
         return settings.unix_socket;
     }

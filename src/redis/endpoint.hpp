@@ -13,7 +13,8 @@ namespace holdfast::detail {
 /// `supervisor`.
 [[nodiscard]] boost::redis::config make_endpoint(config const& settings);
 
-/// The server's address for the log: never a password.
+/// The server's address for the log: never a password. Of a primary that the Sentinels have not
+/// named yet, its name.
 [[nodiscard]] std::string describe_endpoint(config const& settings);
 
 }  // namespace holdfast::detail

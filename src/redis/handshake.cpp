@@ -21,20 +21,18 @@ std::string_view value_in(std::string_view info, std::string_view key) {
     return {};
 }
 
-// The value behind `key` in a map.
-std::string value_of(raw_reply const& map, std::string_view key) {
-    for (std::size_t i = 0; i + 1 < map.values.size(); ++i) {
+}  // namespace
+
+std::string_view value_of(raw_reply const& map, std::string_view key) noexcept {
+    for (std::size_t i = 0; i + 1 < map.values.size(); i += 2) {
         if (map.text(i) == key) {
-            return std::string{map.text(i + 1)};
+            return map.text(i + 1);
         }
     }
     return {};
 }
 
-}  // namespace
-
-handshake::handshake(config const& settings, bool for_commands, std::string nonce)
-    : nonce_{std::move(nonce)} {
+void push_hello(boost::redis::request& to, config const& settings) {
     // "3", AUTH with two words, SETNAME with one.
     boost::container::static_vector<std::string_view, 6> hello{"3"};
     if (!settings.password.empty()) {
@@ -49,7 +47,13 @@ handshake::handshake(config const& settings, bool for_commands, std::string nonc
         hello.push_back("SETNAME");
         hello.push_back(settings.client_name);
     }
-    request_.push_range("HELLO", hello);
+    to.push_range("HELLO", hello);
+}
+
+handshake::handshake(config const& settings, bool for_commands, std::string nonce, peer with)
+    : nonce_{std::move(nonce)},
+      with_{with} {
+    push_hello(request_, settings);
     steps_.push_back(step::hello);
     if (settings.database != 0) {
         add(step::select, "SELECT", std::to_string(settings.database));
@@ -58,7 +62,9 @@ handshake::handshake(config const& settings, bool for_commands, std::string nonc
         request_.push("TIME");
         steps_.push_back(step::time);
     }
-    add(step::server, "INFO", "server");
+    if (with == peer::server) {
+        add(step::server, "INFO", "server");
+    }
     if (for_commands) {
         add(step::memory, "INFO", "memory");
     }
@@ -103,10 +109,16 @@ void handshake::judge_error(step what, std::string const& text, verdict& out) {
     );
 }
 
-void handshake::judge_hello(raw_reply const& reply, verdict& out) {
+void handshake::judge_hello(raw_reply const& reply, verdict& out) const {
     auto const mode = value_of(reply, "mode");
     auto const role = value_of(reply, "role");
-    if (mode == "cluster" || mode == "sentinel") {
+    if (with_ == peer::sentinel) {
+        if (mode != "sentinel") {
+            out.error = errc::unsupported_server;
+            out.permanent = true;
+            out.remarks.emplace_back(log_level::error, "the server is no Sentinel");
+        }
+    } else if (mode == "cluster" || mode == "sentinel") {
         out.error = errc::unsupported_server;
         out.permanent = true;
         out.remarks.emplace_back(

@@ -10,10 +10,17 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace holdfast::detail {
+
+/// The value behind `key` in a reply that is a map; nothing if there is none.
+[[nodiscard]] std::string_view value_of(raw_reply const& map, std::string_view key) noexcept;
+
+/// The command that logs in and says the client's name.
+void push_hello(boost::redis::request& to, config const& settings);
 
 /// The first request on a connection: logs in, and finds out whether the server is one that locks
 /// can be kept on. No lock traffic goes out before its answer.
@@ -29,8 +36,16 @@ public:
         std::vector<std::pair<log_level, std::string>> remarks;
     };
 
+    /// Whom the connection should lead to.
+    enum class peer { server, sentinel };
+
     /// `for_commands`: also checks the clock and the memory policy.
-    handshake(config const& settings, bool for_commands, std::string nonce);
+    handshake(
+        config const& settings,
+        bool for_commands,
+        std::string nonce,
+        peer with = peer::server
+    );
 
     [[nodiscard]] boost::redis::request const& request() const noexcept { return request_; }
     [[nodiscard]] std::size_t commands() const noexcept { return steps_.size(); }
@@ -44,12 +59,13 @@ private:
 
     void add(step what, std::string_view command, std::string_view argument = {});
     static void judge_error(step what, std::string const& text, verdict& out);
-    static void judge_hello(raw_reply const& reply, verdict& out);
+    void judge_hello(raw_reply const& reply, verdict& out) const;
     static void judge_memory(std::string_view info, verdict& out);
 
     boost::redis::request request_;
     std::vector<step> steps_;
     std::string nonce_;
+    peer with_;
     reply_collector collector_;
     std::vector<raw_reply> replies_;
 };

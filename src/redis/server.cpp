@@ -17,17 +17,35 @@ server::server(server_context of, backend_events& events) : events_{events} {
     subscriptions_ = std::make_shared<subscription_connection>(std::move(of), to);
 }
 
-// A name or a proxy may lead new connections to another server while an old one lives on. Then
-// releases would be announced where nobody listens: the older connection ends.
+// Of two connections that are up.
+bool server::at_the_same(supervisor const& one, supervisor const& other) {
+    if (!one.run_id().empty() && !other.run_id().empty()) {
+        return one.run_id() == other.run_id();
+    }
+    return one.place().host == other.place().host && one.place().port == other.place().port;
+}
+
+// A name or a proxy may lead new connections to another server while an old one lives on, and so
+// may a Sentinel that is behind. Then releases would be announced where nobody listens: the
+// connection ends that was made by the older answer.
 void server::on_up(connection_id which) {
     bool const commands = which.what == purpose::commands;
     supervisor& newer = commands ? static_cast<supervisor&>(*commands_) : *subscriptions_;
     supervisor& older = commands ? static_cast<supervisor&>(*subscriptions_) : *commands_;
-    bool const known = !newer.run_id().empty() && !older.run_id().empty();
-    if (older.up() && known && newer.run_id() != older.run_id()) {
-        older.drop_epoch("the other connection has reached another server");
+    if (older.up() && !at_the_same(newer, older)) {
+        constexpr auto why = "the other connection has reached another server";
+        if (newer.version() < older.version()) {
+            newer.drop_epoch(why);
+            return;  // nobody is told of it
+        }
+        older.drop_epoch(why);
     }
     events_.on_up(which);
+}
+
+void server::move_to(config const& there) {
+    commands_->move_to(there);
+    subscriptions_->move_to(there);
 }
 
 void server::start() {

@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace holdfast::detail {
 
@@ -20,14 +21,19 @@ public:
     /// May be called again after it threw.
     void start();
     void stop();
+    /// It is another one from now on.
+    void move_to(config const& there);
     void exec(call&& what, exec_handler&& handler);
     void begin_burst() noexcept { commands_->begin_burst(); }
     void end_burst() { commands_->end_burst(); }
     [[nodiscard]] subscription subscribe(std::string channel, subscriber& to);
     [[nodiscard]] bool up(connection_id::purpose what) const;
     [[nodiscard]] backend::obstacle why_down() const;
+    /// Where the command connection leads to, or led to last; empty if that is not known.
+    [[nodiscard]] std::string_view run_id() const noexcept { return commands_->run_id(); }
 
 private:
+    [[nodiscard]] static bool at_the_same(supervisor const& one, supervisor const& other);
     void on_up(connection_id which);
 
     backend_events& events_;

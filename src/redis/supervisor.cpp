@@ -43,6 +43,9 @@ supervisor::supervisor(server_context of, connection_id::purpose what, events to
       nonce_{random_from_system() % 10'000'000'000'000} {}
 
 std::string_view supervisor::name() const noexcept {
+    if (of_.with == handshake::peer::sentinel) {
+        return "Sentinel";
+    }
     return id_.what == connection_id::purpose::commands ? "command" : "subscription";
 }
 
@@ -54,8 +57,7 @@ void supervisor::log(log_level level, std::string_view message) const {
 
 // What the connection has to say about itself; not the same again and again.
 void supervisor::say(log_level level, std::string_view what) {
-    auto const line =
-        fmt::format("{} connection to {} {}", name(), describe_endpoint(*of_.settings), what);
+    auto const line = fmt::format("{} connection to {} {}", name(), describe_endpoint(*at_), what);
     if (level == log_level::info || said_.worth_a_line(line, lease_clock::now())) {
         log(level, line);
     }
@@ -80,6 +82,27 @@ void supervisor::drop_epoch(std::string_view why) {
     }
 }
 
+void supervisor::move_to(config const& there) {
+    if (stopped_) {
+        return;
+    }
+    if (at_->host != there.host || at_->port != there.port) {
+        drop_epoch("the server is now " + describe_endpoint(there));
+    }
+    backoff_.reset();
+    pause_.cancel();
+}
+
+bool supervisor::accept(address_source::answer found) {
+    if (!found.settings) {
+        fail(found.cause, found.permanent);
+        return false;
+    }
+    at_ = std::move(found.settings);
+    version_ = found.version;
+    return true;
+}
+
 asio::awaitable<void> supervisor::supervise(std::shared_ptr<supervisor> self) {
     bool first = true;
     while (!self->stopped_) {
@@ -97,7 +120,14 @@ asio::awaitable<void> supervisor::supervise(std::shared_ptr<supervisor> self) {
             if (self->stopped_) {
                 break;
             }
-            auto const endpoint = make_endpoint(*self->of_.settings);
+            if (self->of_.source) {
+                auto finding = self->of_.source->find();
+                auto found = co_await std::move(finding);
+                if (self->stopped_ || !self->accept(std::move(found))) {
+                    continue;
+                }
+            }
+            auto const endpoint = make_endpoint(*self->at_);
             self->connect();
             if (self->connection_) {
                 // Kept here too: the connection must outlive the run whatever happens to the
@@ -118,7 +148,7 @@ asio::awaitable<void> supervisor::supervise(std::shared_ptr<supervisor> self) {
 void supervisor::connect() {
     ++id_.epoch;
     try {
-        connection_ = make_redis_connection(of_.strand, *of_.settings, *of_.trust);
+        connection_ = make_redis_connection(of_.strand, *at_, *of_.trust);
     } catch (boost::system::system_error const& e) {
         say(log_level::error, fmt::format("cannot be made: TLS cannot be set up: {}", e.what()));
         fail(errc::tls_failed, true);
@@ -148,9 +178,10 @@ void supervisor::listen() {
 void supervisor::start_handshake() {
     listen();
     auto const asked = std::make_shared<handshake>(
-        *of_.settings,
+        *at_,
         id_.what == connection_id::purpose::commands,
-        std::to_string(next_nonce())
+        std::to_string(next_nonce()),
+        of_.with
     );
     handshake_ = asked;
     count().commands.add(asked->commands());

@@ -4,6 +4,7 @@
 #include "core/backoff.hpp"
 #include "core/repetition.hpp"
 #include "protocol/backend.hpp"
+#include "redis/address_source.hpp"
 #include "redis/handshake.hpp"
 #include "redis/redis_connection.hpp"
 #include "runtime/runtime.hpp"
@@ -31,6 +32,9 @@ struct server_context {
     std::shared_ptr<counters> count;
     std::shared_ptr<tls_trust> trust;
     std::uint32_t number = 0;
+    /// Where the server is, if that can change. Otherwise it is where the settings say.
+    std::shared_ptr<address_source> source = {};
+    handshake::peer with = handshake::peer::server;
 };
 
 /// One connection to the server, made again whenever it breaks. Each epoch has a
@@ -56,6 +60,9 @@ public:
     virtual void stop();
     /// Ends the epoch: its connection is not to be trusted any more.
     void drop_epoch(std::string_view why);
+    /// The server is there from now on: an epoch elsewhere ends, whether it is up yet or not, and
+    /// the next attempt does not wait.
+    void move_to(config const& there);
 
     [[nodiscard]] bool up() const noexcept { return up_; }
     [[nodiscard]] bool stopped() const noexcept { return stopped_; }
@@ -63,6 +70,10 @@ public:
     [[nodiscard]] backend::obstacle why_down() const noexcept { return obstacle_; }
     /// Of the server that it is connected to; empty if it is not known.
     [[nodiscard]] std::string const& run_id() const noexcept { return run_id_; }
+    /// Where it is connected to, or was last.
+    [[nodiscard]] config const& place() const noexcept { return *at_; }
+    /// Of the answer that said so.
+    [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
 
 protected:
     /// Before and after `events::up`, and only after it `on_down`.
@@ -88,6 +99,8 @@ private:
         std::shared_ptr<supervisor> self,
         std::shared_ptr<redis_connection> connection
     );
+    /// False if nobody knows where to connect to.
+    [[nodiscard]] bool accept(address_source::answer found);
     void connect();
     void start_handshake();
     void listen();
@@ -102,6 +115,8 @@ private:
     [[nodiscard]] std::string_view name() const noexcept;
 
     server_context of_;
+    std::shared_ptr<config const> at_ = of_.settings;
+    std::uint64_t version_ = 0;
     connection_id id_;
     events to_;
     std::shared_ptr<redis_connection> connection_;

@@ -101,6 +101,15 @@ public:
         }
     }
     [[nodiscard]] bool can_execute() const;
+    /// Requests can be sent that may be granted something.
+    [[nodiscard]] bool may_attempt() const { return can_execute() && !grants_held_back_; }
+    /// Why they cannot; success if they can.
+    [[nodiscard]] error_code why_no_attempt() const {
+        bool const held_back = can_execute() && grants_held_back_;
+        return held_back ? make_error_code(errc::server_refused) : why_down().cause;
+    }
+    /// Another server may still have holders that this one knows nothing of.
+    void hold_grants_back(bool now) noexcept { grants_held_back_ = now; }
     [[nodiscard]] subscription subscribe(std::string channel, subscriber& to);
     /// Why nothing can be executed.
     [[nodiscard]] backend::obstacle why_down() const;
@@ -164,6 +173,7 @@ private:
     std::string client_id_;
     std::minstd_rand jitter_;
     server_knowledge server_;
+    bool grants_held_back_ = false;
     bool hand_over_denied_ = false;
     enum class right : std::uint8_t { assumed, doubted, denied };
     right learning_ = right::assumed;

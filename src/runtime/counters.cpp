@@ -34,6 +34,7 @@ stats counters::snapshot() const noexcept {
     s.losses.max_hold = lost(loss_reason::max_hold);
     s.losses.client_stopped = lost(loss_reason::client_stopped);
     s.losses.max_renewals = lost(loss_reason::max_renewals);
+    s.losses.failed_over = lost(loss_reason::failed_over);
     s.reconnects = reconnects.get();
     s.notifications = notifications.get();
     s.refused_notifications = refused_notifications.get();

@@ -35,7 +35,7 @@ struct counters {
         claims_confirmed, longest_wait_ns, total_wait_ns, total_hold_ns, renewals, failed_renewals,
         releases, withdrawals, reconnects, notifications, refused_notifications, commands,
         waiters_now, leases_now, subscriptions_now;
-    std::array<counter, 8> losses;
+    std::array<counter, 9> losses;
 
     void lost(loss_reason reason) noexcept { losses[static_cast<std::size_t>(reason)].add(); }
     [[nodiscard]] stats snapshot() const noexcept;

@@ -64,9 +64,9 @@ BOOST_AUTO_TEST_CASE(a_server_that_is_killed_and_restarted_empty_has_lost_every_
         // At the first renewal on the new connection; never as late as the next one in turn.
         BOOST_REQUIRE(co_await co_eventually(2s, [&] { return lost_a->told && lost_b->told; }));
         bool const gone =
-            lost_a->reason == loss_reason::taken || lost_a->reason == loss_reason::deleted;
+            lost_a->reason == loss_reason::taken || lost_a->reason == loss_reason::failed_over;
         BOOST_TEST(gone);
-        BOOST_TEST((lost_b->reason == loss_reason::deleted));
+        BOOST_TEST((lost_b->reason == loss_reason::failed_over));
         BOOST_TEST((lost_a->at < deadline));
         BOOST_TEST(!taken.valid());
 

@@ -51,6 +51,7 @@ redis_server::redis_server(server_options options)
             certificate_ = authority_->issue(*options_.tls);
         }
         for (int attempt = 1;; ++attempt) {
+            remove_data();
             tcp_port_ = options_.tcp ? free_tcp_port() : std::uint16_t{0};
             tls_port_ = options_.tls ? free_tcp_port() : std::uint16_t{0};
             try {
@@ -146,6 +147,15 @@ void redis_server::restart(bool keep_data) {
 
 void redis_server::remove_data() const {
     std::filesystem::remove_all(folder_ / "data");
+    std::filesystem::remove(folder_ / "configuration");
+}
+
+std::vector<std::string> redis_server::command_line() const {
+    std::vector<std::string> words{options_.program, (folder_ / "configuration").string()};
+    if (options_.sentinel) {
+        words.emplace_back("--sentinel");
+    }
+    return words;
 }
 
 void redis_server::write_configuration() const {
@@ -187,9 +197,12 @@ void redis_server::start() {
     std::filesystem::create_directories(folder_ / "data");
     std::filesystem::remove(folder_ / "log");
     std::filesystem::remove(unix_socket());  // a killed server leaves it behind
-    write_configuration();
+    // A Sentinel has written what it knows into it.
+    if (!options_.sentinel || !std::filesystem::exists(folder_ / "configuration")) {
+        write_configuration();
+    }
     process_.emplace(
-        std::vector<std::string>{options_.program, (folder_ / "configuration").string()},
+        command_line(),
         child_options{.standard_output = child_output::pipe, .standard_error = child_output::pipe}
     );
     if (!wait_until_ready()) {

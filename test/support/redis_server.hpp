@@ -25,6 +25,7 @@ struct server_options {
     bool appendonly = false;           // every write is on disk before its reply
     std::vector<std::string> extra{};  // lines of redis.conf, last, so that they win
     std::string program{};             // empty: as redis_server says
+    bool sentinel = false;             // a Sentinel, which keeps what it knows in `restart(true)`
 };
 
 /// A private server, in a folder of its own, reachable on loopback only: `server_options::program`,
@@ -72,6 +73,7 @@ public:
 
 private:
     void remove_data() const;
+    std::vector<std::string> command_line() const;
     void write_configuration() const;
     void start();
     bool wait_until_ready();

@@ -34,6 +34,7 @@ constexpr errc all[] = {
     errc::client_stopped,
     errc::unreachable,
     errc::limit_mismatch,
+    errc::unknown_primary,
 };
 
 }  // namespace

@@ -22,6 +22,7 @@ BOOST_AUTO_TEST_CASE(enumerators_have_their_names) {
     BOOST_TEST(to_string(loss_reason::max_hold) == "max_hold");
     BOOST_TEST(to_string(loss_reason::client_stopped) == "client_stopped");
     BOOST_TEST(to_string(loss_reason::max_renewals) == "max_renewals");
+    BOOST_TEST(to_string(loss_reason::failed_over) == "failed_over");
     BOOST_TEST(to_string(static_cast<loss_reason>(99)) == "unknown");
     BOOST_TEST(to_string(errc::invalid_name) == "invalid_name");
     BOOST_TEST(to_string(errc::lease_lost) == "lease_lost");

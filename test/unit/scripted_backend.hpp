@@ -7,10 +7,12 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/post.hpp>
 
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace holdfast::test {
@@ -47,11 +49,14 @@ public:
         return what == detail::connection_id::purpose::commands ? commands_up : subscriptions_up;
     }
     obstacle why_down() const override { return why; }
+    std::string_view run_id(std::uint32_t) const override { return identity; }
 
     bool commands_up = true;
     bool subscriptions_up = true;
     bool stopped = false;
     obstacle why;
+    /// The run id of the server.
+    std::string identity;
     detail::backend_events* events = nullptr;
     /// What was not answered yet, the oldest first.
     std::deque<request> requests;

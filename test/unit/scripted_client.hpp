@@ -111,6 +111,12 @@ public:
             up ? server->events->on_up(which) : server->events->on_down(which);
         });
     }
+    /// The connection leads to this server from now on.
+    void reconnect_to(std::string run_id) {
+        set_commands_up(false);
+        server->identity = std::move(run_id);
+        set_commands_up(true);
+    }
     void fail(error_code cause) {
         server->commands_up = false;
         server->why = {cause, true};

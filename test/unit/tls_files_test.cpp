@@ -95,6 +95,15 @@ BOOST_AUTO_TEST_CASE(the_constructor_of_a_client_looks) {
         std::invalid_argument,
         names("tls.ca_file", in.missing)
     );
+    settings.tls = {};
+    settings.sentinels = {{"h", 1}};
+    settings.primary_name = "mymaster";
+    settings.sentinel_tls = {.enabled = true, .ca_file = in.missing};
+    BOOST_CHECK_EXCEPTION(
+        holdfast::client(context, settings),
+        std::invalid_argument,
+        names("sentinel_tls.ca_file", in.missing)
+    );
 }
 
 BOOST_AUTO_TEST_SUITE_END()

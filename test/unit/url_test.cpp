@@ -137,6 +137,62 @@ BOOST_AUTO_TEST_CASE(a_comma_in_a_user_name_or_a_password_is_not_a_second_server
     BOOST_TEST(parse_url("redis://a,b:c,d@h").password == "c,d");
 }
 
+BOOST_AUTO_TEST_CASE(sentinels_are_a_list_of_hosts_and_know_the_primary_by_name) {
+    auto const plain = parse_url("redis-sentinel://h1,h2:7000,[::1]:7001/mymaster");
+    BOOST_REQUIRE(plain.sentinels.size() == 3U);
+    BOOST_TEST(plain.sentinels[0].host == "h1");
+    BOOST_TEST(plain.sentinels[0].port == 26379);
+    BOOST_TEST(plain.sentinels[1].host == "h2");
+    BOOST_TEST(plain.sentinels[1].port == 7000);
+    BOOST_TEST(plain.sentinels[2].host == "::1");
+    BOOST_TEST(plain.sentinels[2].port == 7001);
+    BOOST_TEST(plain.primary_name == "mymaster");
+    BOOST_TEST(plain.database == 0);
+    BOOST_TEST(!plain.tls.enabled);
+    BOOST_TEST(!plain.sentinel_tls.enabled);
+    auto const full = parse_url(
+        "Redis-Sentinel://alice:s3cret@h1/my%2Fmaster/3?client_name=x&sentinel_username=bob&"
+        "sentinel_password=other%26"
+    );
+    BOOST_TEST(full.username == "alice");
+    BOOST_TEST(full.password == "s3cret");
+    BOOST_TEST(full.primary_name == "my/master");
+    BOOST_TEST(full.database == 3);
+    BOOST_TEST(full.client_name == "x");
+    BOOST_TEST(full.sentinel_username == "bob");
+    BOOST_TEST(full.sentinel_password == "other&");
+    BOOST_TEST(parse_url("redis-sentinel://h1/n/").database == 0);
+}
+
+BOOST_AUTO_TEST_CASE(tls_of_servers_and_of_sentinels_is_said_apart) {
+    auto const both = parse_url("rediss-sentinel://h/n?ca_file=a");
+    BOOST_TEST(both.tls.enabled);
+    BOOST_TEST(both.sentinel_tls.enabled);
+    BOOST_TEST(both.tls.ca_file == "a");
+    BOOST_TEST(both.sentinel_tls.ca_file == "a");
+    auto const servers = parse_url("rediss-sentinel://h/n?ca_file=a&sentinel_tls=off");
+    BOOST_TEST(servers.tls.ca_file == "a");
+    BOOST_TEST(!servers.sentinel_tls.enabled);
+    BOOST_TEST(servers.sentinel_tls.ca_file.empty());
+    auto const sentinels = parse_url("redis-sentinel://h/n?ca_file=a&sentinel_tls=on");
+    BOOST_TEST(!sentinels.tls.enabled);
+    BOOST_TEST(sentinels.tls.ca_file.empty());
+    BOOST_TEST(sentinels.sentinel_tls.ca_file == "a");
+    auto const own = parse_url(
+        "rediss-sentinel://h/n?certificate_file=c&private_key_file=k&sentinel_ca_file=b&"
+        "sentinel_certificate_file=d&sentinel_private_key_file=l&ca_file=a"
+    );
+    BOOST_TEST(own.tls.ca_file == "a");
+    BOOST_TEST(own.tls.certificate_file == "c");
+    BOOST_TEST(own.tls.private_key_file == "k");
+    BOOST_TEST(own.sentinel_tls.ca_file == "b");
+    BOOST_TEST(own.sentinel_tls.certificate_file == "d");
+    BOOST_TEST(own.sentinel_tls.private_key_file == "l");
+    auto const shared = parse_url("rediss-sentinel://h/n?certificate_file=c&private_key_file=k");
+    BOOST_TEST(shared.sentinel_tls.certificate_file == "c");
+    BOOST_TEST(shared.sentinel_tls.private_key_file == "k");
+}
+
 BOOST_AUTO_TEST_CASE(a_bad_url_is_refused_by_the_part_that_is_wrong_and_never_by_its_password) {
     struct {
         std::string_view url, part;
@@ -145,7 +201,35 @@ BOOST_AUTO_TEST_CASE(a_bad_url_is_refused_by_the_part_that_is_wrong_and_never_by
         {"s3cret", "scheme"},
         {"localhost:6379", "scheme"},
         {"http://:s3cret@h", "scheme"},
-        {"redis-sentinel://:s3cret@h", "scheme"},
+        {"redis-cluster-sentinel://:s3cret@h", "scheme"},
+        {"redis-sentinel://:s3cret@h", "name"},
+        {"redis-sentinel://:s3cret@h/", "name"},
+        {"redis-sentinel://:s3cret@h?client_name=x", "name"},
+        {"redis-sentinel://:s3cret@h//1", "name"},
+        {"redis-sentinel://:s3cret@h/n%00", "name"},
+        {"redis-sentinel://:s3cret@h/n/db", "database"},
+        {"redis-sentinel://:s3cret@h/n/1/2", "database"},
+        {"redis-sentinel://:s3cret@/n", "host"},
+        {"redis-sentinel://:s3cret@h1,/n", "host"},
+        {"redis-sentinel://:s3cret@,h1/n", "host"},
+        {"redis-sentinel://:s3cret@h1,,h2/n", "host"},
+        {"redis-sentinel://:s3cret@h%zz/n", "host"},
+        {"redis-sentinel://:s3cret@::1/n", "host"},
+        {"redis-sentinel://:s3cret@h1,h2:0/n", "port"},
+        {"redis-sentinel://:s3cret@h1:1,h2:65536/n", "port"},
+        {"redis-sentinel://:s3cret@h1:x,h2/n", "port"},
+        {"redis-sentinel://:s3@cret@h/n", "syntax"},
+        {"redis-sentinel://alice@h/n", "password"},
+        {"redis-sentinel://:s3/cret@h/n", ""},
+        {"redis-sentinel://h/n?sentinel_username=bob", "query: sentinel_password is missing"},
+        {"redis-sentinel://h/n?sentinel_tls=s3cret", "query: sentinel_tls"},
+        {"redis-sentinel://h/n?sentinel_password=s3&cret", "query: unknown parameter"},
+        {"redis-sentinel://h/n?sentinel_password=s3%cret", "query"},
+        {"redis-sentinel://h/n?ca_file=x", "query: unknown parameter \"ca_file\""},
+        {"redis-sentinel://h/n?sentinel_ca_file=x", "query: unknown parameter"},
+        {"rediss-sentinel://h/n?sentinel_tls=off&sentinel_ca_file=x", "query: unknown parameter"},
+        {"redis-sentinel://h/n?db=1", "query: unknown parameter \"db\""},
+        {"redis-sentinel://h/n?sentinel_db=1", "query: unknown parameter \"sentinel_db\""},
         {"redis:/h", "scheme"},
         {"redis://", "host"},
         {"redis://:s3cret@", "host"},

@@ -3,7 +3,9 @@
 #include "redis/server.hpp"
 #include "redis/tls.hpp"
 
+#include <cstdint>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace holdfast::detail {
@@ -38,6 +40,9 @@ public:
     }
     [[nodiscard]] obstacle why_down() const override {
         return server_ ? server_->why_down() : obstacle{};
+    }
+    [[nodiscard]] std::string_view run_id(std::uint32_t) const override {
+        return server_ ? server_->run_id() : std::string_view{};
     }
 
 private:

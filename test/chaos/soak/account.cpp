@@ -26,6 +26,7 @@ std::string_view name_of(loss_reason why) {
         case loss_reason::unreachable: return "unreachable";
         case loss_reason::max_hold: return "max_hold";
         case loss_reason::max_renewals: return "max_renewals";
+        case loss_reason::failed_over: return "failed_over";
         case loss_reason::client_stopped: return "client_stopped";
     }
     return "?";

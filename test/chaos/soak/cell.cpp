@@ -46,6 +46,13 @@ std::string to_word(std::string text) {
     return text;
 }
 
+// Of locks. The Sentinels have one of their own.
+std::vector<std::string> channels_on(test::redis_probe& probe) {
+    auto all = probe.pubsub_channels();
+    std::erase(all, "__sentinel__:hello");
+    return all;
+}
+
 // How far the wall clock, which servers judge leases by, is ahead of `lease_clock`.
 std::int64_t wall_clock_offset() {
     timespec wall{};
@@ -62,18 +69,26 @@ test::server_options options_of_server(cell_options const& options) {
     return made;
 }
 
+// With the right to see which server it is.
+test::group_options options_of_group(cell_options const& options) {
+    test::group_options made;
+    made.program = options.server_program;
+    made.users = {fmt::format("{} {} +info", user_name, user_rules)};
+    return made;
+}
+
 }  // namespace
 
 cell::cell(cell_options options)
     : options_{std::move(options)},
       folder_{make_folder()},
-      server_{std::make_unique<test::redis_server>(options_of_server(options_))},
       resource_history_{folder_ / "accesses"},
       checker_{rules{
           .lease = lease_time,
           .loss_margin = notice_time,
           .grant_within = scaled(lease_time + 5s),
           .hand_over_within = std::min<nanos>(scaled(lease_time * 7 / 10), lease_time * 9 / 10),
+          .service_within = scaled(2s),
           .renew_within = lease_time / 6,
           .release_within = lease_time / 3,
           .slack = scaled(1s),
@@ -81,7 +96,7 @@ cell::cell(cell_options options)
           .longest_block = scaled(200ms),
       }} {
     try {
-        std::filesystem::create_symlink(server_->unix_socket(), folder_ / "server");
+        start_servers();
         resource_.emplace(std::vector<std::string>{
             this_program(),
             "resource",
@@ -104,6 +119,33 @@ cell::cell(cell_options options)
     }
 }
 
+void cell::start_servers() {
+    if (options_.sentinels) {
+        group_ = std::make_unique<test::sentinel_group>(options_of_group(options_));
+        options_.url = group_->url_as(fmt::format("{}:{}", user_name, user_password));
+    } else {
+        server_ = std::make_unique<test::redis_server>(options_of_server(options_));
+        std::filesystem::create_symlink(server_->unix_socket(), folder_ / "server");
+    }
+}
+
+void cell::mend() {
+    if (!group_) {
+        return;
+    }
+    for (std::size_t i = 0; i < group_->servers(); ++i) {
+        auto& server = group_->server(i);
+        if (server.pid() < 0) {
+            server.restart(false);
+        } else {
+            server.resume();
+        }
+    }
+    if (!group_->wait_until_whole(scaled(start_limit))) {
+        throw std::runtime_error{"the servers do not find together after a failover"};
+    }
+}
+
 cell::~cell() {
     workers_.clear();
     resource_.reset();
@@ -122,7 +164,9 @@ void cell::note(event e) {
         e.at = now();
     }
     bool const loses_rights = e.word == "deny" || e.word == "delete-user" || e.word == "password";
-    if (e.what == happening::killed || (e.what == happening::fault && loses_rights)) {
+    bool const loses_writes = e.what == happening::failed_over;
+    if (e.what == happening::killed || loses_writes ||
+        (e.what == happening::fault && loses_rights)) {
         place_left_ = e.at;
     }
     events_.push_back(std::move(e));
@@ -145,6 +189,7 @@ cell::outcome cell::run(
         return millis{std::uniform_int_distribution{from, to}(random)};
     };
     auto const offset = wall_clock_offset();
+    mend();
     send_to_work();
     if (!broken_) {
         std::this_thread::sleep_for(draw(100, 350));
@@ -209,11 +254,11 @@ void cell::suffer(std::function<void()> const& strike) {
 }
 
 void cell::look_for_what_is_there() {
-    auto probe = server_->probe();
+    auto probe = server().probe();
     for (auto const& key : probe.keys()) {
         note({.what = happening::unclean, .word = "key:" + to_word(key)});
     }
-    for (auto const& channel : probe.pubsub_channels()) {
+    for (auto const& channel : channels_on(probe)) {
         note({.what = happening::unclean, .word = "channel:" + to_word(channel)});
     }
 }
@@ -289,7 +334,7 @@ std::vector<std::string> cell::what_is_left(test::redis_probe& probe) {
             left.push_back("key:" + key);
         }
     }
-    for (auto const& channel : probe.pubsub_channels()) {
+    for (auto const& channel : channels_on(probe)) {
         left.push_back("channel:" + channel);
     }
     auto const clients = probe.client_list();
@@ -316,7 +361,7 @@ std::vector<std::string> cell::what_is_left(test::redis_probe& probe) {
 }
 
 bool cell::look_for_what_is_left() {
-    auto probe = server_->probe();
+    auto probe = server().probe();
     auto const since = now();
     auto left = what_is_left(probe);
     while (!left.empty() && time_it_had({}, since) < scaled(leftover_limit)) {

@@ -7,6 +7,7 @@
 #include "soak/worker_handle.hpp"
 #include "support/child_process.hpp"
 #include "support/redis_server.hpp"
+#include "support/sentinel_group.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -50,7 +51,10 @@ public:
     std::optional<std::string> end();
 
     // For those who do the harm.
-    test::redis_server& server() { return *server_; }
+    /// The primary, where there are several.
+    test::redis_server& server() { return group_ ? group_->primary_server() : *server_; }
+    /// Only with Sentinels.
+    test::sentinel_group& group() { return *group_; }
     std::vector<worker_handle>& workers() { return workers_; }
     void note(event e);
     /// A worker is dead: another takes its place.
@@ -58,6 +62,9 @@ public:
 
 private:
     [[nodiscard]] millis scaled(millis limit) const { return limit * options_.time_scale; }
+    void start_servers();
+    /// What a failover has left behind: servers that are down, or have not got all data yet.
+    void mend();
     void start_worker();
     void look_for_what_is_there();
     void send_to_work();
@@ -76,6 +83,7 @@ private:
     cell_options options_;
     std::filesystem::path folder_;
     std::unique_ptr<test::redis_server> server_;
+    std::unique_ptr<test::sentinel_group> group_;
     std::optional<test::child_process> resource_;
     history_reader resource_history_;
     std::vector<worker_handle> workers_;

@@ -11,6 +11,8 @@ using millis = std::chrono::milliseconds;
 
 struct cell_options {
     std::string server_program;  // empty: redis-server
+    bool sentinels = false;      // three of them, a primary and two replicas
+    std::string url{};           // of these; the cell says it to its workers
     int workers = 3;
     bool two_versions = false;  // the first worker does as version 0.1 did: it does not queue
     int coroutines = 16;        // in each

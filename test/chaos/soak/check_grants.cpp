@@ -105,12 +105,12 @@ private:
     // loss may have been on its way for a while.
     [[nodiscard]] bool explained(grant const& earlier, grant const& later) const {
         auto const on_its_way = rules_.lease.count() / 2;
-        return said_.clock_moved ||
-               std::any_of(said_.losses.begin(), said_.losses.end(), [&](auto const& loss) {
-                   auto const& [since, to] = loss;
-                   return later.from >= since && earlier.invoked <= to &&
-                          earlier.from <= to + on_its_way;
-               });
+        auto const by = [&](auto const& loss) {
+            auto const& [since, to] = loss;
+            return later.from >= since && earlier.invoked <= to && earlier.from <= to + on_its_way;
+        };
+        return said_.clock_moved || std::any_of(said_.losses.begin(), said_.losses.end(), by) ||
+               std::any_of(said_.failovers.begin(), said_.failovers.end(), by);
     }
 
     void check_exclusion(std::int64_t lock, std::vector<grant> const& grants) {

@@ -236,3 +236,24 @@ BOOST_AUTO_TEST_CASE(nobody_waits_who_was_stopped_or_when_the_release_was_not_an
     std::erase_if(unanswered.events, [](event const& e) { return e.what == happening::released; });
     keeps_all_rules(unanswered);
 }
+BOOST_AUTO_TEST_CASE(a_failover_explains_two_holders_but_no_stale_access) {
+    history all;
+    all.op(1, 1).invoke(0).granted(10, 5, 1010).uses(11, happening::read);
+    all.span(happening::failed_over, 300, 500);
+    all.op(2, 1).whole(510, 600, 6);
+    auto stale = all;
+    keeps_all_rules(all);
+    BOOST_TEST(check(all).counts.explained_overlaps == 1);
+    stale.op(1, 1).says(601, happening::lost, "failed_over");
+    stale.events.push_back(
+        {.at = at_ms(605),
+         .what = happening::written,
+         .process = 1,
+         .op = 1,
+         .lock = 0,
+         .token = 5,
+         .flags = was_accepted,
+         .word = {}}
+    );
+    breaks(stale, rule::stale_access);
+}

@@ -17,6 +17,7 @@ tally& tally::operator+=(tally const& other) {
     lost_without_token += other.lost_without_token;
     left_behind += other.left_behind;
     slowest_recovery = std::max(slowest_recovery, other.slowest_recovery);
+    slowest_service = std::max(slowest_service, other.slowest_service);
     return *this;
 }
 

@@ -35,6 +35,8 @@ struct tally {
     std::int64_t left_behind = 0;
     nanos slowest_recovery{0};  // from the end of the fault to the grant of one who waited then
 
+    nanos slowest_service{0};  // from a failover to the first grant to a worker
+
     tally& operator+=(tally const& other);
 };
 

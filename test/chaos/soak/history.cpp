@@ -36,6 +36,7 @@ constexpr std::array names{
     std::pair{happening::healed, "healed"},
     std::pair{happening::calm, "calm"},
     std::pair{happening::data_lost, "data_lost"},
+    std::pair{happening::failed_over, "failed_over"},
     std::pair{happening::paused, "paused"},
     std::pair{happening::killed, "killed"},
     std::pair{happening::clock_moved, "clock_moved"},

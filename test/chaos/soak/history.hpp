@@ -42,6 +42,7 @@ enum class happening {
     healed,       // it is over
     calm,         // from now on nothing is in the way of a hand-over
     data_lost,    // the server lost its data: since
+    failed_over,  // the Sentinels named another server, which may lack what was written last: since
     paused,       // a worker was stopped until now: process, since
     killed,       // a worker is dead: process
     clock_moved,  // the wall clock against `lease_clock`: limit: by how much, in ns

@@ -80,17 +80,17 @@ void add_transfer(CLI::App& app) {
     });
 }
 
-std::string describe_faults() {
+std::string describe(std::vector<fault> const& faults) {
     std::string text = "Faults:\n";
-    for (auto const& f : all_faults()) {
+    for (auto const& f : faults) {
         text += fmt::format("  {:<24}{}\n", f.name, f.what);
     }
     return text;
 }
 
-std::vector<std::string> names_of_faults() {
+std::vector<std::string> names_of(std::vector<fault> const& faults) {
     std::vector<std::string> names;
-    for (auto const& f : all_faults()) {
+    for (auto const& f : faults) {
         names.emplace_back(f.name);
     }
     return names;
@@ -113,6 +113,52 @@ std::vector<std::string> servers(std::string const& wanted) {
     return found;
 }
 
+// What both kinds of runs are told.
+void add_common_options(CLI::App& to, run_options& options) {
+    to.add_option("--seed", options.seed, "What the choices are drawn from")->capture_default_str();
+    to.add_option("--histories", options.histories, "Where the history of a bad cycle is kept")
+        ->type_name("FOLDER");
+}
+
+// Ends the program if it was asked for.
+void add_failover(CLI::App& app, run_options const& defaults) {
+    auto const options = std::make_shared<run_options>(defaults);
+    options->cycles = 20;
+    options->cells = 1;
+    options->workers = 4;
+    options->sentinels = true;
+    options->two_versions = false;
+    auto const server = std::make_shared<std::string>("redis");
+    auto* const sub = app.add_subcommand(
+        "failover",
+        "The same with three Sentinels, a primary and two replicas, while the primary changes"
+    );
+    sub->footer(describe(failover_faults()));
+    sub->add_option("--cycles", options->cycles, "How many times the primary changes")
+        ->capture_default_str()
+        ->check(CLI::PositiveNumber);
+    sub->add_option("--fault", options->fault, "Only this fault; all of them in turn without it")
+        ->type_name("NAME")
+        ->check(CLI::IsMember(names_of(failover_faults())));
+    sub->add_option("--server", *server, "redis or valkey")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"redis", "valkey"}));
+    sub->add_option("--processes", options->workers, "Workers")
+        ->capture_default_str()
+        ->check(CLI::PositiveNumber);
+    sub->add_option("--cells", options->cells, "Groups with workers of their own, side by side")
+        ->capture_default_str()
+        ->check(CLI::PositiveNumber);
+    add_common_options(*sub, *options);
+    sub->final_callback([options, server] {
+        prefer_memory();
+        options->servers = servers(*server);
+        if (options->servers.empty() || !run(*options)) {
+            throw CLI::RuntimeError{1};
+        }
+    });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
@@ -126,7 +172,7 @@ int main(int argc, char** argv) try {
         "Lets processes take locks on private servers while things go wrong, and checks what "
         "happened."
     };
-    app.footer(describe_faults());
+    app.footer(describe(all_faults()));
     auto* const cycles =
         app.add_option("--cycles", options.cycles, "How many times something goes wrong")
             ->capture_default_str()
@@ -136,7 +182,7 @@ int main(int argc, char** argv) try {
         ->check(CLI::PositiveNumber);
     app.add_option("--fault", options.fault, "Only this fault; all of them in turn without it")
         ->type_name("NAME")
-        ->check(CLI::IsMember(names_of_faults()));
+        ->check(CLI::IsMember(names_of(all_faults())));
     app.add_option("--server", server, "redis, valkey or both")
         ->capture_default_str()
         ->check(CLI::IsMember({"redis", "valkey", "both"}));
@@ -146,10 +192,8 @@ int main(int argc, char** argv) try {
     app.add_option("--cells", options.cells, "Servers with workers of their own, side by side")
         ->capture_default_str()
         ->check(CLI::PositiveNumber);
-    app.add_option("--seed", options.seed, "What the choices are drawn from")
-        ->capture_default_str();
-    app.add_option("--histories", options.histories, "Where the history of a bad cycle is kept")
-        ->type_name("FOLDER");
+    add_common_options(app, options);
+    add_failover(app, options);
     add_transfer(app);
     add_jobs(app);
     CLI11_PARSE(app, argc, argv);

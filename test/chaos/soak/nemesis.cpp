@@ -225,6 +225,45 @@ void kill_worker(cell& where, std::mt19937_64& random) {
     where.replace(victim);
 }
 
+// Failovers
+
+// Until a Sentinel names another primary, which takes writes by then.
+void await_switch(cell& where, std::size_t from, instant since) {
+    using who = test::sentinel_group::who;
+    if (!where.group().wait_for_switch(from, 30s, who::first)) {
+        throw std::runtime_error{"the Sentinels do not switch"};
+    }
+    where.note({.what = happening::failed_over, .since = since});
+}
+
+void kill_primary(cell& where, std::mt19937_64&) {
+    auto const from = where.group().primary();
+    auto const since = now();
+    where.group().server(from).kill();
+    await_switch(where, from, since);
+}
+
+// Half of them wake up soon, and take themselves for the primary still.
+void pause_primary(cell& where, std::mt19937_64& random) {
+    auto const from = where.group().primary();
+    auto const since = now();
+    where.group().server(from).pause();
+    await_switch(where, from, since);
+    if (one_in(random, 2)) {
+        sleep_ms(draw(random, 0, 300));
+        where.group().server(from).resume();
+        sleep_ms(draw(random, 0, 500));
+    }
+}
+
+void fail_over(cell& where, std::mt19937_64& random) {
+    auto const from = where.group().primary();
+    auto const asked = static_cast<std::size_t>(draw(random, 0, 2));
+    auto const since = now();
+    where.group().fail_over(asked);
+    await_switch(where, from, since);
+}
+
 // Hand-overs
 
 using part = worker_handle* hand_overs::parts::*;
@@ -299,6 +338,15 @@ void stop_next(cell& where, std::mt19937_64& random) {
 }
 
 }  // namespace
+
+std::vector<fault> const& failover_faults() {
+    static std::vector<fault> const all{
+        {"primary-kill", "the primary is killed", kill_primary},
+        {"primary-pause", "the primary is stopped, and wakes up some time", pause_primary},
+        {"failover", "SENTINEL FAILOVER", fail_over},
+    };
+    return all;
+}
 
 std::vector<fault> const& all_faults() {
     static std::vector<fault> const all{

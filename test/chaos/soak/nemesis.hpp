@@ -19,6 +19,8 @@ struct fault {
 
 /// All of them, in the order in which they take turns.
 std::vector<fault> const& all_faults();
+/// Those of cells with Sentinels: the primary becomes another one.
+std::vector<fault> const& failover_faults();
 
 }  // namespace holdfast::soak
 

@@ -21,6 +21,7 @@ public:
             case happening::calm: said_.calm = std::min(said_.calm, e.at); break;
             case happening::healed: said_.healed = std::max(said_.healed, e.at); break;
             case happening::data_lost: said_.losses.push_back({e.since, e.at}); break;
+            case happening::failed_over: said_.failovers.push_back({e.since, e.at}); break;
             case happening::stalled:
                 check_stall(e);
                 said_.somebody_stalled.add(e.since, e.at);

@@ -49,6 +49,7 @@ struct record {
     std::map<op_key, operation> operations;
     std::vector<event const*> accesses;
     std::vector<std::pair<instant, instant>> losses;
+    std::vector<std::pair<instant, instant>> failovers;
     std::map<std::int64_t, outages> outages_of;  // by process
     outages somebody_stalled;                    // one holder that cannot run keeps others waiting
     std::map<std::int64_t, instant> killed;      // by process

@@ -37,6 +37,7 @@ struct rules {
     nanos loss_margin = lease / 3;                         // from the loss to the deadline
     nanos grant_within = lease + std::chrono::seconds{5};  // after the fault, or the request
     nanos hand_over_within = lease * 7 / 10;               // a lost wake-up costs a lease
+    nanos service_within = std::chrono::seconds{2};        // after a failover, to each worker
     nanos renew_within = lease / 6;
     nanos release_within = lease / 3;
     /// How late an answer to what has a time limit may be.

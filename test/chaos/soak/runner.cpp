@@ -27,8 +27,13 @@ constexpr int time_scale = 1;
 
 constexpr int most_attempts = 3;
 
-fault const& find_fault(std::string const& name) {
-    auto const& all = all_faults();
+std::vector<fault> const& faults_of(run_options const& options) {
+    return options.sentinels ? failover_faults() : all_faults();
+}
+
+fault const& find_fault(run_options const& options) {
+    auto const& all = faults_of(options);
+    auto const& name = options.fault;
     auto const found =
         std::find_if(all.begin(), all.end(), [&](fault const& f) { return f.name == name; });
     if (found == all.end()) {
@@ -86,9 +91,9 @@ private:
     // Each cell begins somewhere else, so that a short run has them all.
     [[nodiscard]] fault const& next_fault(std::int64_t turn) const {
         if (!options_.fault.empty()) {
-            return find_fault(options_.fault);
+            return find_fault(options_);
         }
-        auto const& all = all_faults();
+        auto const& all = faults_of(options_);
         auto const count = std::ssize(all);
         auto const a_cell = (count + options_.cells - 1) / options_.cells;
         return all[static_cast<std::size_t>((number_ * a_cell + turn) % count)];
@@ -107,6 +112,8 @@ private:
         if (!cell_) {
             cell_options chosen;
             chosen.server_program = program_;
+            chosen.sentinels = options_.sentinels;
+            chosen.workers = options_.workers;
             chosen.two_versions = two_versions_;
             chosen.time_scale = time_scale;
             chosen.seed = options_.seed + static_cast<std::uint64_t>(number_) * 1'000'003;
@@ -161,7 +168,7 @@ int kinds_of_cells(run_options const& options) {
 
 bool run(run_options const& options) {
     if (!options.fault.empty()) {
-        find_fault(options.fault);
+        find_fault(options);
     }
     fmt::print(stderr, "{} cells, seed {}\n", options.cells, options.seed);
     scoreboard board{

@@ -17,6 +17,8 @@ struct run_options {
     bool one_version = true;                   // in some cells …
     bool two_versions = true;                  // … and in some
     int cells = 4;                             // side by side
+    bool sentinels = false;                    // each has a group of servers that fails over
+    int workers = 3;                           // in each cell
     std::uint64_t seed = 1;
     std::string histories;  // the folder for those that broke a rule
 };

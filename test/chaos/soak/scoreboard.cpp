@@ -224,6 +224,12 @@ void scoreboard::print_table() const {
         all_.counts.excused,
         static_cast<double>(growth_) / (1024 * 1024)
     );
+    if (all_.counts.slowest_service > nanos{0}) {
+        fmt::print(
+            "each worker was granted a lock {:.3f} s after a failover at the latest\n",
+            seconds(all_.counts.slowest_service)
+        );
+    }
     std::fflush(stdout);
 }
 

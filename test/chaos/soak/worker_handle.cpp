@@ -22,7 +22,7 @@ std::vector<std::string> worker_command(
         this_program(),
         "worker",
         "--server",
-        (folder / "server").string(),
+        options.url.empty() ? (folder / "server").string() : options.url,
         "--resource",
         (folder / "resource").string(),
         "--history",

@@ -59,9 +59,13 @@ std::int64_t processor_time() {
 
 config settings_for(worker_options const& options) {
     config settings;
-    settings.unix_socket = options.server;
-    settings.username = user_name;
-    settings.password = user_password;
+    if (options.server.starts_with('/')) {
+        settings.unix_socket = options.server;
+        settings.username = user_name;
+        settings.password = user_password;
+    } else {
+        settings = parse_url(options.server);
+    }
     settings.key_prefix = key_prefix;
     settings.lease = lease_time;
     settings.loss_margin = notice_part;

@@ -7,7 +7,7 @@
 namespace holdfast::soak {
 
 struct worker_options {
-    std::string server;    // UNIX socket
+    std::string server;    // UNIX socket, or a URL
     std::string resource;  // UNIX socket
     std::string history;
     std::int64_t number = 1;

@@ -133,6 +133,7 @@ void oracle::on_told(belief& of, nanos when) {
     switch (of.held->loss()) {
         case loss_reason::taken:
         case loss_reason::deleted:
+        case loss_reason::failed_over:
         case loss_reason::client_stopped: return;  // it had ended before it was known
         default: break;
     }
@@ -208,6 +209,8 @@ void oracle::on_lost(loss_reason why) {
         case loss_reason::max_hold: reached(sometimes::lost_max_hold); break;
         case loss_reason::max_renewals: reached(sometimes::lost_max_renewals); break;
         case loss_reason::client_stopped: reached(sometimes::lost_client_stopped); break;
+        // The servers of these worlds have no run ids.
+        case loss_reason::failed_over: break;
     }
 }
 

@@ -35,6 +35,15 @@ BOOST_AUTO_TEST_CASE(every_lease_from_one_second_to_a_day_works_with_the_default
     }
 }
 
+BOOST_AUTO_TEST_CASE(with_sentinels_host_and_port_are_not_looked_at) {
+    config settings;
+    settings.host.clear();
+    settings.port = 0;
+    settings.sentinels = {{"h", 26'379}, {"h", 26'380}};
+    settings.primary_name = "mymaster";
+    BOOST_CHECK_NO_THROW(check_config(settings));
+}
+
 BOOST_AUTO_TEST_CASE(a_lease_too_short_to_make_up_for_a_dead_connection_is_refused) {
     config settings;
     settings.lease = 15s;
@@ -59,6 +68,43 @@ BOOST_AUTO_TEST_CASE(a_wrong_configuration_is_refused_by_the_name_of_the_member)
          }},
         {"tls.private_key_file", [](config& c) { c.tls.certificate_file = "me.pem"; }},
         {"tls.certificate_file", [](config& c) { c.tls.private_key_file = "me.key"; }},
+        {"sentinels", [](config& c) { c.primary_name = "n"; }},
+        {"primary_name", [](config& c) { c.sentinels = {{"h", 1}}; }},
+        {"sentinels",
+         [](config& c) {
+             c.sentinels = {{"h", 1}, {"", 1}};
+             c.primary_name = "n";
+         }},
+        {"sentinels",
+         [](config& c) {
+             c.sentinels = {{"h", 1}, {"i", 0}};
+             c.primary_name = "n";
+         }},
+        {"sentinels: no address may be named twice",
+         [](config& c) {
+             c.sentinels = {{"h", 1}, {"h", 2}, {"h", 1}};
+             c.primary_name = "n";
+         }},
+        {"unix_socket",
+         [](config& c) {
+             c.sentinels = {{"h", 1}};
+             c.primary_name = "n";
+             c.unix_socket = "/s";
+         }},
+        {"sentinel_password",
+         [](config& c) {
+             c.sentinels = {{"h", 1}};
+             c.primary_name = "n";
+             c.sentinel_username = "bob";
+         }},
+        {"sentinel_tls.private_key_file",
+         [](config& c) {
+             c.sentinels = {{"h", 1}};
+             c.primary_name = "n";
+             c.sentinel_tls.certificate_file = "me.pem";
+         }},
+        {"lock_delay", [](config& c) { c.lock_delay = -1ms; }},
+        {"lock_delay", [](config& c) { c.lock_delay = 24h + 1ms; }},
         {"database", [](config& c) { c.database = -1; }},
         {"password", [](config& c) { c.username = "alice"; }},
         {"client_name", [](config& c) { c.client_name = "two words"; }},

@@ -285,6 +285,51 @@ BOOST_AUTO_TEST_CASE(the_doubt_of_a_fixed_lease_ends_with_the_next_connection) {
     BOOST_TEST(fsm.next(sent + 2s) == (step{kind::sleep, stop}));
 }
 
+BOOST_AUTO_TEST_CASE(another_server_is_asked_at_once_whatever_the_state) {
+    for (bool const told : {true, false}) {
+        lease_fsm fsm{terms(), sent, granted};
+        if (told) {
+            fsm.on_disconnected(sent + 1s);
+        }
+        fsm.on_failed_over(sent + 2s);
+        BOOST_TEST(fsm.look(sent + 2s) == lease_state::in_doubt);
+        BOOST_TEST(fsm.renews());
+        BOOST_TEST((fsm.next(sent + 2s).kind == kind::renew));
+        // That it is ours by an answer that keeps its end changes nothing: the renewal does.
+        fsm.on_verified(sent + 2s);
+        BOOST_TEST(fsm.look(sent + 2s) == lease_state::in_doubt);
+        fsm.on_renewal_sent(sent + 2s);
+        renewed(fsm, sent + 2s, sent + 2s);
+        BOOST_TEST(fsm.look(sent + 2s) == lease_state::held);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_fixed_lease_is_in_doubt_on_another_server_until_that_was_asked) {
+    lease_fsm fsm{fixed_terms(), sent, granted};
+    fsm.on_disconnected(sent + 1s);
+    fsm.on_failed_over(sent + 2s);
+    BOOST_TEST(!fsm.renews());
+    BOOST_TEST(fsm.look(sent + 2s) == lease_state::in_doubt);
+    BOOST_TEST((fsm.next(sent + 2s).kind == kind::sleep));
+    fsm.on_verified(sent + 3s);
+    BOOST_TEST(fsm.look(sent + 3s) == lease_state::held);
+    BOOST_TEST((fsm.deadline() == deadline));
+    // A lost one stays lost.
+    lease_fsm lost{fixed_terms(), sent, granted};
+    lost.on_failed_over(deadline);
+    lost.on_verified(deadline);
+    BOOST_TEST(lost.look(deadline) == lease_state::lost);
+}
+
+BOOST_AUTO_TEST_CASE(a_lock_that_the_other_server_has_not_got_ends_at_once) {
+    lease_fsm fsm{terms(), sent, granted};
+    fsm.on_failed_over(sent + 2s);
+    fsm.on_not_ours(loss_reason::failed_over, sent + 3s);
+    BOOST_TEST(fsm.look(sent + 3s) == lease_state::lost);
+    BOOST_TEST(fsm.loss() == loss_reason::failed_over);
+    BOOST_TEST((fsm.deadline() == sent + 3s));
+}
+
 BOOST_AUTO_TEST_CASE(a_fixed_lease_may_be_renewed_by_hand) {
     lease_fsm fsm{fixed_terms(), sent, granted};
     renewed(fsm, sent + 20s, sent + 20'010ms);

@@ -21,6 +21,7 @@ struct grant_options {
     std::optional<owner> who = {};
     std::optional<asio::any_io_executor> holder = {};
     std::shared_ptr<detail::target const> on = {};
+    bool renew = true;
 };
 
 /// Its renewal is due at once.
@@ -35,7 +36,7 @@ inline lease grant(scripted_client& client, grant_options const& how = {}) {
         .renew_after = how.renew_after,
         .request_timeout = how.request_timeout,
         .max_hold = how.max_hold,
-        .renew = true,
+        .renew = how.renew,
     };
     auto const id = client.state->make_holder_id();
     lease made;

@@ -157,4 +157,78 @@ BOOST_AUTO_TEST_CASE(an_answer_that_comes_after_it_was_given_back_says_nothing) 
     BOOST_TEST(all.count().renewals == 0U);
 }
 
+BOOST_AUTO_TEST_CASE(a_lock_that_is_gone_on_another_server_has_failed_over) {
+    world all;
+    all.reconnect_to("a");
+    // Which server it was before is not known.
+    all.renew(replied(0, 0));
+    BOOST_TEST(all.lease.loss() == loss_reason::deleted);
+
+    struct {
+        exec_result answer;
+        loss_reason reason;
+    } const table[] = {
+        {replied(0, 0), loss_reason::failed_over},
+        // Somebody else has it there.
+        {replied(0, 1), loss_reason::taken},
+    };
+    for (auto const& row : table) {
+        world other;
+        other.reconnect_to("a");
+        other.renew(confirmed());
+        other.reconnect_to("b");
+        BOOST_TEST(other.lease.state() == lease_state::in_doubt);
+        BOOST_TEST(other.lease.valid());
+        BOOST_TEST(other.eventually([&] { return other.sent() == "renew"; }));
+        other.answer(row.answer);
+        BOOST_TEST(other.lease.loss() == row.reason);
+        BOOST_TEST((other.lease.remaining() == 0ns));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(once_the_other_server_has_confirmed_it_a_lock_that_is_gone_was_deleted) {
+    world all;
+    all.reconnect_to("a");
+    all.renew(confirmed());
+    all.reconnect_to("b");
+    BOOST_TEST(all.eventually([&] { return all.sent() == "renew"; }));
+    all.answer(confirmed());
+    BOOST_TEST(all.lease.state() == lease_state::held);
+    all.renew(replied(0, 0));
+    BOOST_TEST(all.lease.loss() == loss_reason::deleted);
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_that_is_not_renewed_is_looked_for_on_another_server) {
+    for (bool const there : {true, false}) {
+        scripted_client all;
+        all.reconnect_to("a");
+        auto const lease = grant(all, {.renew = false});
+        all.reconnect_to("b");
+        BOOST_TEST(lease.state() == lease_state::in_doubt);
+        BOOST_TEST(typed(all.server->requests.at(0).what).starts_with("lock.renew 1 a 0 "));
+        auto const deadline = lease.deadline();
+        all.answer(there ? confirmed() : replied(0, 0));
+        BOOST_TEST(lease.state() == (there ? lease_state::held : lease_state::lost));
+        BOOST_TEST((lease.loss() == (there ? loss_reason::none : loss_reason::failed_over)));
+        BOOST_TEST((there ? lease.deadline() == deadline : lease.deadline() < deadline));
+        // The same server again needs no question.
+        all.reconnect_to("b");
+        BOOST_TEST(all.sent() == "");
+    }
+}
+
+BOOST_AUTO_TEST_CASE(what_was_not_answered_is_asked_on_the_next_connection) {
+    scripted_client all;
+    all.reconnect_to("a");
+    auto const lease = grant(all, {.renew = false});
+    all.reconnect_to("b");
+    all.answer(unanswered());
+    BOOST_TEST(lease.state() == lease_state::in_doubt);
+    all.reconnect_to("b");
+    BOOST_TEST(lease.state() == lease_state::in_doubt);
+    BOOST_TEST(all.sent() == "renew");
+    all.answer(confirmed());
+    BOOST_TEST(lease.state() == lease_state::held);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

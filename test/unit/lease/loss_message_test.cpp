@@ -37,10 +37,11 @@ BOOST_AUTO_TEST_CASE(each_reason_has_words_of_its_own) {
           loss_reason::unreachable,
           loss_reason::max_hold,
           loss_reason::client_stopped,
-          loss_reason::max_renewals}) {
+          loss_reason::max_renewals,
+          loss_reason::failed_over}) {
         different.insert(loss_message(make_lock_target("", "a"), reason));
     }
-    BOOST_TEST(different.size() == 7U);
+    BOOST_TEST(different.size() == 8U);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

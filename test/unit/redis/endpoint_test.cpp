@@ -62,6 +62,10 @@ BOOST_AUTO_TEST_CASE(the_log_names_the_server_and_no_password) {
     BOOST_TEST(describe_endpoint(settings) == "127.0.0.1:6379 (TLS)");
     settings.unix_socket = "/run/redis.sock";
     BOOST_TEST(describe_endpoint(settings) == "/run/redis.sock");
+    settings.sentinels = {{"h", 1}};
+    settings.primary_name = "mymaster";
+    settings.sentinel_password = "s3cret";
+    BOOST_TEST(describe_endpoint(settings) == "the primary \"mymaster\"");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -76,6 +76,20 @@ handshake::verdict judged(
     return asked.judge();
 }
 
+handshake::verdict judged_of_sentinel(std::string_view mode) {
+    handshake asked{{}, false, std::string{nonce}, handshake::peer::sentinel};
+    BOOST_TEST(asked.commands() == 2U);
+    asked.on_event(event::init, {});
+    asked.on_event(event::node, node_view{type::map, 2, 0, ""});
+    asked.on_event(event::node, node_view{type::blob_string, 1, 1, "mode"});
+    asked.on_event(event::node, node_view{type::blob_string, 1, 1, mode});
+    asked.on_event(event::done, {});
+    asked.on_event(event::init, {});
+    asked.on_event(event::node, node_view{type::blob_string, 1, 0, nonce});
+    asked.on_event(event::done, {});
+    return asked.judge();
+}
+
 // The words of the request, one after the other.
 std::string words(config const& settings, bool for_commands) {
     handshake const asked{settings, for_commands, std::string{nonce}};
@@ -305,6 +319,13 @@ BOOST_AUTO_TEST_CASE(a_refusal_that_repeats_the_password_is_logged_without_it) {
     for (auto const& [level, text] : verdict.remarks) {
         BOOST_TEST(text.find("s3cret") == std::string::npos, text);
     }
+}
+
+BOOST_AUTO_TEST_CASE(where_a_sentinel_should_be_nothing_else_will_do) {
+    BOOST_TEST(!judged_of_sentinel("sentinel").error);
+    auto const other = judged_of_sentinel("standalone");
+    BOOST_TEST((other.error == errc::unsupported_server));
+    BOOST_TEST(other.permanent);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -8,6 +8,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <memory>
+#include <utility>
 
 using holdfast::errc;
 using holdfast::log_level;
@@ -18,10 +19,21 @@ using holdfast::test::nowhere;
 
 namespace {
 
+// Says where the server is what the test says.
+struct said final : holdfast::detail::address_source {
+    boost::asio::awaitable<answer> find() override {
+        ++asked;
+        co_return next;
+    }
+
+    answer next;
+    int asked = 0;
+};
+
 struct watched final : supervisor {
-    explicit watched(nowhere& at)
+    explicit watched(nowhere& at, std::shared_ptr<said> source = {})
         : supervisor{
-              at.server(),
+              of(at, std::move(source)),
               connection_id::purpose::commands,
               {.up = [&at](connection_id which) { at.on_up(which); },
                .down = [&at](connection_id which) { at.on_down(which); },
@@ -30,6 +42,12 @@ struct watched final : supervisor {
                        at.on_failure(which, cause);
                    }}
           } {}
+
+    static holdfast::detail::server_context of(nowhere& at, std::shared_ptr<said> source) {
+        auto made = at.server();
+        made.source = std::move(source);
+        return made;
+    }
 
     void on_up() override {}
     void on_down() override {}
@@ -90,6 +108,56 @@ BOOST_AUTO_TEST_CASE(one_that_is_stopped_before_it_began_does_nothing) {
     // There is no epoch to end.
     one->drop_epoch("for no reason");
     BOOST_TEST(at.log.all() == "");
+}
+
+BOOST_AUTO_TEST_CASE(where_the_server_is_is_asked_before_each_attempt) {
+    nowhere at;
+    auto const source = std::make_shared<said>();
+    source->next.cause = errc::unknown_primary;
+    source->next.permanent = true;
+    auto const one = std::make_shared<watched>(at, source);
+    one->start();
+    BOOST_TEST(at.eventually([&] { return at.failures.size() >= 2; }));
+    BOOST_TEST((at.failures[0].second == errc::unknown_primary));
+    BOOST_TEST(one->why_down().permanent);
+    // Nothing was tried.
+    BOOST_TEST(at.count->commands.get() == 0U);
+
+    auto there = *at.settings;
+    there.unix_socket = "/elsewhere";
+    source->next = {};
+    source->next.settings = std::make_shared<holdfast::config const>(there);
+    source->next.version = 7;
+    auto const before = source->asked;
+    BOOST_TEST(at.eventually([&] { return at.count->commands.get() >= 2 * commands_each; }));
+    BOOST_TEST(source->asked >= before + 2);
+    BOOST_TEST(one->version() == 7U);
+    BOOST_TEST(one->place().unix_socket == "/elsewhere");
+    BOOST_TEST(at.log.count("command connection to /elsewhere cannot be made") == 1U);
+    one->stop();
+    BOOST_TEST(at.ends());
+}
+
+BOOST_AUTO_TEST_CASE(news_of_another_place_ends_the_pause_before_the_next_attempt) {
+    nowhere at;
+    auto settings = *at.settings;
+    settings.reconnect_min = settings.reconnect_max = std::chrono::hours{1};
+    at.settings = std::make_shared<holdfast::config const>(settings);
+    auto const source = std::make_shared<said>();
+    source->next.cause = errc::unreachable;
+    auto const one = std::make_shared<watched>(at, source);
+    one->start();
+    BOOST_TEST(at.eventually([&] { return source->asked == 1; }));
+    auto there = settings;
+    there.host = "elsewhere";
+    for (int asked = 2; asked < 5; ++asked) {
+        at.eventually([&] { return one->why_down().cause == errc::unreachable; });
+        at.context.poll();
+        one->move_to(there);
+        BOOST_TEST(at.eventually([&] { return source->asked >= asked; }));
+    }
+    one->stop();
+    BOOST_TEST(at.ends());
 }
 
 BOOST_AUTO_TEST_CASE(it_may_be_dropped_while_it_tries) {

@@ -81,7 +81,8 @@ BOOST_AUTO_TEST_CASE(losses_are_counted_by_their_reason) {
           loss_reason::unreachable,
           loss_reason::max_hold,
           loss_reason::client_stopped,
-          loss_reason::max_renewals}) {
+          loss_reason::max_renewals,
+          loss_reason::failed_over}) {
         ++times;
         for (int i = 0; i < times; ++i) {
             all.lost(reason);
@@ -95,6 +96,7 @@ BOOST_AUTO_TEST_CASE(losses_are_counted_by_their_reason) {
     BOOST_TEST(shown.max_hold == 5U);
     BOOST_TEST(shown.client_stopped == 6U);
     BOOST_TEST(shown.max_renewals == 7U);
+    BOOST_TEST(shown.failed_over == 8U);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -67,6 +67,16 @@ std::set<std::string> const& known_messages() {
             "redis://h?x&@",
             "redis://h?x=%",
             "redis://a,b",
+            "redis-sentinel://h",
+            "redis-sentinel:///n",
+            "redis-sentinel://[/n",
+            "redis-sentinel://[a]b/n",
+            "redis-sentinel://::1/n",
+            "redis-sentinel://h:x/n",
+            "redis-sentinel://h/%",
+            "redis-sentinel://h/%00",
+            "redis-sentinel://h/n?sentinel_tls=x",
+            "redis-sentinel://h/n?sentinel_username=x",
             "unix:///s?db=x",
             "redis://h?x=%00",
             "unix://",
@@ -127,7 +137,15 @@ auto all_but_the_password(config const& c) {
         c.tls.enabled,
         c.tls.ca_file,
         c.tls.certificate_file,
-        c.tls.private_key_file
+        c.tls.private_key_file,
+        c.sentinels,
+        c.primary_name,
+        c.sentinel_username,
+        c.sentinel_password,
+        c.sentinel_tls.enabled,
+        c.sentinel_tls.ca_file,
+        c.sentinel_tls.certificate_file,
+        c.sentinel_tls.private_key_file
     );
 }
 
@@ -172,10 +190,46 @@ std::string percent_encoded(std::string_view text, std::string_view as_is = {}) 
     return result;
 }
 
+std::string files_of(tls_options const& tls, std::string const& prefix) {
+    return "&" + prefix + "ca_file=" + percent_encoded(tls.ca_file) + "&" + prefix +
+           "certificate_file=" + percent_encoded(tls.certificate_file) + "&" + prefix +
+           "private_key_file=" + percent_encoded(tls.private_key_file);
+}
+
+std::string url_with_sentinels(config const& c, std::string const& user) {
+    std::string hosts;
+    for (auto const& one : c.sentinels) {
+        hosts += hosts.empty() ? "" : ",";
+        // What has a colon in it stood in brackets.
+        auto const host = percent_encoded(one.host, ":");
+        bool const six = host.find(':') != std::string::npos;
+        hosts += fmt::format("{}{}{}:{}", six ? "[" : "", host, six ? "]" : "", one.port);
+    }
+    auto url = fmt::format(
+        "{}://{}{}/{}/{}?client_name={}&sentinel_tls={}",
+        c.tls.enabled ? "rediss-sentinel" : "redis-sentinel",
+        user,
+        hosts,
+        percent_encoded(c.primary_name),
+        c.database,
+        percent_encoded(c.client_name),
+        c.sentinel_tls.enabled ? "on" : "off"
+    );
+    if (!c.sentinel_password.empty()) {
+        url += "&sentinel_username=" + percent_encoded(c.sentinel_username) +
+               "&sentinel_password=" + percent_encoded(c.sentinel_password);
+    }
+    return url + (c.tls.enabled ? files_of(c.tls, "") : "") +
+           (c.sentinel_tls.enabled ? files_of(c.sentinel_tls, "sentinel_") : "");
+}
+
 std::string url_of(config const& c) {
     std::string user;
     if (!c.password.empty()) {
         user = percent_encoded(c.username) + ":" + percent_encoded(c.password) + "@";
+    }
+    if (!c.sentinels.empty()) {
+        return url_with_sentinels(c, user);
     }
     auto url = c.unix_socket.empty()
                    ? fmt::format(
@@ -192,9 +246,7 @@ std::string url_of(config const& c) {
         url += fmt::format("&db={}", c.database);
     }
     if (c.tls.enabled) {
-        url += "&ca_file=" + percent_encoded(c.tls.ca_file) +
-               "&certificate_file=" + percent_encoded(c.tls.certificate_file) +
-               "&private_key_file=" + percent_encoded(c.tls.private_key_file);
+        url += files_of(c.tls, "");
     }
     return url;
 }
@@ -256,6 +308,9 @@ void check_read(std::string_view text, config const& settings) {
         &settings.username,
         &settings.password,
         &settings.client_name,
+        &settings.primary_name,
+        &settings.sentinel_username,
+        &settings.sentinel_password,
         &settings.tls.ca_file,
         &settings.tls.certificate_file,
         &settings.tls.private_key_file
@@ -268,7 +323,7 @@ void check_read(std::string_view text, config const& settings) {
         ),
         "no member has a zero byte, at which others would stop to read"
     );
-    if (auto const port = port_in(text); !port.empty()) {
+    if (auto const port = port_in(text); !port.empty() && settings.sentinels.empty()) {
         check(
             std::to_string(settings.port) == without_leading_zeros(port),
             "a port is not ignored"
@@ -282,11 +337,14 @@ void check_read(std::string_view text, config const& settings) {
     check(settings.port != 0, "no URL has port 0");
     check(settings.database >= 0, "no URL has a negative database");
     check(
-        settings.username.empty() || !settings.password.empty(),
+        (settings.username.empty() || !settings.password.empty()) &&
+            (settings.sentinel_username.empty() || !settings.sentinel_password.empty()),
         "a user name comes with a password"
     );
     check(
-        !settings.tls.insecure_accept_any_certificate && settings.tls.host_name.empty(),
+        !settings.tls.insecure_accept_any_certificate && settings.tls.host_name.empty() &&
+            !settings.sentinel_tls.insecure_accept_any_certificate &&
+            settings.sentinel_tls.host_name.empty(),
         "no URL takes the verification away"
     );
     check_round_trip(settings);
@@ -345,7 +403,8 @@ void check_text(std::string_view text) {
 
 void url(bytes data) {
     input in{data};
-    constexpr std::string_view schemes[] = {"redis://", "rediss://", "unix://"};
+    constexpr std::string_view schemes[] =
+        {"redis://", "rediss://", "unix://", "redis-sentinel://", "rediss-sentinel://"};
     switch (in.below(4)) {
         case 0: {
             auto const settings = config_from(in);

@@ -1,0 +1,28 @@
+#include "protocol/server.hpp"
+
+#include "protocol/scripts.hpp"
+
+#include <string>
+
+namespace holdfast::detail {
+
+call meet_server(
+    std::string_view key_prefix,
+    std::string_view run_id,
+    std::chrono::nanoseconds timeout
+) {
+    call sent{scripts::server_meet, timeout};
+    sent.key(std::string{key_prefix} + "holdfast_server").arg(run_id);
+    return sent;
+}
+
+std::optional<meeting> read_meeting(script_reply const& reply) noexcept {
+    auto const known_for = reply.integer(0, -1);
+    auto const time = reply.integer(1, -1);
+    if (known_for < 0 || time <= 0) {
+        return std::nullopt;
+    }
+    return meeting{std::chrono::milliseconds{known_for}, static_cast<std::uint64_t>(time)};
+}
+
+}  // namespace holdfast::detail

@@ -1,0 +1,36 @@
+#ifndef HOLDFAST_REDIS_ADDRESS_SOURCE_HPP
+#define HOLDFAST_REDIS_ADDRESS_SOURCE_HPP
+
+#include <holdfast/config.hpp>
+#include <holdfast/error.hpp>
+
+#include <boost/asio/awaitable.hpp>
+
+#include <cstdint>
+#include <memory>
+
+namespace holdfast::detail {
+
+/// Says where a server is, where that can change. Used on the client's strand.
+class address_source {
+public:
+    struct answer {
+        /// What to connect with: its host and port are the server's. Nothing if that is not known.
+        std::shared_ptr<config const> settings;
+        /// Of two answers the one with the greater number is right.
+        std::uint64_t version = 0;
+        /// Why it is not known.
+        error_code cause;
+        bool permanent = false;
+    };
+
+    /// Asked before each epoch of a connection. It takes no longer than `connect_timeout`.
+    [[nodiscard]] virtual asio::awaitable<answer> find() = 0;
+
+protected:
+    ~address_source() = default;
+};
+
+}  // namespace holdfast::detail
+
+#endif

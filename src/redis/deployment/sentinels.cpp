@@ -1,0 +1,325 @@
+#include "redis/deployment/sentinels.hpp"
+
+#include "redis/endpoint.hpp"
+#include "redis/tls.hpp"
+#include "runtime/counters.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/deferred.hpp>
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <utility>
+
+namespace holdfast::detail {
+
+namespace {
+
+constexpr auto awaited = asio::as_tuple(asio::deferred);
+
+// Those of a connection to this Sentinel.
+std::shared_ptr<config const> settings_of(config const& settings, config::address const& at) {
+    auto made = settings;
+    made.host = at.host;
+    made.port = at.port;
+    made.username = settings.sentinel_username;
+    made.password = settings.sentinel_password;
+    made.tls = settings.sentinel_tls;
+    made.database = 0;
+    made.sentinels.clear();
+    return std::make_shared<config const>(std::move(made));
+}
+
+// Those of a connection to the primary.
+std::shared_ptr<config const> settings_of(
+    config const& settings,
+    sentinel_tally::primary const& at
+) {
+    auto made = settings;
+    made.host = at.host;
+    made.port = at.port;
+    made.sentinels.clear();
+    return std::make_shared<config const>(std::move(made));
+}
+
+}  // namespace
+
+/// One Sentinel: how it is reached, and the connection that listens to it.
+class sentinels::sentinel final : public subscriber, public std::enable_shared_from_this<sentinel> {
+public:
+    sentinel(sentinels& all, config::address const& at)
+        : all_{all},
+          place_{
+              all.strand_,
+              settings_of(*all.settings_, at),
+              std::make_shared<tls_trust>(all.settings_->sentinel_tls),
+          } {}
+
+    /// May be called again after it threw.
+    void start() {
+        if (!listener_) {
+            listener_ = std::make_shared<subscription_connection>(
+                server_context{
+                    .strand = place_.strand,
+                    .settings = place_.settings,
+                    // What users count is what goes to and from their servers.
+                    .count = std::make_shared<counters>(),
+                    .trust = place_.trust,
+                    .with = handshake::peer::sentinel,
+                },
+                supervisor::events{}
+            );
+        }
+        if (!switches_) {
+            switches_ = listener_->subscribe("+switch-master", *this);
+        }
+        if (!started_) {
+            listener_->start();
+            started_ = true;
+        }
+    }
+
+    void stop() {
+        auto const looking = looking_;
+        forget();
+        if (looking) {
+            looking->cancel();
+        }
+        if (listener_) {
+            listener_->stop();
+        }
+    }
+
+    /// The others are gone, and nothing is told to them any more.
+    void forget() noexcept {
+        forgotten_ = true;
+        looking_.reset();
+        switches_ = {};
+    }
+
+    [[nodiscard]] std::shared_ptr<sentinel_query> ask(
+        std::function<void(sentinel_answer const&)> done
+    ) {
+        auto const made = std::make_shared<sentinel_query>(
+            place_,
+            all_.settings_->primary_name,
+            [self = shared_from_this(),
+             done = std::move(done)](sentinel_answer const& what, std::string const& remark) {
+                if (!self->forgotten_) {
+                    self->say(what, remark);
+                    done(what);
+                }
+            }
+        );
+        made->start();
+        return made;
+    }
+
+private:
+    // What was said before it was listened to, or while the connection was down, is not known.
+    void on_confirmed(bool) override { look(); }
+    void on_unconfirmed() override {}
+    void on_refused(error_code) override {}
+    void on_notification(std::string_view message) override {
+        auto const name = message.substr(0, message.find(' '));
+        if (name == all_.settings_->primary_name) {
+            look();
+        }
+    }
+
+    void look() {
+        if (looking_) {
+            look_again_ = true;
+            return;
+        }
+        try {
+            looking_ = ask([this](sentinel_answer const& what) {
+                looking_.reset();
+                if (std::exchange(look_again_, false)) {
+                    look();
+                }
+                all_.on_news(what);
+            });
+        } catch (std::exception const&) {
+            // Out of memory: it is asked again with the others.
+        }
+    }
+
+    void say(sentinel_answer const& what, std::string const& remark) {
+        if (what.names_one()) {
+            said_.reset();
+            return;
+        }
+        auto const line =
+            fmt::format("the Sentinel at {} {}", describe_endpoint(*place_.settings), remark);
+        if (said_.worth_a_line(line, lease_clock::now())) {
+            all_.log(what.permanent ? log_level::error : log_level::warning, line);
+        }
+    }
+
+    sentinels& all_;
+    sentinel_place place_;
+    std::shared_ptr<subscription_connection> listener_;
+    subscription switches_;
+    std::shared_ptr<sentinel_query> looking_;
+    repetition said_;
+    bool look_again_ = false;
+    bool started_ = false;
+    bool forgotten_ = false;
+};
+
+struct sentinels::round {
+    explicit round(asio::any_io_executor const& strand) : ended{strand} {
+        ended.expires_at(timer::time_point::max());
+    }
+
+    std::vector<std::shared_ptr<sentinel_query>> asked;
+    // Cancelled when it is over.
+    timer ended;
+    bool over = false;
+    answer result;
+};
+
+sentinels::sentinels(asio::any_io_executor strand, std::shared_ptr<config const> settings)
+    : strand_{std::move(strand)},
+      settings_{std::move(settings)},
+      tally_{settings_->sentinels.size()} {
+    for (auto const& at : settings_->sentinels) {
+        all_.push_back(std::make_shared<sentinel>(*this, at));
+    }
+}
+
+sentinels::~sentinels() {
+    for (auto const& each : all_) {
+        each->forget();
+    }
+}
+
+void sentinels::start(std::function<void(config const& there)> moved) {
+    moved_ = std::move(moved);
+    for (auto const& each : all_) {
+        each->start();
+    }
+}
+
+void sentinels::stop() {
+    stopped_ = true;
+    moved_ = {};
+    for (auto const& each : all_) {
+        each->stop();
+    }
+    if (auto const left = std::exchange(round_, {})) {
+        for (auto const& each : left->asked) {
+            each->cancel();
+        }
+        left->result.cause = errc::client_stopped;
+        left->over = true;
+        left->ended.cancel();
+    }
+}
+
+asio::awaitable<address_source::answer> sentinels::find() {
+    auto const self = shared_from_this();
+    if (stopped_) {
+        co_return answer{.settings = {}, .cause = errc::client_stopped};
+    }
+    auto const asked = round_ ? round_ : begin_round();
+    while (!asked->over) {
+        auto waiting = asked->ended.async_wait(awaited);
+        co_await std::move(waiting);
+    }
+    co_return asked->result;
+}
+
+std::shared_ptr<sentinels::round> sentinels::begin_round() {
+    auto const made = std::make_shared<round>(strand_);
+    tally_.begin_round();
+    try {
+        for (auto const& each : all_) {
+            made->asked.push_back(
+                each->ask([this, weak = std::weak_ptr{made}](sentinel_answer const& what) {
+                    auto const in = weak.lock();
+                    if (in && in == round_) {
+                        on_answer(*in, what);
+                    } else {
+                        // A majority had answered before it did.
+                        on_news(what);
+                    }
+                })
+            );
+        }
+    } catch (...) {
+        for (auto const& each : made->asked) {
+            each->cancel();
+        }
+        throw;
+    }
+    round_ = made;
+    return made;
+}
+
+void sentinels::on_answer(round& in, sentinel_answer const& what) {
+    tally_.on_answer(what, lease_clock::now());
+    if (tally_.decided()) {
+        conclude(in);
+    }
+    tell_if_moved();
+}
+
+void sentinels::on_news(sentinel_answer const& what) {
+    if (!stopped_) {
+        tally_.on_news(what, lease_clock::now());
+        tell_if_moved();
+    }
+}
+
+void sentinels::conclude(round& which) {
+    auto const keeps = std::exchange(round_, {});
+    auto const came_to = tally_.conclude(lease_clock::now());
+    which.over = true;
+    which.ended.cancel();
+    which.result.cause = came_to.cause;
+    which.result.permanent = came_to.permanent;
+    if (came_to.cause) {
+        auto const line = fmt::format(
+            "no Sentinel names the primary \"{}\": {}",
+            settings_->primary_name,
+            came_to.cause.message()
+        );
+        if (said_.worth_a_line(line, lease_clock::now())) {
+            log(came_to.permanent ? log_level::error : log_level::warning, line);
+        }
+        return;
+    }
+    said_.reset();
+    tell_if_moved();
+    which.result.settings = there_;
+    which.result.version = version_;
+}
+
+void sentinels::tell_if_moved() {
+    auto const& known = tally_.known();
+    if (stopped_ || !known || known->version == version_) {
+        return;
+    }
+    there_ = settings_of(*settings_, *known);
+    version_ = known->version;
+    log(log_level::info,
+        fmt::format(
+            "the Sentinels say that the primary \"{}\" is {}",
+            settings_->primary_name,
+            describe_endpoint(*there_)
+        ));
+    if (moved_) {
+        moved_(*there_);
+    }
+}
+
+void sentinels::log(log_level level, std::string_view message) {
+    if (settings_->log) {
+        settings_->log(level, message);
+    }
+}
+
+}  // namespace holdfast::detail

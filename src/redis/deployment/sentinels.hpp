@@ -1,0 +1,73 @@
+#ifndef HOLDFAST_REDIS_DEPLOYMENT_SENTINELS_HPP
+#define HOLDFAST_REDIS_DEPLOYMENT_SENTINELS_HPP
+
+#include "core/repetition.hpp"
+#include "core/sentinel_tally.hpp"
+#include "redis/address_source.hpp"
+#include "redis/sentinel_query.hpp"
+#include "redis/subscription_connection.hpp"
+#include "runtime/runtime.hpp"
+
+#include <holdfast/config.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::detail {
+
+/// The Sentinels of a client. They are asked, all at once, before each epoch of a connection; and a
+/// connection to each of them listens for switches of the primary.
+///
+/// An announcement is a reason to ask its Sentinel, and no more: it has no config epoch, and may be
+/// late. Only the Sentinels that the settings name are used: what a Sentinel says of others may be
+/// the address of a network that the client is not in.
+///
+/// Used on the client's strand.
+class sentinels final : public address_source, public std::enable_shared_from_this<sentinels> {
+public:
+    sentinels(asio::any_io_executor strand, std::shared_ptr<config const> settings);
+    sentinels(sentinels const&) = delete;
+    sentinels& operator=(sentinels const&) = delete;
+    ~sentinels();
+
+    /// Listens. `moved` is called when the primary is another one than was known before.
+    void start(std::function<void(config const& there)> moved);
+    /// Nobody is asked any more; whoever waits for an answer has `client_stopped`.
+    void stop();
+
+    [[nodiscard]] asio::awaitable<answer> find() override;
+
+private:
+    class sentinel;
+    // A question to all. Both connections of a server may wait for the answer.
+    struct round;
+
+    [[nodiscard]] std::shared_ptr<round> begin_round();
+    void on_answer(round& in, sentinel_answer const& what);
+    void on_news(sentinel_answer const& what);
+    void conclude(round& which);
+    /// What was known before may not be true any more.
+    void tell_if_moved();
+    void log(log_level level, std::string_view message);
+
+    asio::any_io_executor strand_;
+    std::shared_ptr<config const> settings_;
+    sentinel_tally tally_;
+    std::vector<std::shared_ptr<sentinel>> all_;
+    std::shared_ptr<round> round_;
+    // The settings of the primary that is known.
+    std::shared_ptr<config const> there_;
+    std::uint64_t version_ = 0;
+    std::function<void(config const&)> moved_;
+    repetition said_;
+    bool stopped_ = false;
+};
+
+}  // namespace holdfast::detail
+
+#endif

@@ -1,0 +1,263 @@
+#include "sentinel_group.hpp"
+
+#include <exception>
+#include <map>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+namespace holdfast::test {
+
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::steady_clock;
+
+constexpr std::string_view name = sentinel_group::primary_name;
+
+std::string monitored(std::string const& what, std::string const& value) {
+    return "sentinel " + what + " " + std::string{name} + " " + value;
+}
+
+// A short-lived connection: whoever answers late is asked again.
+redis_probe brief_probe(redis_server const& of) {
+    auto probe = of.probe();
+    probe.set_timeout(1s);
+    return probe;
+}
+
+// What a Sentinel says of the primary.
+std::map<std::string, std::string> ask(redis_server const& sentinel) {
+    auto probe = brief_probe(sentinel);
+    auto const reply = probe.cmd("SENTINEL", "MASTER", name);
+    std::map<std::string, std::string> fields;
+    for (std::size_t i = 0; i + 1 < reply.elements.size(); i += 2) {
+        fields[reply.elements[i].as_string()] = reply.elements[i + 1].as_string();
+    }
+    return fields;
+}
+
+bool within(std::chrono::milliseconds limit, auto const& holds) {
+    auto const deadline = steady_clock::now() + limit;
+    while (true) {
+        try {
+            if (holds()) {
+                return true;
+            }
+        } catch (std::exception const&) {
+            // one that is down, or paused
+        }
+        if (steady_clock::now() >= deadline) {
+            return false;
+        }
+        std::this_thread::sleep_for(10ms);
+    }
+}
+
+}  // namespace
+
+sentinel_group::sentinel_group(group_options options) : options_{std::move(options)} {
+    start_servers();
+    start_sentinels();
+    if (!wait_until_whole()) {
+        throw std::runtime_error{"the Sentinels do not find each other, or the replicas"};
+    }
+}
+
+void sentinel_group::start_servers() {
+    for (std::size_t i = 0; i <= options_.replicas; ++i) {
+        server_options made{
+            .tcp = true,
+            .password = options_.password,
+            .users = options_.users,
+            .extra = {"repl-diskless-sync-delay 0", "repl-ping-replica-period 1"},
+            .program = options_.program,
+        };
+        if (!options_.password.empty()) {
+            made.extra.push_back("masterauth " + options_.password);
+        }
+        if (i > 0) {
+            made.extra.push_back(
+                "replicaof 127.0.0.1 " + std::to_string(servers_.front()->tcp_port())
+            );
+        }
+        servers_.push_back(std::make_unique<redis_server>(std::move(made)));
+    }
+}
+
+void sentinel_group::start_sentinels() {
+    auto const quorum = options_.sentinels / 2 + 1;
+    for (std::size_t i = 0; i < options_.sentinels; ++i) {
+        server_options made{
+            .tcp = true,
+            .tls = options_.sentinel_tls,
+            .password = options_.sentinel_password,
+            .extra =
+                {
+                    monitored(
+                        "monitor",
+                        "127.0.0.1 " + std::to_string(servers_.front()->tcp_port()) + " " +
+                            std::to_string(quorum)
+                    ),
+                    monitored(
+                        "down-after-milliseconds",
+                        std::to_string(options_.down_after.count())
+                    ),
+                    monitored(
+                        "failover-timeout",
+                        std::to_string(options_.failover_timeout.count())
+                    ),
+                    monitored("parallel-syncs", "8"),
+                },
+            .program = options_.program,
+            .sentinel = true,
+        };
+        if (!options_.password.empty()) {
+            made.extra.push_back(monitored("auth-pass", options_.password));
+        }
+        if (!options_.sentinel_password.empty()) {
+            made.extra.push_back("sentinel sentinel-pass " + options_.sentinel_password);
+        }
+        sentinels_.push_back(std::make_unique<redis_server>(std::move(made)));
+    }
+}
+
+void sentinel_group::hurry(redis_server& sentinel) const {
+    if (options_.quick) {
+        // An older one does not know the command.
+        auto probe = brief_probe(sentinel);
+        static_cast<void>(probe.command(
+            {"SENTINEL",
+             "DEBUG",
+             "INFO-PERIOD",
+             "100",
+             "PING-PERIOD",
+             "100",
+             "ASK-PERIOD",
+             "100",
+             "PUBLISH-PERIOD",
+             "100",
+             "MIN-LINK-RECONNECT-PERIOD",
+             "200"}
+        ));
+    }
+}
+
+std::string sentinel_group::url_of(
+    std::vector<std::size_t> const& sentinels,
+    std::string const& query
+) const {
+    std::string hosts;
+    for (auto const number : sentinels) {
+        auto const& one = *sentinels_.at(number);
+        hosts += hosts.empty() ? "" : ",";
+        hosts += options_.sentinel_tls ? "localhost:" + std::to_string(one.tls_port())
+                                       : "127.0.0.1:" + std::to_string(one.tcp_port());
+    }
+    auto const login = options_.password.empty() ? "" : ":" + options_.password + "@";
+    return "redis-sentinel://" + login + hosts + "/" + std::string{name} + query;
+}
+
+std::string sentinel_group::url(std::string const& query) const {
+    std::vector<std::size_t> all;
+    for (std::size_t i = 0; i < sentinels_.size(); ++i) {
+        all.push_back(i);
+    }
+    return url_of(all, query);
+}
+
+std::string sentinel_group::url_as(std::string const& login) const {
+    constexpr std::string_view scheme = "redis-sentinel://";
+    return std::string{scheme} + login + "@" + url().substr(scheme.size());
+}
+
+std::size_t sentinel_group::primary(std::size_t asked) const {
+    auto const port = ask(*sentinels_.at(asked)).at("port");
+    for (std::size_t i = 0; i < servers_.size(); ++i) {
+        if (std::to_string(servers_[i]->tcp_port()) == port) {
+            return i;
+        }
+    }
+    throw std::runtime_error{"the Sentinel names a server that is none of the group's"};
+}
+
+void sentinel_group::fail_over(std::size_t asked) {
+    redis_value reply;
+    bool const begun = within(20s, [&] {
+        reply = brief_probe(*sentinels_.at(asked)).cmd("SENTINEL", "FAILOVER", name);
+        return !reply.is_error();
+    });
+    if (!begun) {
+        throw std::runtime_error{"SENTINEL FAILOVER: " + reply.describe()};
+    }
+}
+
+std::optional<std::size_t> sentinel_group::wait_for_switch(
+    std::size_t from,
+    std::chrono::milliseconds limit,
+    who says_so
+) const {
+    std::optional<std::size_t> found;
+    auto const switched = [&] {
+        std::optional<std::size_t> named;
+        for (std::size_t i = 0; i < sentinels_.size(); ++i) {
+            if (sentinels_[i]->pid() < 0) {
+                continue;
+            }
+            auto const says = primary(i);
+            bool const agrees = says != from && (!named || *named == says);
+            if (!agrees && says_so == who::all) {
+                return false;
+            }
+            if (says != from) {
+                named = says;
+            }
+        }
+        if (!named ||
+            brief_probe(*servers_.at(*named)).info("replication").at("role") != "master") {
+            return false;
+        }
+        found = named;
+        return true;
+    };
+    static_cast<void>(within(limit, switched));
+    return found;
+}
+
+bool sentinel_group::knows_all(redis_server& sentinel) const {
+    auto const says = ask(sentinel);
+    return says.at("num-slaves") == std::to_string(options_.replicas) &&
+           says.at("num-other-sentinels") == std::to_string(options_.sentinels - 1) &&
+           says.at("flags") == "master";
+}
+
+bool sentinel_group::has_all_data(std::size_t number) const {
+    auto const says = brief_probe(*servers_.at(number)).info("replication");
+    if (number == primary()) {
+        return says.at("role") == "master" &&
+               says.at("connected_slaves") == std::to_string(options_.replicas);
+    }
+    return says.at("role") == "slave" && says.at("master_link_status") == "up" &&
+           says.at("master_port") == std::to_string(servers_.at(primary())->tcp_port());
+}
+
+bool sentinel_group::wait_until_whole(std::chrono::milliseconds limit) {
+    return within(limit, [&] {
+        for (auto const& each : sentinels_) {
+            hurry(*each);
+        }
+        for (auto const& each : sentinels_) {
+            if (!knows_all(*each)) {
+                return false;
+            }
+        }
+        for (std::size_t i = 0; i < servers_.size(); ++i) {
+            if (!has_all_data(i)) {
+                return false;
+            }
+        }
+        return true;
+    });
+}
+
+}  // namespace holdfast::test

@@ -1,0 +1,89 @@
+#ifndef HOLDFAST_TEST_SUPPORT_SENTINEL_GROUP_HPP
+#define HOLDFAST_TEST_SUPPORT_SENTINEL_GROUP_HPP
+
+#include "certificates.hpp"
+#include "redis_server.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace holdfast::test {
+
+struct group_options {
+    std::size_t replicas = 2;
+    std::size_t sentinels = 3;
+    std::string password{};            // of the servers
+    std::string sentinel_password{};   // of the Sentinels
+    std::string program{};             // as `server_options::program`
+    std::vector<std::string> users{};  // of the servers, as `server_options::users`
+
+    // Of the Sentinels' TLS ports; none without it.
+    std::optional<certificate_options> sentinel_tls{};
+
+    // After so long without an answer a Sentinel takes the primary for dead.
+    std::chrono::milliseconds down_after{500};
+    std::chrono::milliseconds failover_timeout{2'000};
+
+    // Sentinels talk to each other and to the servers every tenth of a second, where they can be
+    // told to (Redis 7): a failover takes less than a second then.
+    bool quick = true;
+};
+
+/// A primary, its replicas, and Sentinels that watch them: private servers on loopback.
+///
+/// They end with the test, however it ends (see `child_process`). Not thread-safe.
+class sentinel_group {
+public:
+    static constexpr auto primary_name = "mymaster";
+
+    /// Returns once the Sentinels know each other and the replicas, which have all data.
+    explicit sentinel_group(group_options options = {});
+
+    /// A URL with these Sentinels; with all of them.
+    std::string url_of(std::vector<std::size_t> const& sentinels, std::string const& query = {})
+        const;
+    std::string url(std::string const& query = {}) const;
+    /// With all, for a user of the servers: `user:password`.
+    std::string url_as(std::string const& login) const;
+
+    redis_server& server(std::size_t number) { return *servers_.at(number); }
+    redis_server& sentinel(std::size_t number) { return *sentinels_.at(number); }
+    std::size_t servers() const { return servers_.size(); }
+    std::size_t sentinels() const { return sentinels_.size(); }
+
+    /// The number of the server that this Sentinel takes for the primary.
+    std::size_t primary(std::size_t asked = 0) const;
+    redis_server& primary_server() { return server(primary()); }
+    /// Has this Sentinel start a failover. Returns when it has begun.
+    void fail_over(std::size_t asked = 0);
+    /// Who has to name the new primary.
+    enum class who { all, first };
+    /// Waits until the Sentinels that run name another primary than this one, and it takes writes.
+    /// The number of the new one; nothing if that does not happen within the limit.
+    std::optional<std::size_t> wait_for_switch(
+        std::size_t from,
+        std::chrono::milliseconds limit = std::chrono::seconds{20},
+        who says_so = who::all
+    ) const;
+    /// Waits until every server and Sentinel runs, and all know of each other, as at the start.
+    bool wait_until_whole(std::chrono::milliseconds limit = std::chrono::seconds{30});
+
+private:
+    void start_servers();
+    void start_sentinels();
+    void hurry(redis_server& sentinel) const;
+    bool knows_all(redis_server& sentinel) const;
+    bool has_all_data(std::size_t number) const;
+
+    group_options options_;
+    std::vector<std::unique_ptr<redis_server>> servers_;
+    std::vector<std::unique_ptr<redis_server>> sentinels_;
+};
+
+}  // namespace holdfast::test
+
+#endif

@@ -1,0 +1,121 @@
+// Sentinels that cannot be reached. What real ones say is tested with them.
+
+#include "redis/deployment/sentinels.hpp"
+
+#include "unit/redis/nowhere.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <exception>
+#include <memory>
+#include <vector>
+
+namespace asio = boost::asio;
+using holdfast::config;
+using holdfast::errc;
+using holdfast::log_level;
+using holdfast::detail::address_source;
+using holdfast::detail::sentinels;
+using holdfast::test::nowhere;
+
+namespace {
+
+struct fixture {
+    explicit fixture(std::string const& missing_ca_file = {}) : at{missing_ca_file} {
+        auto made = *at.settings;
+        made.sentinels = {{"h1", 1}, {"h2", 2}, {"h3", 3}};
+        made.primary_name = "mymaster";
+        made.sentinel_tls = made.tls;
+        made.sentinel_password = "s3cret";
+        all = std::make_shared<sentinels>(at.strand, std::make_shared<config const>(made));
+    }
+
+    void ask() {
+        asio::co_spawn(
+            at.strand,
+            all->find(),
+            [this](std::exception_ptr failed, address_source::answer found) {
+                BOOST_TEST(!failed);
+                answers.push_back(std::move(found));
+            }
+        );
+    }
+
+    nowhere at;
+    std::shared_ptr<sentinels> all;
+    std::vector<address_source::answer> answers;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(sentinels_test)
+
+BOOST_AUTO_TEST_CASE(if_nobody_answers_all_who_asked_are_told_the_same) {
+    fixture test;
+    test.ask();
+    test.ask();
+    BOOST_TEST(test.answers.empty());
+    BOOST_TEST(test.at.ends());
+    BOOST_REQUIRE(test.answers.size() == 2U);
+    for (auto const& answer : test.answers) {
+        BOOST_TEST(!answer.settings);
+        BOOST_TEST((answer.cause == errc::unreachable));
+        BOOST_TEST(!answer.permanent);
+    }
+    // They asked together.
+    BOOST_TEST(test.at.log.count(log_level::warning, "cannot be asked") == 3U);
+    BOOST_TEST(test.at.log.count("no Sentinel names the primary \"mymaster\"") == 1U);
+    BOOST_TEST(test.at.log.count("s3cret") == 0U);
+    test.ask();
+    BOOST_TEST(test.at.ends());
+    BOOST_TEST(test.answers.size() == 3U);
+}
+
+BOOST_AUTO_TEST_CASE(files_that_cannot_be_used_are_a_failure_that_does_not_pass) {
+    fixture test{"/nowhere/ca.crt"};
+    test.ask();
+    BOOST_TEST(test.at.ends());
+    BOOST_REQUIRE(test.answers.size() == 1U);
+    BOOST_TEST((test.answers[0].cause == errc::tls_failed));
+    BOOST_TEST(test.answers[0].permanent);
+}
+
+BOOST_AUTO_TEST_CASE(those_that_are_stopped_answer_at_once) {
+    fixture test;
+    test.all->start({});
+    test.ask();
+    test.ask();
+    test.at.eventually([&] { return test.at.log.count("h1:1") > 0; });
+    test.all->stop();
+    BOOST_TEST(test.at.ends());
+    BOOST_REQUIRE(test.answers.size() == 2U);
+    test.ask();
+    BOOST_TEST(test.at.ends());
+    BOOST_REQUIRE(test.answers.size() == 3U);
+    BOOST_TEST((test.answers[2].cause == errc::client_stopped));
+    BOOST_TEST(!test.answers[2].permanent);
+}
+
+BOOST_AUTO_TEST_CASE(they_are_listened_to_until_the_end) {
+    fixture test;
+    bool moved = false;
+    test.all->start([&](config const&) { moved = true; });
+    // As often as it takes, and told of once for each.
+    BOOST_TEST(test.at.eventually([&] { return test.at.log.count("Sentinel connection to") == 3U; })
+    );
+    test.all->stop();
+    test.all.reset();
+    BOOST_TEST(test.at.ends());
+    BOOST_TEST(!moved);
+}
+
+BOOST_AUTO_TEST_CASE(they_may_go_before_their_context) {
+    auto test = std::make_unique<fixture>();
+    test->all->start({});
+    test->ask();
+    test->at.context.poll();
+    test->all.reset();
+}
+
+BOOST_AUTO_TEST_SUITE_END()
