@@ -1,5 +1,6 @@
 #include "redis/server.hpp"
 
+#include <initializer_list>
 #include <utility>
 
 namespace holdfast::detail {
@@ -14,19 +15,40 @@ server::server(server_context of, backend_events& events) : events_{events} {
             [this](connection_id which, error_code cause) { events_.on_failure(which, cause); },
     };
     commands_ = std::make_shared<command_connection>(of, to);
+    if (of.settings->replicas.count > 0) {
+        // What keeps it from connecting keeps the others from it, too, and they tell of it.
+        supervisor::events const beside{
+            .up = [this](connection_id) { check_identity(*replicas_); },
+            .down = {},
+            .failure = {},
+        };
+        replicas_ = std::make_shared<replica_connection>(of, beside);
+    }
     subscriptions_ = std::make_shared<subscription_connection>(std::move(of), to);
 }
 
 // A name or a proxy may lead new connections to another server while an old one lives on. Then
-// releases would be announced where nobody listens: the older connection ends.
+// releases would be announced where nobody listens, and grants confirmed that were made elsewhere:
+// the older connections end.
+void server::check_identity(supervisor const& newer) {
+    for (supervisor* const older : std::initializer_list<supervisor*>{
+             commands_.get(),
+             subscriptions_.get(),
+             replicas_.get()
+         }) {
+        if (!older || older == &newer || !older->up()) {
+            continue;
+        }
+        bool const known = !newer.run_id().empty() && !older->run_id().empty();
+        if (known && newer.run_id() != older->run_id()) {
+            older->drop_epoch("the other connection has reached another server");
+        }
+    }
+}
+
 void server::on_up(connection_id which) {
     bool const commands = which.what == purpose::commands;
-    supervisor& newer = commands ? static_cast<supervisor&>(*commands_) : *subscriptions_;
-    supervisor& older = commands ? static_cast<supervisor&>(*subscriptions_) : *commands_;
-    bool const known = !newer.run_id().empty() && !older.run_id().empty();
-    if (older.up() && known && newer.run_id() != older.run_id()) {
-        older.drop_epoch("the other connection has reached another server");
-    }
+    check_identity(commands ? static_cast<supervisor&>(*commands_) : *subscriptions_);
     events_.on_up(which);
 }
 
@@ -39,15 +61,26 @@ void server::start() {
         subscriptions_->start();
         subscriptions_started_ = true;
     }
+    if (replicas_ && !replicas_started_) {
+        replicas_->start();
+        replicas_started_ = true;
+    }
 }
 
 void server::stop() {
     commands_->stop();
     subscriptions_->stop();
+    if (replicas_) {
+        replicas_->stop();
+    }
 }
 
 void server::exec(call&& what, exec_handler&& handler) {
     commands_->exec(std::move(what), std::move(handler));
+}
+
+void server::exec_replicated(call&& what, replication const& wanted, replicated_handler&& handler) {
+    replicas_->exec(std::move(what), wanted, std::move(handler));
 }
 
 subscription server::subscribe(std::string channel, subscriber& to) {

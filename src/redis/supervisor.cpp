@@ -43,7 +43,13 @@ supervisor::supervisor(server_context of, connection_id::purpose what, events to
       nonce_{random_from_system() % 10'000'000'000'000} {}
 
 std::string_view supervisor::name() const noexcept {
-    return id_.what == connection_id::purpose::commands ? "command" : "subscription";
+    using purpose = connection_id::purpose;
+    switch (id_.what) {
+        case purpose::commands: return "command";
+        case purpose::subscriptions: return "subscription";
+        case purpose::replication: break;
+    }
+    return "replica-waiting";
 }
 
 void supervisor::log(log_level level, std::string_view message) const {
