@@ -16,6 +16,9 @@ namespace holdfast::detail {
 
 namespace {
 
+// Of one that is to be followed by another for the same requests.
+constexpr millis shortest_round{10};
+
 exec_status status_of(server_error::effect what) {
     switch (what) {
         case server_error::effect::permanent: return exec_status::failed;
@@ -60,7 +63,8 @@ void replica_connection::exec(
 
 // What comes in one turn is in one round.
 void replica_connection::start_round_soon() {
-    if (start_posted_ || under_way_ || !up() || waiting_.empty()) {
+    bool const early = lease_clock::now() < not_before_;
+    if (start_posted_ || under_way_ || early || !up() || waiting_.empty()) {
         return;
     }
     asio::post(strand(), [self = shared_from_this(), this] {
@@ -88,7 +92,6 @@ std::shared_ptr<replica_connection::round> replica_connection::make_round() {
     auto made = std::make_shared<round>();
     auto const now = lease_clock::now();
     auto until = now;
-    unsigned count = 1;
     made->all = std::exchange(waiting_, {});
     std::erase_if(made->all, [this](item& one) {
         if (one.handler && !one.said && one.what.is_withdrawn()) {
@@ -104,13 +107,13 @@ std::shared_ptr<replica_connection::round> replica_connection::make_round() {
             ++made->scripts;
         }
         until = std::max(until, one.give_up_at);
-        count = std::max(count, one.count);
+        made->count = std::max(made->count, one.count);
     }
     // Zero would be for ever.
     auto const longest = std::max<nanos>(health_check_interval_of(settings()), millis{1});
     auto const time = std::chrono::ceil<millis>(std::clamp<nanos>(until - now, millis{1}, longest));
     made->last_nonce = next_nonce();
-    made->request.push("WAIT", std::to_string(count), std::to_string(time.count()));
+    made->request.push("WAIT", std::to_string(made->count), std::to_string(time.count()));
     made->request.push("PING", std::to_string(made->last_nonce));
     return made;
 }
@@ -131,6 +134,7 @@ void replica_connection::send(std::shared_ptr<round> const& one) {
             failed = failure_while_parsing();
         }
     }};
+    one->sent_at = lease_clock::now();
     under_way_ = one;
     count().commands.add(one->scripts + 2);
     connection->async_exec(
@@ -218,6 +222,10 @@ void replica_connection::read_wait(round& ended) {
     auto const* const number =
         reply.values.empty() ? nullptr : std::get_if<std::int64_t>(&reply.values[0]);
     auto const confirmed = number && *number > 0 ? static_cast<unsigned>(*number) : 0U;
+    if (confirmed < ended.count) {
+        // A server waits by itself; what answers at once must not be asked again and again.
+        not_before_ = ended.sent_at + shortest_round;
+    }
     for (auto& one : ended.all) {
         if (one.said && (confirmed >= one.count || one.give_up_at <= now)) {
             answer(one, {exec_status::replied, {}, std::move(*one.said)}, confirmed);
@@ -303,6 +311,9 @@ void replica_connection::arm() {
         }
     };
     look(waiting_);
+    if (!waiting_.empty() && not_before_ > lease_clock::now()) {
+        next = std::min(next, not_before_);
+    }
     if (under_way_) {
         look(under_way_->all);
     }
@@ -336,6 +347,7 @@ void replica_connection::on_timeout() {
         end(under_way_->all, exec_status::unknown);
     }
     arm();
+    start_round_soon();
 }
 
 }  // namespace holdfast::detail

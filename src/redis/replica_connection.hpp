@@ -49,6 +49,8 @@ private:
     struct round {
         items all;
         std::size_t scripts = 0;
+        unsigned count = 1;
+        lease_clock::time_point sent_at{};
         std::uint64_t last_nonce = 0;
         boost::redis::request request;
         reply_collector collector;
@@ -79,6 +81,7 @@ private:
     std::shared_ptr<round> under_way_;
     timer timeout_;
     lease_clock::time_point armed_for_ = lease_clock::time_point::max();
+    lease_clock::time_point not_before_{};
     bool start_posted_ = false;
 };
 
