@@ -145,12 +145,9 @@ void connection::wait_for_replicas(
         std::lock_guard const guard{self->server_->mutex_};
         return self->server_->replicas_;
     };
-    if (result.status != exec_status::replied) {
-        std::move(handler)(std::move(result), 0U);
-        return;
-    }
-    if (confirmed() >= wanted.count) {
-        std::move(handler)(std::move(result), confirmed());
+    bool const executed = result.status == exec_status::replied;
+    if (!executed || confirmed() >= wanted.count) {
+        std::move(handler)(std::move(result), executed ? confirmed() : 0U);
         return;
     }
     auto const wait = std::make_shared<detail::timer>(strand_);

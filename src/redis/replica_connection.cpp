@@ -78,44 +78,47 @@ void replica_connection::start_round() {
     if (under_way_ || !up() || stopped()) {
         return;
     }
+    std::shared_ptr<round> made;
     try {
-        auto const made = make_round();
+        made = std::make_shared<round>();
+        made->all = std::exchange(waiting_, {});
+        write(*made);
         if (!made->all.empty()) {
             send(made);
         }
     } catch (std::exception const&) {
+        if (made && made != under_way_) {
+            answer_all(made->all, asio::error::no_memory);
+        }
         drop_epoch("out of memory");
     }
 }
 
-std::shared_ptr<replica_connection::round> replica_connection::make_round() {
-    auto made = std::make_shared<round>();
+void replica_connection::write(round& made) {
     auto const now = lease_clock::now();
     auto until = now;
-    made->all = std::exchange(waiting_, {});
-    std::erase_if(made->all, [this](item& one) {
+    std::erase_if(made.all, [this](item& one) {
         if (one.handler && !one.said && one.what.is_withdrawn()) {
             answer(one, {exec_status::not_sent, asio::error::operation_aborted, {}}, 0);
         }
         return !one.handler;
     });
-    for (auto& one : made->all) {
+    for (auto& one : made.all) {
         one.nonce = 0;
         if (!one.said) {
             one.nonce = next_nonce();
-            push_script(made->request, one.what, one.by_text, one.nonce, words_);
-            ++made->scripts;
+            push_script(made.request, one.what, one.by_text, one.nonce, words_);
+            ++made.scripts;
         }
         until = std::max(until, one.give_up_at);
-        made->count = std::max(made->count, one.count);
+        made.count = std::max(made.count, one.count);
     }
     // Zero would be for ever.
     auto const longest = std::max<nanos>(health_check_interval_of(settings()), millis{1});
     auto const time = std::chrono::ceil<millis>(std::clamp<nanos>(until - now, millis{1}, longest));
-    made->last_nonce = next_nonce();
-    made->request.push("WAIT", std::to_string(made->count), std::to_string(time.count()));
-    made->request.push("PING", std::to_string(made->last_nonce));
-    return made;
+    made.last_nonce = next_nonce();
+    made.request.push("WAIT", std::to_string(made.count), std::to_string(time.count()));
+    made.request.push("PING", std::to_string(made.last_nonce));
 }
 
 void replica_connection::send(std::shared_ptr<round> const& one) {

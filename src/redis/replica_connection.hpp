@@ -63,7 +63,7 @@ private:
 
     void start_round_soon();
     void start_round();
-    [[nodiscard]] std::shared_ptr<round> make_round();
+    void write(round& made);
     void send(std::shared_ptr<round> const& one);
     void on_end(round& ended, error_code ec);
     [[nodiscard]] bool is_whole(round const& ended) const;
