@@ -19,17 +19,7 @@ namespace {
 // Of one that is to be followed by another for the same requests.
 constexpr millis shortest_round{10};
 
-exec_status status_of(server_error::effect what) {
-    switch (what) {
-        case server_error::effect::permanent: return exec_status::failed;
-        case server_error::effect::uncertain: return exec_status::unknown;
-        case server_error::effect::transient:
-        case server_error::effect::no_script: break;
-    }
-    return exec_status::refused;
-}
-
-exec_result unknown(error_code cause) {
+exec_result unanswered(error_code cause) {
     return {exec_status::unknown, cause, {}};
 }
 
@@ -193,7 +183,7 @@ void replica_connection::read_script(item& of, raw_reply& reply) {
         if (said.nonce() == std::to_string(of.nonce)) {
             of.said = std::move(said);
         } else {
-            answer(of, unknown(errc::unreachable), 0);
+            answer(of, unanswered(errc::unreachable), 0);
         }
         return;
     }
@@ -242,7 +232,7 @@ void replica_connection::go_on_with(item&& one) {
     try {
         waiting_.push_back(std::move(one));
     } catch (std::exception const&) {
-        answer(one, unknown(asio::error::no_memory), 0);
+        answer(one, unanswered(asio::error::no_memory), 0);
     }
 }
 
@@ -259,7 +249,7 @@ void replica_connection::answer(item& one, exec_result result, unsigned confirme
 // A script that has said something may have been executed by a server that is gone.
 void replica_connection::answer_all(items& all, error_code cause) {
     for (auto& one : all) {
-        answer(one, unknown(cause), 0);
+        answer(one, unanswered(cause), 0);
     }
     all.clear();
 }
@@ -275,7 +265,7 @@ void replica_connection::on_down() {
     }
     for (auto& one : waiting_) {
         if (one.said) {
-            answer(one, unknown(errc::unreachable), 0);
+            answer(one, unanswered(errc::unreachable), 0);
         }
     }
 }

@@ -43,11 +43,11 @@ supervisor::supervisor(server_context of, connection_id::purpose what, events to
       nonce_{random_from_system() % 10'000'000'000'000} {}
 
 std::string_view supervisor::name() const noexcept {
-    using purpose = connection_id::purpose;
+    using kind = connection_id::purpose;
     switch (id_.what) {
-        case purpose::commands: return "command";
-        case purpose::subscriptions: return "subscription";
-        case purpose::replication: break;
+        case kind::commands: return "command";
+        case kind::subscriptions: return "subscription";
+        case kind::replication: break;
     }
     return "replica-waiting";
 }

@@ -6,6 +6,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <cstddef>
 #include <string>
 
 using namespace std::chrono_literals;
@@ -160,7 +161,12 @@ BOOST_AUTO_TEST_CASE(a_waiter_tries_again_with_another_id_until_replicas_have_it
     scripted_client all{with_replicas()};
     acquiring const waiting{all};
     auto const id_of = [&](std::size_t i) {
-        return std::string{all.server->requests.at(i).what.word(3)};
+        auto const& what = all.server->requests.at(i).what;
+        std::size_t at = 0;
+        while (!what.word(at).starts_with(all.state->client_id())) {
+            ++at;
+        }
+        return std::string{what.word(at)};
     };
     auto const first = id_of(0);
     all.answer(granted());
