@@ -38,6 +38,15 @@ struct tls_options {
     bool insecure_accept_any_certificate = false;
 };
 
+/// How many replicas must have a grant before it is given out.
+struct replica_options {
+    /// Zero means that replicas are not waited for.
+    unsigned count = 0;
+    /// How long they are waited for. Zero means as long as for an answer:
+    /// `config::request_timeout`.
+    std::chrono::milliseconds timeout{0};
+};
+
 /// Where the server is and how locks behave: everything that is the same for all locks of a client.
 ///
 /// The constructor of `client` checks the settings. It throws `std::invalid_argument` that names
@@ -133,6 +142,18 @@ struct config {
     /// A user who may publish on the clients' channels could forge such a message. The question
     /// costs one round trip for each lock that another client hands over.
     bool confirm_grants = false;
+    /// Whether a grant is given out only when so many replicas of the server have it. Off by
+    /// default.
+    ///
+    /// Then a lock that was granted survives a failover to a replica that had confirmed it, and a
+    /// renewal counts only when it was confirmed, too. A grant that too few replicas confirmed in
+    /// time is withdrawn: `try_acquire` ends with `errc::not_replicated`, and `acquire` tries
+    /// again. A failover to a replica that did not confirm loses the lock all the same: see the
+    /// README.
+    ///
+    /// It costs one more round trip and the replicas' own for each grant, and the server's user
+    /// needs the right to use WAIT.
+    replica_options replicas = {};
     /// How long a waiter that keeps its place in the server's queue by asking again may be silent:
     /// a waiter whose process has died delays those behind it by no more. 200 ms to 60 s. All
     /// clients of a lock need the same value, and more than the clocks of Java programs that share

@@ -89,7 +89,8 @@ public:
     /// @par Cancellation, lifetimes    As `acquire()`.
     /// @par Errors
     /// As `acquire()`, and `errc::unreachable` or `errc::server_refused` if no answer came within a
-    /// request time-out.
+    /// request time-out; `errc::not_replicated` if what was taken was given back because too few
+    /// replicas confirmed it.
     template <detail::token_for<void(error_code, bool)> Token = asio::deferred_t>
     [[nodiscard]] auto try_acquire(Token&& token = Token()) const {
         return try_acquire(1, std::forward<Token>(token));

@@ -32,7 +32,9 @@ enum class errc {
     release_unknown,
     /// The lease is empty: never granted, moved from, or already released.
     not_held,
-    /// Too few replicas confirmed the write. Reserved: nothing reports it yet.
+    /// Fewer than `config::replicas` confirmed the grant or the renewal in time. A grant is
+    /// withdrawn
+    /// then; a lease that was not renewed is valid until its deadline.
     not_replicated,
     /// Fewer than a majority of the nodes granted the lock. Reserved: nothing reports it yet.
     quorum_not_reached,

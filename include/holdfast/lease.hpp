@@ -116,7 +116,8 @@ public:
     /// @par Lifetimes      The lease may be moved or destroyed meanwhile.
     /// @par Errors
     /// `errc::not_held`; `errc::lease_lost`; `errc::unreachable` if there is no connection or no
-    /// answer came within a request time-out; `errc::server_refused`; the permanent causes;
+    /// answer came within a request time-out; `errc::server_refused`; `errc::not_replicated` if too
+    /// few replicas have it (see `config::replicas`); the permanent causes;
     /// `operation_aborted`.
     template <detail::token_for<void(error_code)> Token = asio::deferred_t>
     [[nodiscard]] auto renew(Token&& token = Token()) {

@@ -46,7 +46,8 @@ public:
     /// Sends one attempt. If the lock is held, subscribes to the notification of its release and
     /// sleeps until that comes or the holder's lease runs out, then tries again; the waiters of one
     /// client are served in order. Connection losses and temporary refusals (see
-    /// `errc::server_refused`) do not end the wait.
+    /// `errc::server_refused`) do not end the wait. Nor do replicas that do not confirm a grant in
+    /// time (see `config::replicas`): it is withdrawn, and tried again.
     ///
     /// If `acquire_options::owner` already holds the lock, the operation completes with a further
     /// lease on the same grant.
@@ -97,7 +98,8 @@ public:
     /// @par Cancellation, lifetimes    As `acquire()`.
     /// @par Errors
     /// As `acquire()`, and `errc::unreachable` or `errc::server_refused` if no answer came within a
-    /// request time-out.
+    /// request time-out; `errc::not_replicated` if the grant was withdrawn because too few replicas
+    /// confirmed it (see `config::replicas`).
     template <detail::token_for<void(error_code, Lease)> Token = asio::deferred_t>
     [[nodiscard]] auto try_acquire(Token&& token = Token()) const {
         return try_acquire(acquire_options{}, std::forward<Token>(token));
@@ -121,7 +123,8 @@ public:
     /// @par Cancellation, lifetimes    As `acquire()`.
     /// @par Errors
     /// As `acquire()`; `errc::invalid_options` for a negative limit; if the time is up and the
-    /// server never said "busy", the cause: `errc::unreachable` or `errc::server_refused`.
+    /// server never said "busy", the cause: `errc::unreachable`, `errc::server_refused` or
+    /// `errc::not_replicated`.
     template <detail::token_for<void(error_code, Lease)> Token = asio::deferred_t>
     [[nodiscard]] auto try_acquire_for(std::chrono::nanoseconds limit, Token&& token = Token())
         const {

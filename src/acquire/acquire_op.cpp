@@ -167,7 +167,12 @@ void acquire_op::on_answer(exec_result const& result) {
     auto const now = lease_clock::now();
     auto read = all_.read(*what_.on, result, *sent_, now);
     if (fsm_.done()) {
-        return;  // it was withdrawn
+        // It was withdrawn, on another connection than what waited for replicas: the server may
+        // have granted it once more since.
+        if (client_->confirms()) {
+            all_.withdraw(*this);
+        }
+        return;
     }
     auto const answer = fsm_.judge(read.answer, now);
     if (answer == attempt_answer::granted) {
@@ -187,7 +192,7 @@ void acquire_op::on_answer(exec_result const& result) {
 // An attempt that could not be made, or was not the only one of an owner who has the other side.
 void acquire_op::try_again(attempt_answer answer) {
     auto const self = shared_from_this();
-    if (answer == attempt_answer::unknown) {
+    if (answer == attempt_answer::unknown || answer == attempt_answer::unconfirmed) {
         all_.withdraw(*this);
         id_ = client_->make_holder_id();
     }

@@ -161,6 +161,7 @@ private:
         std::list<std::weak_ptr<acquire_op>> waiting;
     };
 
+    [[nodiscard]] bool is_grant(primitive const& speaks, script_reply const& said);
     void read_reply(reading& read, time_point now);
     void read_forbidden(reading& read);
     void on_learning_denied();

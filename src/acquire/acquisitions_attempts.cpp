@@ -44,7 +44,31 @@ void acquisitions::exec(attempt const& what, exec_handler&& handler) {
         request.may_be_forbidden();
     }
     request.unless(what.over);
-    client_.exec(std::move(request), std::move(handler));
+    // A grant that takes nothing is not missed by a server that has lost it.
+    if (!client_.confirms() || !speaks.takes()) {
+        client_.exec(std::move(request), std::move(handler));
+        return;
+    }
+    // An orphan is there once only; what was taken over is ours, and is asked for as such.
+    auto again = what.orphan_seen ? speaks.acquire(asked) : request;
+    again.unless(what.over);
+    client_.exec_granting(
+        std::move(request),
+        std::move(again),
+        [this, &speaks, client = client_.shared_from_this()](script_reply const& reply) {
+            return is_grant(speaks, reply);
+        },
+        std::move(handler)
+    );
+}
+
+bool acquisitions::is_grant(primitive const& speaks, script_reply const& said) {
+    auto const reply = speaks.read_acquire(said);
+    // Only the first reply tells of the preflight.
+    if (!reply.may_hand_over) {
+        on_hand_over_denied();
+    }
+    return reply.what == attempt_reply::kind::granted;
 }
 
 acquisitions::reading acquisitions::read(
@@ -71,6 +95,7 @@ acquisitions::reading acquisitions::read(
             break;
         case exec_status::not_sent: read.answer = attempt_answer::not_sent; break;
         case exec_status::unknown: break;
+        case exec_status::unconfirmed: read.answer = attempt_answer::unconfirmed; break;
     }
     if (read.answer == attempt_answer::unknown && !read.cause) {
         read.cause = errc::unreachable;

@@ -7,6 +7,14 @@
 
 namespace holdfast::detail {
 
+namespace {
+
+bool all_granted(script_reply const& reply) {
+    return reply_to(reply, 0).integer(0) == 1;
+}
+
+}  // namespace
+
 void joint_attempt::add(
     primitive::attempt const& asked,
     std::shared_ptr<bool const> withdrawn,
@@ -31,9 +39,13 @@ void joint_attempt::send(client_context& client, std::size_t count) {
         request.may_be_forbidden();
     }
     request.unless(std::move(withdrawn_));
-    client.exec(std::move(request), [self = shared_from_this()](exec_result result) {
-        self->on_answer(result);
-    });
+    auto on_end = [self = shared_from_this()](exec_result result) { self->on_answer(result); };
+    if (!client.confirms()) {
+        client.exec(std::move(request), std::move(on_end));
+        return;
+    }
+    auto again = request;
+    client.exec_granting(std::move(request), std::move(again), all_granted, std::move(on_end));
 }
 
 void joint_attempt::on_answer(exec_result const& result) {

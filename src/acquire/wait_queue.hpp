@@ -119,6 +119,8 @@ private:
     void send_attempt(time_point now);
     void on_answer(attempt const& what, exec_result const& result);
     void on_busy(attempt const& what, attempt_reply const& reply, time_point now);
+    void on_unreplicated(error_code cause, time_point now);
+    void give_up_again(candidate const& by) noexcept;
     void on_granted(attempt const& what, acquisitions::reading const& read, time_point now);
     void take_grant(candidate::grant const& granted);
     void deliver(

@@ -95,6 +95,7 @@ void wait_queue::on_answer(attempt const& what, exec_result const& result) {
     auto& by = *what.by;
     by.in_flight = false;
     if (by.over) {
+        give_up_again(by);
         return;
     }
     switch (read.answer) {
@@ -105,6 +106,7 @@ void wait_queue::on_answer(attempt const& what, exec_result const& result) {
             by.unsure = true;
             fsm_.on_setback(client.random_part(), now);
             break;
+        case attempt_answer::unconfirmed: on_unreplicated(read.cause, now); break;
         case attempt_answer::failed: fsm_.on_undecided(); break;
         case attempt_answer::not_sent:
             fsm_.on_undecided();
@@ -119,6 +121,36 @@ void wait_queue::on_answer(attempt const& what, exec_result const& result) {
     // The grant may have come while the reply was on its way.
     if (candidate_ && candidate_->place && candidate_->early) {
         take_grant(*std::exchange(candidate_->early, {}));
+    }
+}
+
+// The next attempt has another holder id: this one's is given back meanwhile.
+void wait_queue::on_unreplicated(error_code cause, time_point now) {
+    auto& client = all_.client();
+    candidate_->unsure = true;
+    drop_candidate();
+    if (on_->speaks->queues_each()) {
+        // Its channel is called like the holder id.
+        subscription_ = {};
+        confirmed_ = false;
+        fsm_.on_unsubscribed(now);
+    }
+    fsm_.on_setback(client.random_part(), now);
+    client.log(
+        log_level::warning,
+        fmt::format(
+            "the lock \"{}\" was granted, and is given back: {}",
+            escaped(on_->lock),
+            cause.message()
+        )
+    );
+}
+
+// What waited for replicas was sent on another connection than the request that took it back: the
+// server may have granted it once more since. Unless it was handed over, and is in use.
+void wait_queue::give_up_again(candidate const& by) noexcept {
+    if (all_.client().confirms() && on_->speaks->takes() && !all_.held().has(*on_, by.id)) {
+        all_.give_up(on_, by.id, by.terms, by.asked_for_place ? by.window : millis{0});
     }
 }
 

@@ -92,7 +92,8 @@ void wait_queue::take_grant(candidate::grant const& granted) {
     auto const margin = front().terms().margin_within(granted.window);
     auto const worth_having = margin + nanos{granted.window} / 10;
     // Without a connection its holder could neither claim it nor give it back.
-    bool const asks_first = client.settings().confirm_grants || !client.can_execute();
+    bool const asks_first =
+        client.confirms() || client.settings().confirm_grants || !client.can_execute();
     auto const end = asks_first ? std::nullopt
                                 : client.server().time.end_of(
                                       granted.server_time,

@@ -72,7 +72,8 @@ void request_op::on_answer(exec_result const& result) {
             on_failure(ended ? failure::failed : failure::refused, result.error);
             break;
         }
-        case exec_status::unknown: on_failure(failure::unknown, result.error); break;
+        case exec_status::unknown:
+        case exec_status::unconfirmed: on_failure(failure::unknown, result.error); break;
     }
 }
 

@@ -26,12 +26,15 @@ acquire_fsm::verdict acquire_fsm::on_answer(attempt_answer answer, error_code ca
         done_ = true;
         return {verdict_kind::deliver, {}, false};
     }
+    bool const unconfirmed = answer == attempt_answer::unconfirmed;
+    unsure_ = unsure_ || unconfirmed;
     unsure_ = unsure_ || answer == attempt_answer::unknown;
     cause_ = cause;
     if (cancelled_) {
         return finish(verdict_kind::abort, {});
     }
-    if (answer == attempt_answer::failed) {
+    // The same cause would keep the next attempt from being confirmed.
+    if (answer == attempt_answer::failed || (unconfirmed && !is_retryable(cause))) {
         return finish(verdict_kind::finish, cause);
     }
     if (patience_ != patience::one_attempt || answer == attempt_answer::not_sent) {

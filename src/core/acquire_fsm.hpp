@@ -11,7 +11,16 @@
 namespace holdfast::detail {
 
 /// What an attempt came to.
-enum class attempt_answer : std::uint8_t { granted, busy, refused, failed, not_sent, unknown };
+enum class attempt_answer : std::uint8_t {
+    granted,
+    busy,
+    refused,
+    failed,
+    not_sent,
+    unknown,
+    /// It was granted, and too few replicas have that: it is taken back.
+    unconfirmed,
+};
 
 /// What a cancellation signal asks for.
 enum class cancel_request : std::uint8_t {

@@ -112,6 +112,7 @@ void check_config(config const& settings) {
     check_time(settings.shutdown_timeout, "shutdown_timeout");
     check_time(settings.lock_delay, "lock_delay");
     check_time(settings.reconnect_max, "reconnect_max");
+    check_time(settings.replicas.timeout, "replicas.timeout");
     check_time(settings.fallback_poll_interval, "fallback_poll_interval");
     bool const expires = settings.fence_ttl != config::never;
     if (expires && (settings.fence_ttl < max_lease || settings.fence_ttl > longest_fence_ttl)) {
@@ -136,7 +137,9 @@ void check_config(config const& settings) {
             "lease",
             "must be from 1 s to 24 h, and long enough for the time-outs: request_timeout + "
             "connect_timeout + "
-            "reconnect_min must fit between a renewal and the loss margin"
+            "reconnect_min, and replicas.timeout where it is used, must fit between a renewal and "
+            "the "
+            "loss margin"
         );
     }
     bool const has_min = settings.learned_lease_min != millis{0};

@@ -30,6 +30,11 @@ nanos request_timeout_for(config const& settings, millis lease) noexcept {
     return std::min<nanos>(nanos{lease} / 6, longest_automatic_timeout);
 }
 
+nanos replication_timeout_for(config const& settings, nanos request_timeout) noexcept {
+    return settings.replicas.timeout > millis{0} ? nanos{settings.replicas.timeout}
+                                                 : request_timeout;
+}
+
 nanos connect_timeout_of(config const& settings) noexcept {
     if (settings.connect_timeout > millis{0}) {
         return settings.connect_timeout;
@@ -46,6 +51,11 @@ nanos health_check_interval_of(config const& settings) noexcept {
 
 namespace {
 
+nanos replication_timeout(config const& settings, lease_terms const& terms) {
+    return settings.replicas.count == 0 ? nanos{0}
+                                        : replication_timeout_for(settings, terms.request_timeout);
+}
+
 // A lost connection can be made up for within the lease: the time-out of a renewal, the making of a
 // new connection and the renewal on it fit in what is left of the lease then.
 bool survives_a_connection(config const& settings, lease_terms const& terms) {
@@ -53,7 +63,8 @@ bool survives_a_connection(config const& settings, lease_terms const& terms) {
         settings.connect_timeout > millis{0}
             ? nanos{settings.connect_timeout}
             : std::min<nanos>(nanos{terms.lease} / 6, longest_automatic_timeout);
-    auto const making_up = terms.request_timeout + connect_timeout + nanos{settings.reconnect_min};
+    auto const making_up = terms.request_timeout + connect_timeout + nanos{settings.reconnect_min} +
+                           replication_timeout(settings, terms);
     return making_up < usable(terms);
 }
 

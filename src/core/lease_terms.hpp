@@ -114,6 +114,8 @@ struct lease_terms {
 
 /// The longest time to wait for the answer to a request under this lease.
 [[nodiscard]] nanos request_timeout_for(config const& settings, millis lease) noexcept;
+/// The longest time to wait for replicas with what a request of this time-out wrote.
+[[nodiscard]] nanos replication_timeout_for(config const& settings, nanos request_timeout) noexcept;
 [[nodiscard]] nanos connect_timeout_of(config const& settings) noexcept;
 [[nodiscard]] nanos health_check_interval_of(config const& settings) noexcept;
 

@@ -71,7 +71,7 @@ void hold::send_renewal(
         what.by = lease_fsm::renewed_by::holder;
     }
     try {
-        client_->exec(
+        client_->exec_confirmed(
             target_->speaks->renew({
                 .on = *target_,
                 .id = id(),
@@ -96,8 +96,12 @@ void hold::send_renewal(
 }
 
 error_code hold::on_result(request const& what, exec_result const& result) {
-    if (result.status == exec_status::replied) {
-        return on_answered(what, target_->speaks->read_renew(result.reply).lost);
+    if (result.status == exec_status::replied || result.status == exec_status::unconfirmed) {
+        auto const lost = target_->speaks->read_renew(result.reply).lost;
+        // What is not ours any more needs no replica to say so.
+        if (result.status == exec_status::replied || lost != loss_reason::none) {
+            return on_answered(what, lost);
+        }
     }
     // A value of another kind under the key: our lock was overwritten.
     if (result.status == exec_status::failed && result.error == errc::corrupt_state) {
@@ -191,7 +195,7 @@ void hold::refill(
     }
     fsm_.on_refill_sent(what.sent_at);
     try {
-        client_->exec(
+        client_->exec_confirmed(
             std::move(sent),
             [self = shared_from_this(), what, tokens, queued = local.queued, learns, done](
                 exec_result result

@@ -25,7 +25,8 @@ release_fsm::answer kind_of(exec_result const& result, loss_reason lost) {
             return result.error == errc::corrupt_state ? answer::corrupt : answer::failed;
         case exec_status::refused:
         case exec_status::not_sent: return answer::refused;
-        case exec_status::unknown: return answer::unknown;
+        case exec_status::unknown:
+        case exec_status::unconfirmed: return answer::unknown;
     }
     return answer::unknown;
 }

@@ -185,7 +185,7 @@ void renewals::send_together(std::span<std::shared_ptr<tenure> const> due) {
             for_each_apart(sent->requests, [](auto const& one) { renew_alone(one.asking); });
             return;
         }
-        client_.exec(
+        client_.exec_confirmed(
             sent->requests.front().asking->over().on()->speaks->renew_many(what, timeout),
             [sent](exec_result result) { on_answer(*sent, result); }
         );
@@ -201,12 +201,16 @@ void renewals::on_answer(batch const& sent, exec_result const& result) {
     for_each_apart(sent.requests, [&](auto const& one) {
         auto const which = *number++;
         auto& over = one.asking->over();
-        if (result.status == exec_status::replied) {
-            if (auto const lost = over.on()->speaks->read_renew_many(result.reply, which)) {
+        bool const replied = result.status == exec_status::replied;
+        if (replied || result.status == exec_status::unconfirmed) {
+            auto const lost = over.on()->speaks->read_renew_many(result.reply, which);
+            // What is not ours any more needs no replica to say so.
+            if (lost && (replied || *lost != loss_reason::none)) {
                 static_cast<void>(over.on_answered(one, *lost));
                 return;
             }
-        } else if (!concerns_one(result)) {
+        }
+        if (!replied && !concerns_one(result)) {
             static_cast<void>(over.on_failed(one, result.error));
             return;
         }

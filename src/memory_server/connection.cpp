@@ -124,6 +124,43 @@ void connection::exec(detail::call&& what, detail::exec_handler&& handler) {
     pump();
 }
 
+void connection::exec_replicated(
+    detail::call&& what,
+    detail::replication const& wanted,
+    detail::replicated_handler&& handler
+) {
+    exec(
+        std::move(what),
+        [self = shared_from_this(), wanted, handler = std::move(handler)](exec_result result
+        ) mutable { self->wait_for_replicas(wanted, std::move(result), std::move(handler)); }
+    );
+}
+
+void connection::wait_for_replicas(
+    detail::replication const& wanted,
+    exec_result result,
+    detail::replicated_handler handler
+) {
+    auto const confirmed = [self = shared_from_this()] {
+        std::lock_guard const guard{self->server_->mutex_};
+        return self->server_->replicas_;
+    };
+    bool const executed = result.status == exec_status::replied;
+    if (!executed || confirmed() >= wanted.count) {
+        std::move(handler)(std::move(result), executed ? confirmed() : 0U);
+        return;
+    }
+    auto const wait = std::make_shared<detail::timer>(strand_);
+    wait->expires_after(wanted.timeout);
+    wait->async_wait([wait, confirmed, result = std::move(result), handler = std::move(handler)](
+                         error_code ec
+                     ) mutable {
+        if (!ec) {
+            std::move(handler)(std::move(result), confirmed());
+        }
+    });
+}
+
 detail::subscription connection::subscribe(std::string channel, detail::subscriber& to) {
     return channels_->add(std::move(channel), to);
 }

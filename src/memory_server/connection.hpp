@@ -40,6 +40,12 @@ public:
     /// The strand's context may be gone after this.
     void close();
     void exec(detail::call&& what, detail::exec_handler&& handler);
+    /// What was executed waits for replicas until its time is up.
+    void exec_replicated(
+        detail::call&& what,
+        detail::replication const& wanted,
+        detail::replicated_handler&& handler
+    );
     [[nodiscard]] detail::subscription subscribe(std::string channel, detail::subscriber& to);
     [[nodiscard]] bool up(purpose what) const;
     [[nodiscard]] detail::backend::obstacle why_down() const;
@@ -80,6 +86,11 @@ private:
     void go_down(purpose what);
     void carry_out(request& one);
     void answer(request& one, detail::exec_result result);
+    void wait_for_replicas(
+        detail::replication const& wanted,
+        detail::exec_result result,
+        detail::replicated_handler handler
+    );
     void answer_lost();
     void lose_all();
     void forget();

@@ -28,6 +28,13 @@ public:
     void exec(detail::call&& what, detail::exec_handler&& handler) override {
         to_->exec(std::move(what), std::move(handler));
     }
+    void exec_replicated(
+        detail::call&& what,
+        detail::replication const& wanted,
+        detail::replicated_handler&& handler
+    ) override {
+        to_->exec_replicated(std::move(what), wanted, std::move(handler));
+    }
     [[nodiscard]] detail::subscription subscribe(std::string channel, detail::subscriber& to)
         override {
         return to_->subscribe(std::move(channel), to);
@@ -174,6 +181,11 @@ void server::hold_replies(bool hold) {
     std::lock_guard const guard{mutex_};
     replies_held_ = hold;
     pump();
+}
+
+void server::set_replicas(unsigned count) {
+    std::lock_guard const guard{mutex_};
+    replicas_ = count;
 }
 
 void server::hold_confirmations(bool hold) {

@@ -70,6 +70,8 @@ public:
     void hold_requests(bool hold);
     /// What is executed is not answered.
     void hold_replies(bool hold);
+    /// So many replicas have everything that is written, at once. At first there is none.
+    void set_replicas(unsigned count);
     /// SUBSCRIBE and UNSUBSCRIBE are not executed.
     void hold_confirmations(bool hold);
     /// The next `n` executions of a script are never answered.
@@ -119,6 +121,7 @@ private:
     std::map<std::string, int, std::less<>> drops_;
     error_code subscription_refusal_;
     error_code failure_;
+    unsigned replicas_ = 0;
     bool requests_held_ = false;
     bool replies_held_ = false;
     bool confirmations_held_ = false;

@@ -10,17 +10,29 @@
 
 #include <boost/asio/any_completion_handler.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace holdfast::detail {
 
 using exec_handler = asio::any_completion_handler<void(exec_result)>;
+/// The number says how many replicas are known to have what the script wrote, and all that was
+/// written before it.
+using replicated_handler = asio::any_completion_handler<void(exec_result, unsigned)>;
 
-/// One of the two connections of a server, in one of its epochs.
+/// How many replicas are wanted to have a write, and how long they are waited for.
+struct replication {
+    unsigned count = 1;
+    std::chrono::nanoseconds timeout{0};
+};
+
+/// One of the connections of a server, in one of its epochs.
 struct connection_id {
-    enum class purpose : std::uint8_t { commands, subscriptions };
+    /// The last one is for requests that wait for replicas. Nothing is reported of it.
+    enum class purpose : std::uint8_t { commands, subscriptions, replication };
 
     purpose what = purpose::commands;
     /// The number of the server within its deployment.
@@ -67,6 +79,23 @@ public:
     /// script the server does not know comes again, behind what was sent meanwhile, unless it was
     /// withdrawn.
     virtual void exec(call&& what, exec_handler&& handler) = 0;
+    /// Runs a script that writes, and waits until so many replicas have what it wrote. The answer
+    /// comes within `wanted.timeout`, be they so many or not. Of a script that failed or was not
+    /// answered none are known.
+    ///
+    /// It overtakes what `exec` is asked for, and is overtaken.
+    ///
+    /// A backend that cannot wait for replicas knows of none: nothing is granted there.
+    virtual void exec_replicated(
+        call&& what,
+        replication const& wanted,
+        replicated_handler&& handler
+    ) {
+        static_cast<void>(wanted);
+        exec(std::move(what), [handler = std::move(handler)](exec_result result) mutable {
+            std::move(handler)(std::move(result), 0U);
+        });
+    }
     /// What is executed in between leaves together, where that makes a difference.
     virtual void begin_burst() noexcept {}
     virtual void end_burst() {}
@@ -75,7 +104,7 @@ public:
     /// long.
     [[nodiscard]] virtual subscription subscribe(std::string channel, subscriber& to) = 0;
 
-    /// The connection of this purpose is up, and usable.
+    /// The connection of this purpose is up, and usable. Nobody asks for that of `replication`.
     [[nodiscard]] virtual bool up(connection_id::purpose what) const = 0;
     /// Which server its command connection leads to, while it is up. Another start of a server has
     /// another run id. Empty if it is not known.

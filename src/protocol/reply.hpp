@@ -71,12 +71,15 @@ enum class exec_status {
     not_sent,
     /// It may have been executed, or may be later.
     unknown,
+    /// It was executed, and what it did may be lost: too few replicas are known to have it.
+    unconfirmed,
 };
 
 struct exec_result {
     exec_status status = exec_status::unknown;
     /// The cause, unless replied.
     error_code error;
+    /// Of `replied`; of `unconfirmed` if there was one.
     script_reply reply;
 };
 

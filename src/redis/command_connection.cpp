@@ -29,16 +29,6 @@ exec_result make_result(exec_status status, error_code cause) {
     return {status, cause, {}};
 }
 
-exec_status status_of(server_error::effect what) {
-    switch (what) {
-        case server_error::effect::permanent: return exec_status::failed;
-        case server_error::effect::uncertain: return exec_status::unknown;
-        case server_error::effect::transient:
-        case server_error::effect::no_script: break;
-    }
-    return exec_status::refused;
-}
-
 }  // namespace
 
 command_connection::command_connection(server_context of, events to)

@@ -109,6 +109,16 @@ server_error classify(std::string_view text) {
     return {effect::uncertain, errc::server_refused};
 }
 
+exec_status status_of(server_error::effect what) noexcept {
+    switch (what) {
+        case server_error::effect::permanent: return exec_status::failed;
+        case server_error::effect::uncertain: return exec_status::unknown;
+        case server_error::effect::transient:
+        case server_error::effect::no_script: break;
+    }
+    return exec_status::refused;
+}
+
 std::string loggable(std::string_view text) {
     constexpr std::size_t longest = 256;
     return escaped(text.substr(0, text.find(", with args")), longest);

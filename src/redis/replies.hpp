@@ -1,6 +1,8 @@
 #ifndef HOLDFAST_REDIS_REPLIES_HPP
 #define HOLDFAST_REDIS_REPLIES_HPP
 
+#include "protocol/reply.hpp"
+
 #include <holdfast/error.hpp>
 
 #include <boost/container/small_vector.hpp>
@@ -36,6 +38,9 @@ struct server_error {
 /// Classifies the text of an error reply, in the form of Redis 7 (code first) and in that of Redis
 /// 6, which wraps what a script's command said.
 [[nodiscard]] server_error classify(std::string_view text);
+
+/// What is known of a request that was answered with such an error.
+[[nodiscard]] exec_status status_of(server_error::effect what) noexcept;
 
 /// What may be logged of an error reply: a server that does not know a command repeats its
 /// arguments, a password among them.

@@ -23,17 +23,27 @@ private:
 
 }  // namespace
 
-void request_batch::add(call const& what, bool by_text, std::uint64_t nonce) {
+void push_script(
+    boost::redis::request& to,
+    call const& what,
+    bool by_text,
+    std::uint64_t nonce,
+    std::vector<std::string_view>& words
+) {
     decimal const last{nonce};
     decimal const key_count{what.keys()};
-    words_.clear();
-    words_.push_back(by_text ? what.what().text : what.what().sha1);
-    words_.push_back(key_count.view());
+    words.clear();
+    words.push_back(by_text ? what.what().text : what.what().sha1);
+    words.push_back(key_count.view());
     for (std::size_t i = 0; i < what.size(); ++i) {
-        words_.push_back(what.word(i));
+        words.push_back(what.word(i));
     }
-    words_.push_back(last.view());
-    request_.push_range(by_text ? "EVAL" : "EVALSHA", words_);
+    words.push_back(last.view());
+    to.push_range(by_text ? "EVAL" : "EVALSHA", words);
+}
+
+void request_batch::add(call const& what, bool by_text, std::uint64_t nonce) {
+    push_script(request_, what, by_text, nonce, words_);
     ++size_;
 }
 

@@ -13,10 +13,19 @@
 
 namespace holdfast::detail {
 
+/// Adds a script to a request. `by_text`: the server does not know it by its hash.
+void push_script(
+    boost::redis::request& to,
+    call const& what,
+    bool by_text,
+    std::uint64_t nonce,
+    std::vector<std::string_view>& words
+);
+
 /// What leaves as one request of Boost.Redis: the commands of several operations.
 class request_batch {
 public:
-    /// `by_text`: the server does not know the script by its hash.
+    /// See `push_script`.
     void add(call const& what, bool by_text, std::uint64_t nonce);
     /// A PING, whose reply is its nonce.
     void add_check(std::uint64_t nonce);

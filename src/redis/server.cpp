@@ -1,5 +1,6 @@
 #include "redis/server.hpp"
 
+#include <initializer_list>
 #include <utility>
 
 namespace holdfast::detail {
@@ -14,6 +15,15 @@ server::server(server_context of, backend_events& events) : events_{events} {
             [this](connection_id which, error_code cause) { events_.on_failure(which, cause); },
     };
     commands_ = std::make_shared<command_connection>(of, to);
+    if (of.settings->replicas.count > 0) {
+        // What keeps it from connecting keeps the others from it, too, and they tell of it.
+        supervisor::events const beside{
+            .up = [this](connection_id) { stays(*replicas_); },
+            .down = {},
+            .failure = {},
+        };
+        replicas_ = std::make_shared<replica_connection>(of, beside);
+    }
     subscriptions_ = std::make_shared<subscription_connection>(std::move(of), to);
 }
 
@@ -26,26 +36,41 @@ bool server::at_the_same(supervisor const& one, supervisor const& other) {
 }
 
 // A name or a proxy may lead new connections to another server while an old one lives on, and so
-// may a Sentinel that is behind. Then releases would be announced where nobody listens: the
-// connection ends that was made by the older answer.
+// may a Sentinel that is behind. Then releases would be announced where nobody listens, and grants
+// confirmed that were made elsewhere: the connections end that were made by the older answer.
+bool server::stays(supervisor& newer) {
+    constexpr auto why = "the other connection has reached another server";
+    for (supervisor* const older : std::initializer_list<supervisor*>{
+             commands_.get(),
+             subscriptions_.get(),
+             replicas_.get()
+         }) {
+        if (!older || older == &newer || !older->up() || at_the_same(newer, *older)) {
+            continue;
+        }
+        if (newer.version() < older->version()) {
+            newer.drop_epoch(why);
+            return false;
+        }
+        older->drop_epoch(why);
+    }
+    return true;
+}
+
 void server::on_up(connection_id which) {
     bool const commands = which.what == purpose::commands;
-    supervisor& newer = commands ? static_cast<supervisor&>(*commands_) : *subscriptions_;
-    supervisor& older = commands ? static_cast<supervisor&>(*subscriptions_) : *commands_;
-    if (older.up() && !at_the_same(newer, older)) {
-        constexpr auto why = "the other connection has reached another server";
-        if (newer.version() < older.version()) {
-            newer.drop_epoch(why);
-            return;  // nobody is told of it
-        }
-        older.drop_epoch(why);
+    // Nobody is told of one that ends at once.
+    if (stays(commands ? static_cast<supervisor&>(*commands_) : *subscriptions_)) {
+        events_.on_up(which);
     }
-    events_.on_up(which);
 }
 
 void server::move_to(config const& there) {
     commands_->move_to(there);
     subscriptions_->move_to(there);
+    if (replicas_) {
+        replicas_->move_to(there);
+    }
 }
 
 void server::start() {
@@ -57,15 +82,26 @@ void server::start() {
         subscriptions_->start();
         subscriptions_started_ = true;
     }
+    if (replicas_ && !replicas_started_) {
+        replicas_->start();
+        replicas_started_ = true;
+    }
 }
 
 void server::stop() {
     commands_->stop();
     subscriptions_->stop();
+    if (replicas_) {
+        replicas_->stop();
+    }
 }
 
 void server::exec(call&& what, exec_handler&& handler) {
     commands_->exec(std::move(what), std::move(handler));
+}
+
+void server::exec_replicated(call&& what, replication const& wanted, replicated_handler&& handler) {
+    replicas_->exec(std::move(what), wanted, std::move(handler));
 }
 
 subscription server::subscribe(std::string channel, subscriber& to) {

@@ -3,6 +3,7 @@
 
 #include "protocol/backend.hpp"
 #include "redis/command_connection.hpp"
+#include "redis/replica_connection.hpp"
 #include "redis/subscription_connection.hpp"
 #include "redis/supervisor.hpp"
 
@@ -12,8 +13,8 @@
 
 namespace holdfast::detail {
 
-/// One server: its two connections, and that both lead to the same server. Used on the client's
-/// strand.
+/// One server: its connections, and that all lead to the same server. That which waits for replicas
+/// is there only if `config::replicas` asks for some. Used on the client's strand.
 class server {
 public:
     server(server_context of, backend_events& events);
@@ -24,6 +25,7 @@ public:
     /// It is another one from now on.
     void move_to(config const& there);
     void exec(call&& what, exec_handler&& handler);
+    void exec_replicated(call&& what, replication const& wanted, replicated_handler&& handler);
     void begin_burst() noexcept { commands_->begin_burst(); }
     void end_burst() { commands_->end_burst(); }
     [[nodiscard]] subscription subscribe(std::string channel, subscriber& to);
@@ -34,13 +36,17 @@ public:
 
 private:
     [[nodiscard]] static bool at_the_same(supervisor const& one, supervisor const& other);
+    /// False if it leads to another server than those that know better. It ends then.
+    bool stays(supervisor& newer);
     void on_up(connection_id which);
 
     backend_events& events_;
     std::shared_ptr<command_connection> commands_;
     std::shared_ptr<subscription_connection> subscriptions_;
+    std::shared_ptr<replica_connection> replicas_;  // none if they are not waited for
     bool commands_started_ = false;
     bool subscriptions_started_ = false;
+    bool replicas_started_ = false;
 };
 
 }  // namespace holdfast::detail

@@ -43,10 +43,16 @@ supervisor::supervisor(server_context of, connection_id::purpose what, events to
       nonce_{random_from_system() % 10'000'000'000'000} {}
 
 std::string_view supervisor::name() const noexcept {
+    using kind = connection_id::purpose;
     if (of_.with == handshake::peer::sentinel) {
         return "Sentinel";
     }
-    return id_.what == connection_id::purpose::commands ? "command" : "subscription";
+    switch (id_.what) {
+        case kind::commands: return "command";
+        case kind::subscriptions: return "subscription";
+        case kind::replication: break;
+    }
+    return "replica-waiting";
 }
 
 void supervisor::log(log_level level, std::string_view message) const {

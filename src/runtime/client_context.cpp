@@ -1,5 +1,6 @@
 #include "runtime/client_context.hpp"
 
+#include "core/lease_terms.hpp"
 #include "protocol/primitive.hpp"
 #include "protocol/target.hpp"
 
@@ -62,6 +63,76 @@ void client_context::exec(call&& what, exec_handler&& handler) {
         return;
     }
     backend_->exec(std::move(what), std::move(handler));
+}
+
+// A script that found nothing of ours has kept nothing that replicas would have to have. That is
+// for who reads the reply.
+void client_context::exec_confirmed(call&& what, exec_handler&& handler) {
+    if (!confirms() || !backend_) {
+        exec(std::move(what), std::move(handler));
+        return;
+    }
+    auto const wanted = replication_of(what);
+    backend_->exec_replicated(
+        std::move(what),
+        wanted,
+        [wanted, handler = std::move(handler)](exec_result result, unsigned confirmed) mutable {
+            if (result.status == exec_status::replied && confirmed < wanted.count) {
+                result.status = exec_status::unconfirmed;
+                result.error = errc::not_replicated;
+            }
+            std::move(handler)(std::move(result));
+        }
+    );
+}
+
+void client_context::exec_granting(
+    call&& what,
+    call&& again,
+    is_grant granted,
+    exec_handler&& handler
+) {
+    if (!confirms()) {
+        exec(std::move(what), std::move(handler));
+        return;
+    }
+    exec(
+        std::move(what),
+        [self = shared_from_this(),
+         again = std::move(again),
+         granted = std::move(granted),
+         handler = std::move(handler)](exec_result result) mutable {
+            bool const grant = result.status == exec_status::replied && granted(result.reply);
+            // One that is taken back already must not be granted again.
+            if (!grant || again.is_withdrawn()) {
+                std::move(handler)(std::move(result));
+                return;
+            }
+            self->confirm_grant(std::move(again), std::move(granted), std::move(handler));
+        }
+    );
+}
+
+void client_context::confirm_grant(call&& again, is_grant granted, exec_handler&& handler) {
+    auto answer = [granted = std::move(granted),
+                   handler = std::move(handler)](exec_result result) mutable {
+        bool const replied = result.status == exec_status::replied;
+        bool const unconfirmed = result.status == exec_status::unconfirmed;
+        if ((replied || unconfirmed) && !granted(result.reply)) {
+            // It was lost meanwhile.
+            result.status = exec_status::replied;
+            result.error = {};
+        } else if (!replied) {
+            auto const cause = result.error ? result.error : make_error_code(errc::not_replicated);
+            result = {exec_status::unconfirmed, cause, {}};
+        }
+        std::move(handler)(std::move(result));
+    };
+    exec_confirmed(std::move(again), std::move(answer));
+}
+
+replication client_context::replication_of(call const& what) const noexcept {
+    return {settings_->replicas.count, replication_timeout_for(*settings_, what.timeout())};
 }
 
 bool client_context::hands_over(target const& on) const noexcept {

@@ -20,6 +20,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <random>
@@ -81,6 +82,17 @@ public:
     [[nodiscard]] asio::any_io_executor const& strand() const noexcept { return strand_; }
     /// Runs a script; `not_sent` with `client_stopped` after the end of the client.
     void exec(call&& what, exec_handler&& handler);
+    /// Grants and renewals count only when replicas have confirmed them.
+    [[nodiscard]] bool confirms() const noexcept { return settings_->replicas.count > 0; }
+    /// Runs a script that keeps what is ours; `unconfirmed` if too few replicas have that in time.
+    /// Where replicas are not waited for, as `exec`.
+    void exec_confirmed(call&& what, exec_handler&& handler);
+    /// Whether a reply is a grant.
+    using is_grant = std::function<bool(script_reply const&)>;
+    /// Runs a script that may grant something. If it does, `again` is run where replicas are waited
+    /// for, and its reply is the answer: it grants the same once more, or says that it is lost.
+    /// `unconfirmed` if too few replicas have it in time: then it has to be taken back.
+    void exec_granting(call&& what, call&& again, is_grant granted, exec_handler&& handler);
     /// What `f` executes leaves together.
     template <class F>
     void in_one_burst(F f) {
@@ -162,6 +174,9 @@ protected:
     std::unique_ptr<backend> backend_;
 
 private:
+    void confirm_grant(call&& again, is_grant granted, exec_handler&& handler);
+    [[nodiscard]] replication replication_of(call const& what) const noexcept;
+
     asio::any_io_executor executor_;
     std::shared_ptr<context_gate> gate_;
     detail::strand typed_strand_;

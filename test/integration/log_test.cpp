@@ -42,7 +42,10 @@ BOOST_AUTO_TEST_CASE(a_server_that_is_not_there_is_a_warning_at_once_and_then_le
     });
 }
 
-BOOST_AUTO_TEST_CASE(a_certificate_that_is_refused_is_a_warning_at_once_and_then_less_and_less) {
+BOOST_AUTO_TEST_CASE(
+    a_certificate_that_is_refused_is_a_warning_at_once_and_then_less_and_less,
+    *needs_tls()
+) {
     log_lines log;
     with_server(
         {.tls = certificate_options{}},

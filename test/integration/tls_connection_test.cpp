@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(the_server_is_told_which_host_is_meant) {
 }
 
 // Reading a bundle of hundreds of authorities would block the user's executor for milliseconds.
-BOOST_AUTO_TEST_CASE(the_authorities_are_read_once) {
+BOOST_AUTO_TEST_CASE(the_authorities_are_read_once, *needs_tls()) {
     with_server(
         {.tls = certificate_options{}},
         [](redis_server& server, asio::any_io_executor executor) -> task {

@@ -59,7 +59,7 @@ void check_that_nothing_ran(redis_server const& server) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(a_good_certificate_is_accepted) {
+BOOST_AUTO_TEST_CASE(a_good_certificate_is_accepted, *needs_tls()) {
     redis_server server{{.tls = certificate_options{}}};
     check_that_it_works(trusting(server));
     check_that_it_works(holdfast::parse_url(server.tls_url() + "?ca_file=" + server.ca_file()));
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(a_good_certificate_is_accepted) {
     check_that_it_works(settings);
 }
 
-BOOST_AUTO_TEST_CASE(a_certificate_for_another_host_is_refused) {
+BOOST_AUTO_TEST_CASE(a_certificate_for_another_host_is_refused, *needs_tls()) {
     redis_server server{
         {.tls =
              certificate_options{
@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(a_certificate_for_another_host_is_refused) {
     check_that_it_works(settings);
 }
 
-BOOST_AUTO_TEST_CASE(a_certificate_of_an_unknown_authority_is_refused) {
+BOOST_AUTO_TEST_CASE(a_certificate_of_an_unknown_authority_is_refused, *needs_tls()) {
     redis_server server{{.tls = certificate_options{}}};
     certificate_authority const other{server.folder() / "other"};
     auto settings = trusting(server);
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(a_certificate_of_an_unknown_authority_is_refused) {
     check_that_nothing_ran(server);
 }
 
-BOOST_AUTO_TEST_CASE(an_expired_certificate_is_refused) {
+BOOST_AUTO_TEST_CASE(an_expired_certificate_is_refused, *needs_tls()) {
     redis_server server{{.tls = certificate_options{.expired = true}}};
     check_that_it_is_refused(trusting(server));
     check_that_nothing_ran(server);
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(an_expired_certificate_is_refused) {
 
 // Redis says nothing to a greeting that it does not understand, so this looks like a server that
 // hangs.
-BOOST_AUTO_TEST_CASE(a_server_without_tls_gets_nothing_in_plain_text) {
+BOOST_AUTO_TEST_CASE(a_server_without_tls_gets_nothing_in_plain_text, *needs_tls()) {
     redis_server server{{.tcp = true, .tls = certificate_options{}}};
     auto settings = trusting(server);
     settings.port = server.tcp_port();
@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(a_server_without_tls_gets_nothing_in_plain_text) {
     check_that_nothing_ran(server);
 }
 
-BOOST_AUTO_TEST_CASE(a_file_of_authorities_that_has_none_in_it_is_reported) {
+BOOST_AUTO_TEST_CASE(a_file_of_authorities_that_has_none_in_it_is_reported, *needs_tls()) {
     redis_server server{{.tls = certificate_options{}}};
     auto settings = trusting(server);
     settings.tls.ca_file = (server.folder() / "no_authorities").string();
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(a_file_of_authorities_that_has_none_in_it_is_reported) {
     check_that_nothing_ran(server);
 }
 
-BOOST_AUTO_TEST_CASE(a_server_that_asks_for_certificates_gets_this_clients) {
+BOOST_AUTO_TEST_CASE(a_server_that_asks_for_certificates_gets_this_clients, *needs_tls()) {
     redis_server server{{.tls = certificate_options{}, .tls_auth_clients = true}};
     auto const mine = server.issue_certificate({.common_name = "shop"});
     auto settings = trusting(server);
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_asks_for_certificates_gets_this_clients) {
     check_that_it_works(settings);
 }
 
-BOOST_AUTO_TEST_CASE(a_key_may_be_encrypted) {
+BOOST_AUTO_TEST_CASE(a_key_may_be_encrypted, *needs_tls()) {
     redis_server server{{.tls = certificate_options{}, .tls_auth_clients = true}};
     auto const mine = server.issue_certificate({.common_name = "shop"});
     auto settings = trusting(server);
@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(a_key_may_be_encrypted) {
     check_that_it_works(settings);
 }
 
-BOOST_AUTO_TEST_CASE(a_client_whose_certificate_is_missing_or_wrong_is_told) {
+BOOST_AUTO_TEST_CASE(a_client_whose_certificate_is_missing_or_wrong_is_told, *needs_tls()) {
     redis_server server{{.tls = certificate_options{}, .tls_auth_clients = true}};
     check_that_it_is_refused(trusting(server));
 
@@ -189,7 +189,7 @@ BOOST_AUTO_TEST_CASE(a_client_whose_certificate_is_missing_or_wrong_is_told) {
     check_that_nothing_ran(server);
 }
 
-BOOST_AUTO_TEST_CASE(verification_can_be_switched_off_on_purpose) {
+BOOST_AUTO_TEST_CASE(verification_can_be_switched_off_on_purpose, *needs_tls()) {
     redis_server server{
         {.tls =
              certificate_options{
@@ -203,7 +203,10 @@ BOOST_AUTO_TEST_CASE(verification_can_be_switched_off_on_purpose) {
     check_that_it_works(settings);
 }
 
-BOOST_AUTO_TEST_CASE(a_certificate_that_expires_while_connected_stops_the_next_connection) {
+BOOST_AUTO_TEST_CASE(
+    a_certificate_that_expires_while_connected_stops_the_next_connection,
+    *needs_tls()
+) {
     with_server(
         {.tls = certificate_options{}},
         [](redis_server& server, asio::any_io_executor executor) -> task {
@@ -228,7 +231,7 @@ BOOST_AUTO_TEST_CASE(a_certificate_that_expires_while_connected_stops_the_next_c
     );
 }
 
-BOOST_AUTO_TEST_CASE(passwords_never_appear_in_the_log) {
+BOOST_AUTO_TEST_CASE(passwords_never_appear_in_the_log, *needs_tls()) {
     std::string const right = "correct-horse-battery-staple";
     std::string const wrong = "tr0ub4dor-and-3";
     log_lines log;

@@ -41,6 +41,13 @@ using server_body = std::function<task(redis_server&, asio::any_io_executor)>;
 using client_body = std::function<task(client&, redis_probe&)>;
 using proxy_body = std::function<task(redis_server&, tcp_proxy&, asio::any_io_executor)>;
 
+/// `BOOST_AUTO_TEST_CASE(name, *needs_tls())` is skipped where the server was built without TLS.
+inline boost::unit_test::decorator::precondition needs_tls() {
+    return boost::unit_test::precondition([](boost::unit_test::test_unit_id) {
+        return boost::test_tools::assertion_result{server_speaks_tls()};
+    });
+}
+
 /// Runs a coroutine with a private server, as `run_with_deadline`.
 void with_server(
     server_options options,

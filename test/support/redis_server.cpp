@@ -10,6 +10,7 @@
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -38,6 +39,20 @@ std::filesystem::path make_folder() {
 }
 
 }  // namespace
+
+bool server_speaks_tls() {
+    static bool const speaks = [] {
+        // One that nobody can reach ends at once. Without TLS it does not know the word.
+        try {
+            run_program({default_program(), "--port", "0", "--tls-port", "0"});
+            return true;
+        } catch (std::runtime_error const& ended) {
+            std::string_view const output{ended.what()};
+            return output.find("Bad directive") == std::string_view::npos;
+        }
+    }();
+    return speaks;
+}
 
 redis_server::redis_server(server_options options)
     : options_{std::move(options)},

@@ -28,6 +28,9 @@ struct server_options {
     bool sentinel = false;             // a Sentinel, which keeps what it knows in `restart(true)`
 };
 
+/// Whether the program that servers are started with was built with TLS.
+bool server_speaks_tls();
+
 /// A private server, in a folder of its own, reachable on loopback only: `server_options::program`,
 /// else the program that the environment variable HOLDFAST_TEST_SERVER names, else `redis-server`.
 ///

@@ -61,7 +61,8 @@ inline std::ostream& operator<<(std::ostream& out, multi_acquire_fsm::action con
 }
 
 inline std::ostream& operator<<(std::ostream& out, attempt_answer answer) {
-    constexpr std::array names{"granted", "busy", "refused", "failed", "not_sent", "unknown"};
+    constexpr std::array
+        names{"granted", "busy", "refused", "failed", "not_sent", "unknown", "unconfirmed"};
     return out << names.at(static_cast<std::size_t>(answer));
 }
 

@@ -24,6 +24,8 @@ public:
     struct request {
         detail::call what;
         detail::exec_handler handler;
+        /// So many replicas are to have it.
+        unsigned replicas = 0;
     };
 
     explicit scripted_backend(boost::asio::any_io_executor strand) : strand_{std::move(strand)} {}
@@ -42,6 +44,23 @@ public:
             std::move(handler)(detail::exec_result{detail::exec_status::not_sent, cause, {}});
         });
     }
+    void exec_replicated(
+        detail::call&& what,
+        detail::replication const& wanted,
+        detail::replicated_handler&& handler
+    ) override {
+        auto const before = requests.size();
+        exec(
+            std::move(what),
+            [this, handler = std::move(handler)](detail::exec_result result) mutable {
+                bool const replied = result.status == detail::exec_status::replied;
+                std::move(handler)(std::move(result), replied ? replicas : 0U);
+            }
+        );
+        if (requests.size() > before) {
+            requests.back().replicas = wanted.count;
+        }
+    }
     detail::subscription subscribe(std::string channel, detail::subscriber& to) override {
         return listeners->add(std::move(channel), to);
     }
@@ -54,6 +73,8 @@ public:
     bool commands_up = true;
     bool subscriptions_up = true;
     bool stopped = false;
+    /// So many have what was written.
+    unsigned replicas = 0;
     obstacle why;
     /// The run id of the server.
     std::string identity;

@@ -112,6 +112,14 @@ asio::awaitable<void> transfer(holdfast::client& client, int from, int to) {
     co_await lease.release();
 }
 
+asio::awaitable<void> pay(asio::any_io_executor executor) {
+    auto config = holdfast::parse_url("redis://127.0.0.1");
+    config.replicas = {.count = 1, .timeout = 500ms};
+    holdfast::client client{executor, config};
+    auto lease = co_await client.lock("payments").acquire();  // a replica has it
+    co_await lease.release();
+}
+
 asio::awaitable<void> brief(holdfast::client& client) {
     auto lease = co_await client.lock("lock:stock").acquire({.lease = holdfast::learned});
     co_await lease.release();

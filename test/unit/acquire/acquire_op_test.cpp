@@ -259,4 +259,53 @@ BOOST_AUTO_TEST_CASE(a_stopped_client_ends_it) {
     BOOST_TEST(!late.inside);
 }
 
+namespace {
+
+holdfast::config with_replicas() {
+    holdfast::config settings;
+    settings.replicas.count = 1;
+    return settings;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_grant_is_delivered_when_replicas_have_it) {
+    scripted_client all{with_replicas()};
+    all.server->replicas = 1;
+    acquiring const one{all, once};
+    all.answer(granted(41));
+    BOOST_TEST(!one.done());
+    BOOST_TEST(all.sent() == "acquire");
+    BOOST_TEST(all.server->requests.front().replicas == 1U);
+    all.answer(granted(42));
+    BOOST_TEST(one.got.valid());
+    // That of the request which replicas have confirmed.
+    BOOST_TEST((one.got.token() == fencing_token{42}));
+}
+
+BOOST_AUTO_TEST_CASE(one_attempt_whose_grant_replicas_do_not_have_is_withdrawn) {
+    scripted_client all{with_replicas()};
+    acquiring const one{all, once};
+    all.answer(granted());
+    all.answer(granted());
+    BOOST_TEST((one.error == errc::not_replicated));
+    BOOST_TEST(!one.got);
+    BOOST_TEST(all.sent() == "release");
+}
+
+// The request that waits for replicas may be executed after the one that takes the lock back.
+BOOST_AUTO_TEST_CASE(what_is_cancelled_while_replicas_are_waited_for_is_given_back_once_more) {
+    scripted_client all{with_replicas()};
+    all.server->replicas = 1;
+    acquiring one{all, once};
+    all.answer(granted());
+    one.signal.emit(asio::cancellation_type::terminal);
+    all.run();
+    BOOST_TEST((one.error == aborted));
+    BOOST_TEST(all.sent() == "acquire release");
+    all.answer(granted());
+    BOOST_TEST(all.sent() == "release release");
+    BOOST_TEST(!one.got);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

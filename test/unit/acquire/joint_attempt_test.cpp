@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace std::chrono_literals;
@@ -29,7 +30,7 @@ auto const b = make_lock_target("", "b");
 holder_id const id{"0f4b1c5e-7a3d-4e8b-9c21-d5a6f7e80123", 84};
 
 struct two_attempts : bare_world {
-    two_attempts() {
+    explicit two_attempts(holdfast::config settings = {}) : bare_world{std::move(settings)} {
         add(a);
         add(b);
     }
@@ -87,6 +88,32 @@ BOOST_AUTO_TEST_CASE(without_one_of_them_nothing_is_sent) {
     BOOST_TEST(all.server.requests.empty());
     BOOST_REQUIRE(all.answers.size() == 2U);
     BOOST_TEST((all.answers[0].status == exec_status::refused));
+}
+
+BOOST_AUTO_TEST_CASE(replicas_have_all_of_them_or_none_counts) {
+    holdfast::config settings;
+    settings.replicas.count = 1;
+    for (auto const have : {0U, 1U}) {
+        two_attempts all{settings};
+        all.server.replicas = have;
+        all.joint->send(*all.client, 2);
+        for (auto const token : {5, 7}) {
+            BOOST_REQUIRE(all.server.requests.size() == 1U);
+            auto sent = std::move(all.server.requests.front());
+            all.server.requests.pop_front();
+            BOOST_TEST(sent.what.what().name == "multi_lock.acquire");
+            BOOST_TEST(sent.replicas == (token == 7 ? 1U : 0U));
+            std::move(sent.handler)(
+                exec_result{exec_status::replied, {}, reply_of(1, token, token + 1)}
+            );
+        }
+        BOOST_REQUIRE(all.answers.size() == 2U);
+        for (auto const& each : all.answers) {
+            bool const enough = each.status == exec_status::replied;
+            BOOST_TEST(enough == (have == 1));
+        }
+        BOOST_TEST(all.answers[1].reply.integer(1) == (have == 1 ? 8 : 0));
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

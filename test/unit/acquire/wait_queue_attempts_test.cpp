@@ -6,19 +6,24 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <cstddef>
 #include <string>
 
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
+using holdfast::errc;
 using holdfast::lease_clock;
 using holdfast::log_level;
 using holdfast::detail::exec_result;
 using holdfast::test::acquiring;
 using holdfast::test::acquiring_options;
 using holdfast::test::busy;
+using holdfast::test::failed;
+using holdfast::test::freed;
 using holdfast::test::granted;
 using holdfast::test::handing_client;
 using holdfast::test::replied;
+using holdfast::test::scripted_client;
 using holdfast::test::unanswered;
 
 BOOST_AUTO_TEST_SUITE(wait_queue_attempts_test)
@@ -140,6 +145,65 @@ BOOST_AUTO_TEST_CASE(whoever_does_not_ask_for_it_leaves_it_alone) {
         BOOST_TEST(all.eventually([&] { return all.sent() == "acquire"; }));
     }
     BOOST_TEST(all.log.count(log_level::error, "no expiry") == 1U);
+}
+
+namespace {
+
+holdfast::config with_replicas() {
+    holdfast::config settings;
+    settings.replicas.count = 1;
+    return settings;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_waiter_tries_again_with_another_id_until_replicas_have_its_grant) {
+    scripted_client all{with_replicas()};
+    acquiring const waiting{all};
+    auto const id_of = [&](std::size_t i) {
+        auto const& what = all.server->requests.at(i).what;
+        std::size_t at = 0;
+        while (!what.word(at).starts_with(all.state->client_id())) {
+            ++at;
+        }
+        return std::string{what.word(at)};
+    };
+    auto const first = id_of(0);
+    all.answer(granted());
+    BOOST_TEST(id_of(0) == first);
+    all.answer(granted());
+    BOOST_TEST(!waiting.done());
+    BOOST_TEST(all.sent().starts_with("release"));
+    BOOST_TEST(all.log.count(log_level::warning, "is given back") == 1U);
+    BOOST_TEST(all.eventually([&] { return all.sent() == "release acquire"; }));
+    BOOST_TEST(id_of(1) != first);
+    all.answer(freed());
+    all.server->replicas = 1;
+    all.answer(granted());
+    all.answer(granted());
+    BOOST_TEST(waiting.got.valid());
+    BOOST_TEST(all.sent().empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_waiter_that_may_not_wait_for_replicas_ends_with_the_cause) {
+    scripted_client all{with_replicas()};
+    acquiring const waiting{all};
+    all.answer(granted());
+    all.answer(failed(errc::no_permission));
+    BOOST_TEST((waiting.error == errc::no_permission));
+    BOOST_TEST(all.sent() == "release");
+}
+
+BOOST_AUTO_TEST_CASE(the_last_one_that_leaves_while_replicas_are_waited_for_gives_back_once_more) {
+    scripted_client all{with_replicas()};
+    all.server->replicas = 1;
+    acquiring waiting{all};
+    all.answer(granted());
+    waiting.signal.emit(asio::cancellation_type::terminal);
+    all.run();
+    BOOST_TEST(all.sent() == "acquire release");
+    all.answer(granted());
+    BOOST_TEST(all.sent() == "release release");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -67,6 +67,8 @@ BOOST_AUTO_TEST_CASE(one_attempt_ends_with_the_first_answer) {
         {attempt_answer::failed, errc::no_permission, finish(errc::no_permission)},
         {attempt_answer::unknown, unreachable, finish(unreachable, true)},
         {attempt_answer::unknown, {}, finish(unreachable, true)},
+        {attempt_answer::unconfirmed, errc::not_replicated, finish(errc::not_replicated, true)},
+        {attempt_answer::unconfirmed, errc::no_permission, finish(errc::no_permission, true)},
     };
     for (auto const& row : table) {
         BOOST_TEST_CONTEXT(row.answer) {
@@ -313,6 +315,26 @@ BOOST_AUTO_TEST_CASE(a_grant_that_there_is_no_memory_for_is_withdrawn) {
     decided.on_attempt_sent(usable_until);
     BOOST_TEST(decided.on_answer(attempt_answer::granted, {}) == deliver);
     BOOST_TEST(decided.on_ended(no_memory, true) == finish(no_memory, true));
+}
+
+BOOST_AUTO_TEST_CASE(a_grant_that_replicas_do_not_have_is_taken_back_and_tried_again) {
+    for (auto const how_long : {patience::unlimited, patience::limited}) {
+        acquire_fsm fsm{how_long};
+        fsm.on_attempt_sent(usable_until);
+        BOOST_TEST(fsm.on_answer(attempt_answer::unconfirmed, errc::not_replicated) == go_on);
+        BOOST_TEST(fsm.on_time_up(false, unreachable) == finish(errc::not_replicated, true));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(who_may_not_wait_for_replicas_learns_of_it_whatever_the_patience) {
+    for (auto const how_long : all_patience) {
+        acquire_fsm fsm{how_long};
+        fsm.on_attempt_sent(usable_until);
+        BOOST_TEST(
+            fsm.on_answer(attempt_answer::unconfirmed, errc::no_permission) ==
+            finish(errc::no_permission, true)
+        );
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

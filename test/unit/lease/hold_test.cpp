@@ -231,4 +231,67 @@ BOOST_AUTO_TEST_CASE(what_was_not_answered_is_asked_on_the_next_connection) {
     BOOST_TEST(lease.state() == lease_state::held);
 }
 
+// Replicas
+
+namespace {
+
+holdfast::config with_replicas() {
+    holdfast::config settings;
+    settings.replicas.count = 1;
+    return settings;
+}
+
+struct replicated_world : scripted_client {
+    replicated_world() : scripted_client{with_replicas()} {}
+
+    std::optional<owner> who = owner::make();
+    holdfast::lease lease = grant(*this, {.sent_ago = 1h - 1min, .who = who});
+    hold& held_one = held().of_owner(*on, who)->over();
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_renewal_that_replicas_do_not_have_is_doubt) {
+    replicated_world all;
+    std::optional<error_code> told;
+    auto const renew = [&](exec_result const& result) {
+        all.held_one.renew(all.held_one.current(), [&](error_code ec) { told = ec; });
+        all.run();
+        BOOST_TEST(all.server->requests.at(0).replicas == 1U);
+        all.answer(result);
+    };
+    auto const before = all.lease.deadline();
+    renew(confirmed());
+    BOOST_TEST((told == errc::not_replicated));
+    BOOST_TEST(all.lease.state() == lease_state::in_doubt);
+    BOOST_TEST((all.lease.deadline() == before));
+    all.server->replicas = 1;
+    renew(confirmed());
+    BOOST_TEST((told == error_code{}));
+    BOOST_TEST(all.lease.state() == lease_state::held);
+    BOOST_TEST((all.lease.deadline() > before));
+    // That it is lost needs no replica to say so.
+    all.server->replicas = 0;
+    renew(replied(0, 1));
+    BOOST_TEST((told == errc::lease_lost));
+    BOOST_TEST(all.lease.loss() == loss_reason::taken);
+}
+
+BOOST_AUTO_TEST_CASE(tokens_that_replicas_do_not_have_are_not_given_out) {
+    replicated_world all;
+    auto const refill = [&](std::uint64_t token) {
+        all.on_strand([&] {
+            all.held_one.refill({}, false, {.count = 1, .queued = false}, [](error_code) {});
+        });
+        BOOST_TEST(all.server->requests.at(0).replicas == 1U);
+        all.answer(replied(1, token, 0, 0));
+        auto const next = all.held_one.fsm().next({}, true, lease_clock::now());
+        return next == holdfast::detail::hold_fsm::step::hand_over;
+    };
+    BOOST_TEST(!refill(20));
+    all.server->replicas = 1;
+    BOOST_TEST(refill(30));
+    BOOST_TEST((all.held_one.fsm().take_token() == holdfast::fencing_token{30}));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -45,6 +45,8 @@ using holdfast::test::unanswered;
 namespace {
 
 struct world : scripted_client {
+    using scripted_client::scripted_client;
+
     asio::io_context holder;
     std::vector<lease> leases;
 
@@ -376,6 +378,21 @@ BOOST_AUTO_TEST_CASE(what_waits_goes_with_the_context) {
     for (auto const& one : leases) {
         BOOST_TEST(one.state() == lease_state::lost);
     }
+}
+
+// That one is lost needs no replica to say so; of the others nobody knows whether they are kept.
+BOOST_AUTO_TEST_CASE(what_replicas_do_not_have_is_doubt_and_a_loss_is_a_loss) {
+    holdfast::config settings;
+    settings.replicas.count = 1;
+    world all{settings};
+    all.add_due(3);
+    all.run_holder();
+    BOOST_TEST(all.server->requests.at(0).replicas == 1U);
+    all.answer(replied("121"));
+    BOOST_TEST(all.number_in(lease_state::in_doubt) == 2U);
+    BOOST_TEST(all.leases[1].loss() == loss_reason::taken);
+    BOOST_TEST(all.count().failed_renewals == 2U);
+    BOOST_TEST(all.count().renewals == 0U);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -127,4 +127,32 @@ BOOST_FIXTURE_TEST_CASE(a_channel_may_be_refused_and_a_server_fail_for_good, fix
     BOOST_TEST(!to->up(connection_id::purpose::commands));
 }
 
+BOOST_FIXTURE_TEST_CASE(what_replicas_have_is_answered_at_once_and_else_when_time_is_up, fixture) {
+    std::optional<unsigned> confirmed;
+    auto const ask = [&](std::chrono::milliseconds time) {
+        call what{scripts::lock_release, 10s};
+        what.key("k").key("c").arg("id:1");
+        confirmed.reset();
+        to->exec_replicated(std::move(what), {2, time}, [&](exec_result, unsigned have) {
+            confirmed = have;
+        });
+        poll();
+    };
+    on->set_replicas(3);
+    ask(10s);
+    BOOST_TEST((confirmed == 3U));
+    on->set_replicas(1);
+    ask(20ms);
+    BOOST_TEST(!confirmed.has_value());
+    while (!confirmed) {
+        context.restart();
+        context.run_one();
+    }
+    BOOST_TEST((confirmed == 1U));
+    on->refuse("lock.release", {exec_status::refused, errc::server_refused, {}});
+    on->set_replicas(3);
+    ask(10s);
+    BOOST_TEST((confirmed == 0U));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -290,4 +290,18 @@ BOOST_AUTO_TEST_CASE(a_server_without_memory_takes_permits_back_and_grants_none)
     BOOST_TEST((all.acquire(1, 2) == kind::busy));
 }
 
+// So that replicas can be waited for: they confirm what was written.
+BOOST_AUTO_TEST_CASE(an_attempt_that_is_repeated_writes_and_takes_nothing_more) {
+    world all;
+    all.set(3);
+    BOOST_TEST((all.acquire(1, 1) == kind::granted));
+    auto const left = [&] { return all.server.pttl(mark(1)); };
+    auto const before = left();
+    all.later(5s);
+    BOOST_TEST(left() < before);
+    BOOST_TEST((all.acquire(1, 1) == kind::granted));
+    BOOST_TEST(left() == before);
+    BOOST_TEST(all.permits() == "2");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

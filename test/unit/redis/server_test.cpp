@@ -50,4 +50,17 @@ BOOST_AUTO_TEST_CASE(a_failure_of_either_is_reported_with_its_name) {
     BOOST_TEST(at.ends());
 }
 
+BOOST_AUTO_TEST_CASE(replicas_are_waited_for_on_a_connection_of_their_own_if_that_is_asked_for) {
+    nowhere at;
+    auto settings = *at.settings;
+    settings.replicas.count = 1;
+    at.settings = std::make_shared<holdfast::config const>(std::move(settings));
+    server one{at.server(), at};
+    one.start();
+    BOOST_TEST(at.eventually([&] { return at.log.count("cannot be made") == 3; }));
+    BOOST_TEST(at.log.count("replica-waiting connection") >= 1U);
+    one.stop();
+    BOOST_TEST(at.ends());
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -4,6 +4,7 @@
 #include "runtime/client_context.hpp"
 
 #include "unit/bare_client.hpp"
+#include "unit/calls.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -31,6 +32,7 @@ using holdfast::detail::pending_handler;
 using holdfast::detail::script;
 using holdfast::test::bare_client;
 using holdfast::test::bare_world;
+using holdfast::test::reply_of;
 
 namespace {
 
@@ -196,6 +198,149 @@ BOOST_AUTO_TEST_CASE(a_slot_does_not_keep_its_handler_alive) {
     signal.emit(asio::cancellation_type::terminal);
     on.run();
     BOOST_TEST(kept.use_count() == 2);
+}
+
+// Replicas
+
+namespace {
+
+template <class... Words>
+exec_result replied(Words const&... words) {
+    return {exec_status::replied, {}, reply_of(words...)};
+}
+
+config with_replicas() {
+    config settings;
+    settings.replicas = {.count = 2, .timeout = 70ms};
+    return settings;
+}
+
+// A script that grants something, and what came of it.
+struct granting : bare_world {
+    explicit granting(config settings = with_replicas()) : bare_world{std::move(settings)} {
+        client->exec_granting(
+            call{example, 1s},
+            call{call{second, 1s}.unless(withdrawn)},
+            [](auto const& reply) { return reply.integer(0) == 1; },
+            [this](exec_result const& result) { got = result; }
+        );
+    }
+    void answer(exec_result const& result) {
+        auto oldest = std::move(server.requests.at(0));
+        server.requests.pop_front();
+        std::move(oldest.handler)(result);
+        run();
+    }
+    std::string sent() const {
+        std::string names;
+        for (auto const& one : server.requests) {
+            names += std::string{one.what.what().name} + " ";
+        }
+        return names;
+    }
+
+    static constexpr script second{"second", "return 2", ""};
+    holdfast::test::scripted_backend& server = client->connect();
+    std::shared_ptr<bool> withdrawn = std::make_shared<bool>(false);
+    std::optional<exec_result> got;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_grant_is_run_once_more_where_replicas_are_waited_for) {
+    granting one;
+    BOOST_TEST(one.sent() == "example ");
+    BOOST_TEST(one.server.requests.front().replicas == 0U);
+    one.answer(replied(1, 5));
+    BOOST_TEST(one.sent() == "second ");
+    BOOST_TEST(one.server.requests.front().replicas == 2U);
+    BOOST_TEST(!one.got.has_value());
+    one.server.replicas = 2;
+    one.answer(replied(1, 6));
+    BOOST_TEST((one.got.value().status == exec_status::replied));
+    // The later token: another holder may have had the lock in between.
+    BOOST_TEST(one.got->reply.integer(1) == 6);
+}
+
+BOOST_AUTO_TEST_CASE(a_grant_that_too_few_replicas_have_is_none) {
+    granting one;
+    one.answer(replied(1));
+    one.server.replicas = 1;
+    one.answer(replied(1));
+    BOOST_TEST((one.got.value().status == exec_status::unconfirmed));
+    BOOST_TEST((one.got->error == errc::not_replicated));
+}
+
+BOOST_AUTO_TEST_CASE(a_grant_of_which_nobody_knows_what_became_is_none) {
+    struct {
+        exec_result second;
+        errc cause;
+    } const table[] = {
+        {{exec_status::unknown, errc::unreachable, {}}, errc::unreachable},
+        {{exec_status::failed, errc::no_permission, {}}, errc::no_permission},
+        {{exec_status::not_sent, errc::tls_failed, {}}, errc::tls_failed},
+        {{exec_status::refused, {}, {}}, errc::not_replicated},
+    };
+    for (auto const& row : table) {
+        granting one;
+        one.answer(replied(1));
+        one.answer(row.second);
+        BOOST_TEST((one.got.value().status == exec_status::unconfirmed));
+        BOOST_TEST((one.got->error == row.cause));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(what_was_no_grant_is_not_confirmed) {
+    granting refused;
+    refused.answer(replied(0));
+    BOOST_TEST(refused.sent().empty());
+    BOOST_TEST((refused.got.value().status == exec_status::replied));
+    granting unknown;
+    unknown.answer({exec_status::unknown, errc::unreachable, {}});
+    BOOST_TEST(unknown.sent().empty());
+    BOOST_TEST((unknown.got.value().status == exec_status::unknown));
+    // It was lost before replicas had it: that needs none of them.
+    granting lost;
+    lost.answer(replied(1));
+    lost.answer(replied(0));
+    BOOST_TEST((lost.got.value().status == exec_status::replied));
+    BOOST_TEST(!lost.got->error);
+}
+
+BOOST_AUTO_TEST_CASE(a_grant_that_was_taken_back_is_not_made_once_more) {
+    granting one;
+    *one.withdrawn = true;
+    one.answer(replied(1));
+    BOOST_TEST(one.sent().empty());
+    BOOST_TEST(one.got.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(without_replicas_a_grant_is_one_request) {
+    granting one{config{}};
+    one.answer(replied(1));
+    BOOST_TEST(one.sent().empty());
+    BOOST_TEST((one.got.value().status == exec_status::replied));
+}
+
+BOOST_AUTO_TEST_CASE(what_keeps_a_lock_is_confirmed_at_once) {
+    bare_world on{with_replicas()};
+    auto& server = on.client->connect();
+    exec_result got;
+    for (auto const have : {1U, 2U}) {
+        on.client->exec_confirmed(call{example, 1s}, [&](exec_result const& result) {
+            got = result;
+        });
+        BOOST_REQUIRE(server.requests.size() == 1U);
+        BOOST_TEST(server.requests.front().replicas == 2U);
+        server.replicas = have;
+        auto sent = std::move(server.requests.front());
+        server.requests.pop_front();
+        std::move(sent.handler)(replied(1));
+        bool const enough = have == 2;
+        BOOST_TEST((got.status == (enough ? exec_status::replied : exec_status::unconfirmed)));
+        BOOST_TEST((got.error == (enough ? error_code{} : errc::not_replicated)));
+        BOOST_TEST(got.reply.integer(0) == 1);
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -8,6 +8,10 @@ local wanted, kept, nonce = unpack(ARGV)
 
 local done = call('GET', mark)
 if done then
+    if done == '1' then
+        -- A replica that confirms what is written here has the permits, too.
+        call('SET', mark, '1', 'PX', kept)
+    end
     return nonce .. (done == '1' and ' 1' or ' 0')
 end
 local free = count_in(call('GET', permits))
