@@ -92,6 +92,8 @@ void client_state::on_up(connection_id which) {
         tell(&client_state::ready_waiters_, {});
     }
     if (which.what == purpose::commands) {
+        auto const server = backend_->who();
+        node_.on_up(server.run_id, server.began_by);
         holds_.on_connected();
         connecting_.tell({});
         acquisitions_.on_connected();
@@ -100,12 +102,14 @@ void client_state::on_up(connection_id which) {
 
 void client_state::on_down(connection_id which) {
     if (which.what == purpose::commands) {
+        node_.on_down();
         holds_.on_disconnected();
         acquisitions_.on_disconnected();
     }
 }
 
 void client_state::on_failure(connection_id, error_code cause) {
+    node_.on_failure(cause);
     tell(&client_state::ready_waiters_, cause);
     end_all(cause);
 }
@@ -208,6 +212,8 @@ void client_state::begin_shutdown() {
         return;
     }
     close();
+    node_.on_failure(errc::client_stopped);
+    node_.on_down();
     acquisitions_.close();
     tell(&client_state::ready_waiters_, errc::client_stopped);
     end_all(errc::client_stopped);

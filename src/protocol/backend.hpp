@@ -7,11 +7,13 @@
 
 #include <holdfast/error.hpp>
 #include <holdfast/fwd.hpp>
+#include <holdfast/lease_clock.hpp>
 
 #include <boost/asio/any_completion_handler.hpp>
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace holdfast::detail {
 
@@ -83,6 +85,15 @@ public:
         bool permanent = false;
     };
     [[nodiscard]] virtual obstacle why_down() const = 0;
+
+    /// Which server the commands go to.
+    struct identity {
+        /// The same for one process of a server; empty if it is not known.
+        std::string_view run_id;
+        /// That process did not begin later. The end of the handshake if it does not say.
+        lease_clock::time_point began_by = lease_clock::time_point::min();
+    };
+    [[nodiscard]] virtual identity who() const { return {}; }
 };
 
 }  // namespace holdfast::detail

@@ -26,6 +26,7 @@ public:
     [[nodiscard]] subscription subscribe(std::string channel, subscriber& to);
     [[nodiscard]] bool up(connection_id::purpose what) const;
     [[nodiscard]] backend::obstacle why_down() const;
+    [[nodiscard]] backend::identity who() const;
 
 private:
     void on_up(connection_id which);

@@ -63,6 +63,8 @@ public:
     [[nodiscard]] backend::obstacle why_down() const noexcept { return obstacle_; }
     /// Of the server that it is connected to; empty if it is not known.
     [[nodiscard]] std::string const& run_id() const noexcept { return run_id_; }
+    /// That server's process did not begin later.
+    [[nodiscard]] lease_clock::time_point began_by() const noexcept { return began_by_; }
 
 protected:
     /// Before and after `events::up`, and only after it `on_down`.
@@ -93,7 +95,7 @@ private:
     void listen();
     void on_handshake(std::shared_ptr<redis_connection> const& connection, error_code ec);
     [[nodiscard]] handshake::verdict judge_handshake();
-    void on_connected(std::string run_id);
+    void on_connected(handshake::verdict&& passed);
     /// Forgets the connection; true if it was up.
     bool close_epoch();
     void on_epoch_ended(error_code ec);
@@ -115,6 +117,7 @@ private:
     reply_collector unsolicited_;
     backend::obstacle obstacle_;
     std::string run_id_;
+    lease_clock::time_point began_by_{};
     lease_clock::time_point up_since_{};
     bool up_ = false;
     bool was_up_ = false;

@@ -39,6 +39,7 @@ public:
     [[nodiscard]] obstacle why_down() const override {
         return server_ ? server_->why_down() : obstacle{};
     }
+    [[nodiscard]] identity who() const override { return server_ ? server_->who() : identity{}; }
 
 private:
     server_context context_;
