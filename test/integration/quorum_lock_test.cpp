@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(without_a_majority_nobody_gets_it_and_is_told_in_time) {
         BOOST_TEST((ec == errc::quorum_not_reached));
         BOOST_TEST(!none);
         BOOST_TEST((lease_clock::now() - start < 2s));
-        BOOST_TEST(is_retryable(ec));
+        BOOST_TEST(holdfast::is_retryable(ec));
         start = lease_clock::now();
         auto const [again, nothing] = co_await clients.lock().try_acquire_for(800ms, as_result);
         BOOST_TEST((again == errc::quorum_not_reached));
@@ -326,7 +326,7 @@ BOOST_AUTO_TEST_CASE(a_counter_at_its_end_or_of_another_kind_is_no_part_of_a_maj
 
 namespace {
 
-config with_delay(std::chrono::milliseconds delay) {
+holdfast::config with_delay(std::chrono::milliseconds delay) {
     auto settings = node_group::settings();
     settings.lease = 2s;
     settings.restart_delay = delay;
@@ -337,7 +337,7 @@ config with_delay(std::chrono::milliseconds delay) {
 asio::awaitable<bool> second_holder(
     node_group& nodes,
     asio::any_io_executor executor,
-    config const& settings
+    holdfast::config const& settings
 ) {
     auto here = nodes.clients(executor, with_delay(0ms));
     auto there = nodes.clients(executor, settings);

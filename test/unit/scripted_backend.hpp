@@ -47,11 +47,14 @@ public:
         return what == detail::connection_id::purpose::commands ? commands_up : subscriptions_up;
     }
     obstacle why_down() const override { return why; }
+    identity who() const override { return {run_id, began_by}; }
 
     bool commands_up = true;
     bool subscriptions_up = true;
     bool stopped = false;
     obstacle why;
+    std::string run_id;
+    lease_clock::time_point began_by = lease_clock::time_point::min();
     detail::backend_events* events = nullptr;
     /// What was not answered yet, the oldest first.
     std::deque<request> requests;
