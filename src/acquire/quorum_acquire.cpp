@@ -305,8 +305,8 @@ void quorum_acquire::arm_retry() {
     }
     sleep_until(*pause_, wait_.attempt_at());
     // One that stands in no line lives by its timer.
-    auto self = place_ ? nullptr : shared_from_this();
-    pause_->async_wait([weak = weak_from_this(), keeps = std::move(self)](error_code ec) {
+    auto keeps = place_ ? nullptr : shared_from_this();
+    pause_->async_wait([weak = weak_from_this(), keeps = std::move(keeps)](error_code ec) {
         auto const self = weak.lock();
         if (self && !ec && !self->fsm_.done() && !self->fsm_.in_round()) {
             self->guarded([&] { self->begin_round(); });
