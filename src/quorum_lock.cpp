@@ -25,10 +25,9 @@ struct quorum_members {
     [[nodiscard]] static bool same_server(one const& a, one const& b) noexcept {
         auto const& here = a.client->settings();
         auto const& there = b.client->settings();
-        return a.client == b.client ||
-               (here.unix_socket == there.unix_socket &&
-                (!here.unix_socket.empty() ||
-                 (here.host == there.host && here.port == there.port)));
+        return a.client == b.client || (here.unix_socket == there.unix_socket &&
+                                        (!here.unix_socket.empty() ||
+                                         (here.host == there.host && here.port == there.port)));
     }
 
     [[nodiscard]] error_code wrong() const noexcept {

@@ -124,8 +124,8 @@ struct config {
     /// that a grant from C++ made expires in the end, and then Java's own tokens start at 1 again,
     /// until the next grant from C++.
     std::chrono::milliseconds fence_ttl{std::chrono::hours{24 * 30}};
-    /// For how long a server is left out of quorums after its process began; see `quorum_lock`. None
-    /// means `lease`.
+    /// For how long a server is left out of quorums after its process began; see `quorum_lock`.
+    /// None means `lease`.
     ///
     /// It must be at least the longest lease that anybody asks of the same nodes. Zero is right
     /// only for a server that loses nothing when it is restarted: one with `appendonly yes` and

@@ -63,9 +63,9 @@ namespace holdfast {
 ///
 /// On each node the lock excludes a `lock` of the same name there, and Redisson's. There is no
 /// semaphore on a quorum: pairs of holders may have different majorities, and so more holders in
-/// all than there are permits. There is no read/write lock either: the nodes have no common queue in
-/// which a writer could wait, and readers that come and go on majorities of their own would keep it
-/// waiting for ever.
+/// all than there are permits. There is no read/write lock either: the nodes have no common queue
+/// in which a writer could wait, and readers that come and go on majorities of their own would keep
+/// it waiting for ever.
 ///
 /// A quorum lock is a cheap value, like its nodes' locks. The contexts of all nodes' clients must
 /// live until the operation has completed. One that was moved from can only be destroyed or

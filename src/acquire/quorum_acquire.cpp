@@ -212,11 +212,11 @@ void quorum_acquire::on_answer(std::size_t which, error_code ec, lease given) {
 }
 
 std::size_t quorum_acquire::valid_parts() const noexcept {
-    return static_cast<std::size_t>(
-        std::count_if(parts_.begin(), parts_.end(), [](part const& each) {
-            return each.held.valid();
-        })
-    );
+    return static_cast<std::size_t>(std::count_if(
+        parts_.begin(),
+        parts_.end(),
+        [](part const& each) { return each.held.valid(); }
+    ));
 }
 
 void quorum_acquire::judge() {

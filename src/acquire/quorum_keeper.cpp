@@ -6,11 +6,7 @@
 
 namespace holdfast::detail {
 
-quorum_keeper::quorum_keeper(
-    quorum_keepers& all,
-    std::shared_ptr<client_context> lead,
-    quorum what
-)
+quorum_keeper::quorum_keeper(quorum_keepers& all, std::shared_ptr<client_context> lead, quorum what)
     : all_{all},
       lead_{std::move(lead)},
       what_{std::move(what)},

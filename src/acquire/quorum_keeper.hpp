@@ -60,8 +60,8 @@ private:
     friend class quorum_keepers;
 };
 
-/// The keepers of a client's quorum leases, by the time at which they want to look. One timer serves
-/// them all.
+/// The keepers of a client's quorum leases, by the time at which they want to look. One timer
+/// serves them all.
 class quorum_keepers {
 public:
     explicit quorum_keepers(client_context& lead) noexcept : lead_{lead} {}

@@ -24,8 +24,8 @@ public:
     virtual void on_turn() = 0;
     /// A node was freed, or may have been. Only the first one is told.
     virtual void on_news(std::size_t node) = 0;
-    /// It cannot wait any longer: the client stops, or so many nodes refuse to tell what is published
-    /// that too few are left.
+    /// It cannot wait any longer: the client stops, or so many nodes refuse to tell what is
+    /// published that too few are left.
     virtual void on_ended(error_code cause) = 0;
 };
 

@@ -12,7 +12,8 @@ bool quorum_node::counts(time_point now) const noexcept {
     auto const& settings = client->settings();
     auto const& status = client->node();
     return status.up() &&
-           saturating_add(status.began_by(), settings.restart_delay.value_or(settings.lease)) <= now;
+           saturating_add(status.began_by(), settings.restart_delay.value_or(settings.lease)) <=
+               now;
 }
 
 error_code quorum_node::why_not() const noexcept {
@@ -69,7 +70,8 @@ void quorum_node::raise(
         .counter_ttl = client->settings().fence_ttl,
         .timeout = terms.request_timeout,
     });
-    auto send = [at = client, lead, request = std::move(request), done = std::move(done)]() mutable {
+    auto send = [at = client, lead, request = std::move(request), done = std::move(done)](
+                ) mutable {
         at->exec(std::move(request), [lead, done = std::move(done)](exec_result result) mutable {
             bool const raised =
                 result.status == exec_status::replied && read_raise_token(result.reply);

@@ -46,7 +46,8 @@ struct quorum_node {
         std::function<void(error_code, lease)> answer
     ) const;
     /// What it was asked is not wanted any more.
-    void cancel(std::weak_ptr<acquire_op> const& asked, asio::cancellation_type type) const noexcept;
+    void cancel(std::weak_ptr<acquire_op> const& asked, asio::cancellation_type type)
+        const noexcept;
     /// Writes a token back to it while this lease lasts. `done` is told on the strand of `lead`.
     void raise(
         lease const& held,

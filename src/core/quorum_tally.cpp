@@ -5,11 +5,11 @@
 namespace holdfast::detail {
 
 std::size_t quorum_tally::count(vote::kind what) const noexcept {
-    return static_cast<std::size_t>(
-        std::count_if(votes_.begin(), votes_.end(), [what](vote const& each) {
-            return each.what == what;
-        })
-    );
+    return static_cast<std::size_t>(std::count_if(
+        votes_.begin(),
+        votes_.end(),
+        [what](vote const& each) { return each.what == what; }
+    ));
 }
 
 void quorum_tally::on_granted(std::size_t node, fencing_token token) noexcept {
@@ -47,7 +47,8 @@ bool quorum_tally::is_behind(std::size_t node) const noexcept {
 
 bool quorum_tally::has_stragglers() const noexcept {
     auto const open = count(vote::kind::open);
-    return !late_ && open > 0 && votes_.size() - open >= needed();
+    bool const hopeless = count(vote::kind::granted) + open < needed();
+    return !late_ && open > 0 && (hopeless || votes_.size() - open >= needed());
 }
 
 quorum_tally::verdict quorum_tally::look() const noexcept {
@@ -67,7 +68,10 @@ quorum_tally::verdict quorum_tally::look() const noexcept {
         return verdict::failed;
     }
     auto const answered = granted + count(vote::kind::refused);
-    if (granted + open >= needed() && (!late_ || answered < needed())) {
+    bool const may_be_won = granted + open >= needed();
+    // That a majority was asked is worth knowing, if it does not take long.
+    bool const may_be_busy = !late_ && answered + open >= needed();
+    if (answered < needed() ? may_be_won || may_be_busy : may_be_won && !late_) {
         return verdict::open;
     }
     return answered >= needed() ? verdict::busy : verdict::not_reached;

@@ -23,7 +23,12 @@ time_point quorum_wait::majority_free_at() const noexcept {
     return sorted[quorum_tally::majority_of(free_at_.size()) - 1];
 }
 
-void quorum_wait::on_lost(quorum_tally const& of, bool hears, double part, time_point now) noexcept {
+void quorum_wait::on_lost(
+    quorum_tally const& of,
+    bool hears,
+    double part,
+    time_point now
+) noexcept {
     using kind = quorum_tally::vote::kind;
     in_round_ = false;
     round_trip_ = now - round_began_;

@@ -79,8 +79,8 @@ public:
 
     /// There is no valid lease in this place.
     [[nodiscard]] bool has_room(std::size_t place) const noexcept;
-    /// The executor of the holder, on which another member would be renewed. Empty if its context is
-    /// gone.
+    /// The executor of the holder, on which another member would be renewed. Empty if its context
+    /// is gone.
     [[nodiscard]] guarded_executor holder() const;
     /// Puts a lease in that place. False if the group is lost or released: the lease is left where
     /// it is.

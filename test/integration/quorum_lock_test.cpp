@@ -226,7 +226,9 @@ BOOST_AUTO_TEST_CASE(wrong_nodes_are_reported_by_the_operation) {
         std::vector<holdfast::lock> const none;
         std::vector<holdfast::lock> const ten(10, a);
         std::vector<holdfast::lock> const nameless{
-            clients[0].lock(""), clients[1].lock(""), clients[2].lock("")
+            clients[0].lock(""),
+            clients[1].lock(""),
+            clients[2].lock("")
         };
         co_await expect(two, errc::invalid_options);
         co_await expect(twice, errc::invalid_options);
@@ -340,13 +342,13 @@ asio::awaitable<bool> second_holder(
     holdfast::config const& settings
 ) {
     auto here = nodes.clients(executor, with_delay(0ms));
-    auto there = nodes.clients(executor, settings);
     co_await get_to_know(here);
     nodes[2].kill();
     auto lease = co_await here.lock().acquire({.renew = false});
     BOOST_TEST(lease.nodes() == 2U);
     nodes[1].restart(false);
     nodes[2].restart(false);
+    auto there = nodes.clients(executor, settings);
     co_await there.ready();
     auto const [ec, other] = co_await there.lock().try_acquire(as_result);
     co_return other.valid() && lease.valid();

@@ -109,9 +109,9 @@ public:
 private:
     std::size_t out() const {
         auto const now = lease_clock::now();
-        return static_cast<std::size_t>(
-            std::count_if(until_.begin(), until_.end(), [now](auto at) { return at > now; })
-        );
+        return static_cast<std::size_t>(std::count_if(until_.begin(), until_.end(), [now](auto at) {
+            return at > now;
+        }));
     }
     void end_what_is_over() {
         for (std::size_t i = 0; i < nodes_.size(); ++i) {

@@ -91,9 +91,11 @@ static_assert(!std::convertible_to<std::vector<member>, holdfast::multi_lock>);
 
 // And a quorum.
 static_assert(!std::convertible_to<holdfast::quorum_lock, member>);
-static_assert(
-    std::constructible_from<holdfast::quorum_lock, holdfast::lock, holdfast::lock, holdfast::lock>
-);
+static_assert(std::constructible_from<
+              holdfast::quorum_lock,
+              holdfast::lock,
+              holdfast::lock,
+              holdfast::lock>);
 static_assert(std::constructible_from<holdfast::quorum_lock, std::array<holdfast::lock, 5>>);
 static_assert(!std::constructible_from<holdfast::quorum_lock, holdfast::lock, holdfast::fair_lock>);
 static_assert(!std::constructible_from<holdfast::quorum_lock, std::array<holdfast::fair_lock, 3>>);

@@ -58,8 +58,7 @@ BOOST_AUTO_TEST_CASE(who_waits_tries_again_and_who_asks_once_is_told) {
     acquiring once{patience::one_attempt};
     BOOST_TEST((once.judge(verdict::busy) == action{step::finish, {}}));
     acquiring alone{patience::one_attempt};
-    BOOST_TEST(
-        (alone.judge(verdict::not_reached) == action{step::finish, errc::quorum_not_reached})
+    BOOST_TEST((alone.judge(verdict::not_reached) == action{step::finish, errc::quorum_not_reached})
     );
 }
 

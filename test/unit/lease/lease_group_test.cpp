@@ -84,8 +84,7 @@ struct three_of_five : scripted_client {
         auto const name = std::to_string(++made);
         return grant(
             *this,
-            {.sent_ago = sent_ago,
-             .on = std::make_shared<target const>(make_lock_target("", name))}
+            {.sent_ago = sent_ago, .on = std::make_shared<target const>(make_lock_target("", name))}
         );
     }
     /// A renewal of all finds that the first ones were taken away.

@@ -98,7 +98,9 @@ BOOST_AUTO_TEST_CASE(the_calls) {
         "lock.release 2 foo " + channel + " " + id
     );
     auto const raise = raise_token({on, first, {99}, 1h, 3s});
-    BOOST_TEST(typed(raise) == "quorum_lock.raise_token 2 foo " + counter + " " + id + " 3600000 99");
+    BOOST_TEST(
+        typed(raise) == "quorum_lock.raise_token 2 foo " + counter + " " + id + " 3600000 99"
+    );
     BOOST_TEST((raise.timeout() == 3s));
     BOOST_TEST(typed(speaks.inspect(on, 3s, true)) == "lock.inspect 2 foo " + counter);
     BOOST_TEST(typed(speaks.force_release(on, 3s, 0ms)) == "lock.force_release 2 foo " + channel);
@@ -237,10 +239,9 @@ BOOST_AUTO_TEST_CASE(a_preflight_changes_nothing_more) {
     node server;
     auto asked = attempt_of(first, 0);
     asked.preflight = true;
-    BOOST_TEST(
-        (speaks.read_acquire(server.run(speaks.acquire(asked))).what ==
-         attempt_reply::kind::granted)
-    );
+    BOOST_TEST((
+        speaks.read_acquire(server.run(speaks.acquire(asked))).what == attempt_reply::kind::granted
+    ));
     BOOST_TEST(server.error.empty());
     BOOST_TEST(server.heard().empty());
     BOOST_TEST(server.ask({"DBSIZE"}).number == 2);

@@ -41,7 +41,10 @@ answer hello_of(std::string_view mode, std::string_view role) {
 answer const hello = hello_of("standalone", "master");
 answer const selected{type::simple_string, {"OK"}};
 answer const pong{type::blob_string, {nonce}};
-answer const server{type::verbatim_string, {"# Server\r\nrun_id:0123abcd\r\nuptime_in_seconds:7\r\nos:Linux\r\n"}};
+answer const server{
+    type::verbatim_string,
+    {"# Server\r\nrun_id:0123abcd\r\nuptime_in_seconds:7\r\nos:Linux\r\n"}
+};
 answer const time_of_day{type::array, {"1700000000", "17"}};
 answer const memory{type::verbatim_string, {unlimited}};
 
