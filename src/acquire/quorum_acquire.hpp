@@ -17,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -61,7 +62,14 @@ private:
 
     /// Runs `f`, whose exceptions end the operation.
     template <class F>
-    void guarded(F f);
+    void guarded(F f) {
+        try {
+            f();
+        } catch (std::exception const&) {
+            on_no_memory();
+        }
+    }
+    void on_no_memory();
     void perform(quorum_acquire_fsm::action const& next);
     void enter_line();
     void leave_line();

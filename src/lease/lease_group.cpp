@@ -1,110 +1,20 @@
 #include "lease/lease_group.hpp"
 
+#include "lease/group_answers.hpp"
 #include "lease/tenure.hpp"
+#include "lease/told_once.hpp"
 #include "runtime/pending_handler.hpp"
 
 #include <boost/asio/error.hpp>
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <mutex>
 #include <utility>
 
 namespace holdfast::detail {
-
-/// A caller who is told once, by whichever thread is the first.
-template <class... Results>
-class told_once {
-public:
-    explicit told_once(pending_handler<error_code, Results...> caller)
-        : caller_{std::move(caller)} {}
-
-    /// In the initiating function. `Self` is what this belongs to.
-    template <class Self>
-    void accept_cancellation(std::weak_ptr<Self> self) {
-        caller_.on_cancel([self](asio::cancellation_type type) {
-            auto const asked = self.lock();
-            if (asked && type != asio::cancellation_type::none) {
-                asked->end(asio::error::operation_aborted, Results{}...);
-            }
-        });
-    }
-
-    /// False if that was done before.
-    bool tell(error_code ec, Results... results) {
-        std::unique_lock guard{mutex_};
-        auto caller = std::exchange(caller_, {});
-        guard.unlock();
-        bool const first = static_cast<bool>(caller);
-        caller.complete(ec, results...);
-        return first;
-    }
-    /// The caller is told by other means.
-    void drop() noexcept {
-        std::unique_lock guard{mutex_};
-        auto const dropped = std::exchange(caller_, {});
-        guard.unlock();
-    }
-
-private:
-    std::mutex mutex_;
-    pending_handler<error_code, Results...> caller_;
-};
-
-/// What the members answer to a request that all of them got. The caller is told when so many have
-/// done it as are needed, or when all have answered.
-class lease_group::answers {
-public:
-    answers(pending_handler<error_code> caller, std::size_t members, std::size_t enough)
-        : caller_{std::move(caller)},
-          all_(members),
-          enough_{enough},
-          left_{members} {}
-
-    void accept_cancellation(std::weak_ptr<answers> self) {
-        caller_.accept_cancellation(std::move(self));
-    }
-    void end(error_code ec) { caller_.tell(ec); }
-
-    /// Each has a place of its own; the last one sees them all.
-    void on_answer(std::size_t member, error_code ec) {
-        all_[member] = ec;
-        bool const enough = !ec && done_.fetch_add(1, std::memory_order_acq_rel) + 1 == enough_;
-        if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-            end(worst());
-        } else if (enough) {
-            end({});
-        }
-    }
-
-private:
-    [[nodiscard]] error_code worst() const noexcept {
-        std::size_t done = 0;
-        std::size_t lost = 0;
-        error_code failed;
-        for (auto const& ec : all_) {
-            done += ec ? 0U : 1U;
-            lost += ec == errc::lease_lost ? 1U : 0U;
-            if (ec && ec != errc::lease_lost && !failed) {
-                failed = ec;
-            }
-        }
-        if (done >= enough_) {
-            return {};
-        }
-        bool const too_few = all_.size() - lost < enough_;
-        return too_few || !failed ? make_error_code(errc::lease_lost) : failed;
-    }
-
-    told_once<> caller_;
-    std::vector<error_code> all_;
-    std::size_t enough_;
-    std::atomic<std::size_t> done_{0};
-    std::atomic<std::size_t> left_;
-};
 
 /// One who waits until too few members are left.
 class lease_group::watch : public std::enable_shared_from_this<watch> {
@@ -220,9 +130,6 @@ lease_state lease_group::look() const noexcept {
     if (released_) {
         return lease_state::empty;
     }
-    if (lost_) {
-        return lease_state::lost;
-    }
     std::size_t held = 0;
     std::size_t in_doubt = 0;
     for (auto const& each : leases_) {
@@ -236,8 +143,6 @@ lease_state lease_group::look() const noexcept {
     if (held + in_doubt >= needed_) {
         return lease_state::in_doubt;
     }
-    // One that joins later does not make up for the time in between.
-    lost_ = true;
     static_cast<void>(look_for_loss());
     return lease_state::lost;
 }
@@ -319,6 +224,7 @@ bool lease_group::join(std::size_t place, lease&& given) {
     {
         std::lock_guard const guard{mutex_};
         auto const now = look();
+        // One that joins does not make up for a time without a majority.
         if (now == lease_state::empty || now == lease_state::lost) {
             return false;
         }
@@ -335,12 +241,12 @@ bool lease_group::join(std::size_t place, lease&& given) {
     return true;
 }
 
-std::shared_ptr<lease_group::answers> lease_group::expect_answers(
+std::shared_ptr<group_answers> lease_group::expect_answers(
     plain_handler handler,
     std::size_t all,
     std::size_t enough
 ) {
-    auto made = std::make_shared<answers>(
+    auto made = std::make_shared<group_answers>(
         pending_handler<error_code>{std::move(handler), executor()},
         all,
         enough

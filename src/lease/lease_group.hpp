@@ -17,6 +17,7 @@
 
 namespace holdfast::detail {
 
+class group_answers;
 struct lease_share;
 
 /// What a lease stands for.
@@ -95,11 +96,10 @@ public:
     void abandon() noexcept;
 
 private:
-    class answers;
     class watch;
     using share_ptr = std::shared_ptr<lease_share>;
 
-    [[nodiscard]] std::shared_ptr<answers> expect_answers(
+    [[nodiscard]] std::shared_ptr<group_answers> expect_answers(
         plain_handler handler,
         std::size_t all,
         std::size_t enough
@@ -119,7 +119,6 @@ private:
     // Guarded by it.
     std::vector<std::weak_ptr<watch>> watches_;
     std::shared_ptr<group_keeper> keeper_;
-    mutable bool lost_ = false;
     bool released_ = false;
     // Of the member that was the first to be seen lost when too few were left.
     mutable loss_reason first_loss_ = loss_reason::none;

@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(a_split_vote_is_tried_again_after_pauses_that_grow) {
     split.on_refused(2, 20s);
     split.on_refused(3, 20s);
     split.on_failed(4, errc::unreachable);
-    for (auto const pause : {1ms, 2ms, 4ms, 8ms}) {
+    for (auto const pause : {1000us, 2000us, 4000us, 8000us}) {
         one.lose(split, 0.5);
         BOOST_TEST((one.attempt_at() == one.now + pause / 2));
         one.on_round(start);

@@ -307,6 +307,9 @@ BOOST_AUTO_TEST_CASE(one_lost_is_made_up_for_and_two_are_not) {
     BOOST_TEST(all.group->has_room(0));
     BOOST_TEST(all.group->join(0, all.make()));
     BOOST_TEST(all.held.nodes() == 4U);
+    all.run();
+    BOOST_TEST(all.sent() == "release");  // what was in its place
+    all.answer(freed());
     BOOST_TEST(!lost.error);
     // Also those that joined after the watch began.
     all.lose_first(2);
