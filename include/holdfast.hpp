@@ -29,6 +29,8 @@
 #include <holdfast/named_lock.hpp>
 #include <holdfast/options.hpp>
 #include <holdfast/owner.hpp>
+#include <holdfast/quorum_lease.hpp>
+#include <holdfast/quorum_lock.hpp>
 #include <holdfast/read_write_lock.hpp>
 #include <holdfast/semaphore.hpp>
 #include <holdfast/semaphore_info.hpp>

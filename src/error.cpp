@@ -27,7 +27,7 @@ public:
             case errc::not_held: return "there is no lease, or it was released already";
             case errc::not_replicated: return "too few replicas confirmed the write";
             case errc::quorum_not_reached:
-                return "fewer than a majority of the nodes granted the lock";
+                return "fewer than a majority of the nodes could be asked";
             case errc::corrupt_state: return "the key holds something that is not a lock";
             case errc::auth_failed: return "the server refused the user name or the password";
             case errc::no_permission:

@@ -2,6 +2,7 @@
 
 #include "acquire/multi_acquire.hpp"
 #include "client/client_state.hpp"
+#include "lease/lease_group.hpp"
 
 #include <boost/asio/system_executor.hpp>
 
@@ -17,7 +18,7 @@ namespace detail {
 namespace {
 
 constexpr std::size_t fewest_members = 2;
-constexpr std::size_t most_members = 64;
+constexpr auto most_members = lease_group::most_members;
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -180,6 +181,13 @@ struct config {
     /// server that no client has met: it may have lost its data. If the server's user may not use
     /// INFO, each connection counts as one to another server.
     std::chrono::milliseconds lock_delay{0};
+    /// For how long a server is left out of quorums after its process began; see `quorum_lock`.
+    /// None means `lease`.
+    ///
+    /// It must be at least the longest lease that anybody asks of the same nodes. Zero is right
+    /// only for a server that loses nothing when it is restarted: one with `appendonly yes` and
+    /// `appendfsync always`, on a disk that comes back with it.
+    std::optional<std::chrono::milliseconds> restart_delay = std::nullopt;
     /// The longest time that `client::shutdown` or the destructor takes to release what is held.
     std::chrono::milliseconds shutdown_timeout{5'000};
     /// The number of operations of this client that may wait for one lock, at least 1. More end

@@ -36,7 +36,8 @@ enum class errc {
     /// withdrawn
     /// then; a lease that was not renewed is valid until its deadline.
     not_replicated,
-    /// Fewer than a majority of the nodes granted the lock. Reserved: nothing reports it yet.
+    /// Fewer than a majority of the nodes of a `quorum_lock` could be asked in time: they are down,
+    /// cannot be reached, or were restarted a moment ago.
     quorum_not_reached,
     /// The key holds something that is not a lock. The library neither waits for it nor deletes it.
     corrupt_state,

@@ -23,6 +23,8 @@ class lock;
 class multi_lease;
 class multi_lock;
 class owner;
+class quorum_lease;
+class quorum_lock;
 class read_lock;
 class read_write_lock;
 class write_lock;
@@ -39,6 +41,7 @@ class tenure;
 struct lease_access;
 struct lease_share;
 struct multi_members;
+struct quorum_members;
 struct target;
 }  // namespace detail
 

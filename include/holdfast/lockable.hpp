@@ -26,7 +26,8 @@ class named_lock;
 /// The operations that every lock-like type has. They are members of `lock`; a program needs this
 /// base class only to accept any lock-like type, and then the concept `lock_like` is shorter.
 ///
-/// `Lease` is what a grant gives: `lease`, of a `multi_lock` a `multi_lease`.
+/// `Lease` is what a grant gives: `lease`, of a `multi_lock` a `multi_lease`, of a `quorum_lock` a
+/// `quorum_lease`.
 ///
 /// @par Thread safety   Like the derived type. Starting an operation only reads the object.
 template <class Derived, class Lease = lease>
@@ -148,6 +149,7 @@ private:
     friend Derived;
     friend class named_lock<Derived>;
     friend class multi_lock;
+    friend class quorum_lock;
     lockable() = default;
 
     // What is acquired: `request()` of the derived type fills in the client and the key, or what a
@@ -191,10 +193,11 @@ using lease_of = typename detail::granted_by<asio::completion_signature_of_t<
     decltype(std::declval<Lock const&>().acquire(acquire_options{}, asio::deferred))>>::type;
 
 /// What `with_lease()` accepts: a copyable handle with `acquire(options, token)`, which gives a
-/// `lease` or a `multi_lease`.
+/// `lease`, a `multi_lease` or a `quorum_lease`.
 template <class T>
 concept lock_like = std::copy_constructible<T> &&
-                    (std::same_as<lease_of<T>, lease> || std::same_as<lease_of<T>, multi_lease>);
+                    (std::same_as<lease_of<T>, lease> || std::same_as<lease_of<T>, multi_lease> ||
+                     std::same_as<lease_of<T>, quorum_lease>);
 
 }  // namespace holdfast
 

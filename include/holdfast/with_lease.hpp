@@ -183,9 +183,10 @@ using kept_body = std::conditional_t<std::is_lvalue_reference_v<Body>, Body, std
 /// cancellation.
 ///
 /// `on` is a `lock` or anything else that is `lock_like`; with a `multi_lock` the body takes a
-/// `multi_lease&`. `body` is a function object that returns an `awaitable`. If the lease is lost
-/// while the body runs, the body is cancelled: what it awaits then ends with `operation_aborted`,
-/// and it should return soon; `lease::remaining()` tells how soon.
+/// `multi_lease&`, with a `quorum_lock` a `quorum_lease&`. `body` is a function object that returns
+/// an `awaitable`. If the lease is lost while the body runs, the body is cancelled: what it awaits
+/// then ends with `operation_aborted`, and it should return soon; `lease::remaining()` tells how
+/// soon.
 ///
 /// @par Completion
 /// What the body returned. The body runs on a strand of the executor of the coroutine that awaits

@@ -154,6 +154,7 @@ void acquire_op::attempt(time_point now) {
                 .over = {shared_from_this(), &fsm_.done()},
                 .with = with.get(),
                 .beside = beside_ ? &*beside_ : nullptr,
+                .proposed = what_.vote ? what_.vote->proposed : fencing_token{},
             },
             [self = shared_from_this()](exec_result result) { self->on_answer(result); }
         );
@@ -173,6 +174,9 @@ void acquire_op::on_answer(exec_result const& result) {
             all_.withdraw(*this);
         }
         return;
+    }
+    if (what_.vote && result.status == exec_status::replied) {
+        what_.vote->reply = read.reply;
     }
     auto const answer = fsm_.judge(read.answer, now);
     if (answer == attempt_answer::granted) {

@@ -2,6 +2,7 @@
 #define HOLDFAST_ACQUIRE_ACQUIRE_OP_HPP
 
 #include "acquire/acquisitions.hpp"
+#include "acquire/ballot.hpp"
 #include "acquire/joint_attempt.hpp"
 #include "core/acquire_fsm.hpp"
 #include "core/holder_id.hpp"
@@ -44,6 +45,8 @@ public:
         nanos orphan_after{0};
         /// Its first attempt is sent with those of others. Only with one attempt.
         std::shared_ptr<joint_attempt> with = {};
+        /// It is a node's part of a quorum.
+        std::shared_ptr<ballot> vote = {};
     };
 
     acquire_op(

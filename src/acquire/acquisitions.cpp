@@ -1,6 +1,8 @@
 #include "acquire/acquisitions.hpp"
 
 #include "acquire/acquire_op.hpp"
+#include "acquire/quorum_keeper.hpp"
+#include "acquire/quorum_line.hpp"
 #include "acquire/wait_queue.hpp"
 #include "protocol/lock.hpp"
 
@@ -24,7 +26,9 @@ acquisitions::acquisitions(client_context& client, holds& held)
       queues_{*this},
       channel_{*this},
       looks_{client},
-      answered_{client} {
+      answered_{client},
+      lines_{std::make_unique<quorum_lines>()},
+      keepers_{std::make_unique<quorum_keepers>(client)} {
     held_.set_successors(*this);
 }
 
@@ -173,6 +177,10 @@ void acquisitions::end_all(error_code cause) {
     auto const all = singles_;
     for_each_in_spite_of_exceptions(all, [cause](auto const& op) { op->end(cause); });
     queues_.end_all(cause);
+    if (cause == errc::client_stopped) {
+        // For another cause, other nodes may make up a majority.
+        lines_->end_all(cause);
+    }
 }
 
 void acquisitions::on_freed(target const& on, bool notified) {
@@ -315,6 +323,8 @@ void acquisitions::clear() noexcept {
     singles_timer_.reset();
     looks_.clear();
     answered_.clear();
+    lines_->clear();
+    keepers_->clear();
     channel_.close();
     owners_.clear();
     queues_.clear();

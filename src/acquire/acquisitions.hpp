@@ -6,6 +6,7 @@
 #include "acquire/looks.hpp"
 #include "acquire/wait_queues.hpp"
 #include "core/acquire_fsm.hpp"
+#include "core/quorum_clock.hpp"
 #include "lease/holds.hpp"
 #include "lease/successors.hpp"
 #include "protocol/backend.hpp"
@@ -28,6 +29,8 @@ namespace holdfast::detail {
 
 class acquire_op;
 class joint_attempt;
+class quorum_keepers;
+class quorum_lines;
 
 /// The acquisitions of a client that are not over: those that wait in queues, those that make one
 /// attempt, and those of each owner. Used on the client's strand; it is a part of the client.
@@ -58,6 +61,8 @@ public:
         joint_attempt* with = nullptr;
         /// Its owner has the other side of the lock with this holder id.
         holder_id const* beside = nullptr;
+        /// Of a node of a quorum: the token that all its nodes should give.
+        fencing_token proposed = {};
     };
     /// Sends an attempt.
     void exec(attempt const& what, exec_handler&& handler);
@@ -145,6 +150,11 @@ public:
     [[nodiscard]] holds& held() const noexcept { return held_; }
     [[nodiscard]] wait_queues& queues() noexcept { return queues_; }
 
+    // Of the quorums whose first node is this client's:
+    [[nodiscard]] quorum_clock& nodes_clock() noexcept { return nodes_clock_; }
+    [[nodiscard]] quorum_lines& lines() noexcept { return *lines_; }
+    [[nodiscard]] quorum_keepers& keepers() noexcept { return *keepers_; }
+
 private:
     [[nodiscard]] waiters waiting_for(target const& on) const noexcept override;
     [[nodiscard]] lease_terms const* next_terms(target const& on) const noexcept override;
@@ -180,6 +190,9 @@ private:
     client_channel channel_;
     looks looks_;
     answered_requests answered_;
+    quorum_clock nodes_clock_;
+    std::unique_ptr<quorum_lines> lines_;
+    std::unique_ptr<quorum_keepers> keepers_;
     bool closed_ = false;
 };
 

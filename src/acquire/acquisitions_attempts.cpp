@@ -29,6 +29,7 @@ void acquisitions::exec(attempt const& what, exec_handler&& handler) {
         .score = what.score,
         .patience = settings.waiter_patience,
         .beside = what.beside,
+        .proposed = what.proposed,
     };
     if (with.learning) {
         asked.learned = {shortest_learned_lease(settings), usual_holds_in_a_lease(what.terms)};

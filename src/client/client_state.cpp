@@ -94,22 +94,24 @@ void client_state::on_up(connection_id which) {
         tell(&client_state::ready_waiters_, {});
     }
     if (which.what == purpose::commands) {
-        on_connected(backend_->run_id(which.server));
+        on_connected(backend_->who(which.server));
     }
 }
 
-void client_state::on_connected(std::string_view run_id) {
+void client_state::on_connected(backend::identity const& to) {
     server().reset();
-    if (server().identity.on_connected(run_id, lease_clock::now())) {
+    if (server().identity.on_connected(to.run_id, lease_clock::now())) {
         log(log_level::warning, "the server is another one: all leases are asked for there");
     }
+    node_.on_up(to.run_id, to.began_by);
     holds_.on_connected();
     connecting_.tell({});
-    delay_.on_connected(run_id);
+    delay_.on_connected(to.run_id);
 }
 
 void client_state::on_down(connection_id which) {
     if (which.what == purpose::commands) {
+        node_.on_down();
         holds_.on_disconnected();
         delay_.on_disconnected();
         acquisitions_.on_disconnected();
@@ -117,6 +119,7 @@ void client_state::on_down(connection_id which) {
 }
 
 void client_state::on_failure(connection_id, error_code cause) {
+    node_.on_failure(cause);
     tell(&client_state::ready_waiters_, cause);
     end_all(cause);
 }
@@ -219,6 +222,8 @@ void client_state::begin_shutdown() {
         return;
     }
     close();
+    node_.on_failure(errc::client_stopped);
+    node_.on_down();
     acquisitions_.close();
     tell(&client_state::ready_waiters_, errc::client_stopped);
     end_all(errc::client_stopped);

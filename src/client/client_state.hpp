@@ -58,7 +58,7 @@ private:
     void on_down(connection_id which) override;
     void on_failure(connection_id which, error_code cause) override;
 
-    void on_connected(std::string_view run_id);
+    void on_connected(backend::identity const& to);
     void start(backend_factory const& make_backend);
     void start_backend();
     [[nodiscard]] bool all_up() const;

@@ -114,6 +114,7 @@ void check_config(config const& settings) {
     check_time(settings.reconnect_max, "reconnect_max");
     check_time(settings.replicas.timeout, "replicas.timeout");
     check_time(settings.fallback_poll_interval, "fallback_poll_interval");
+    check_time(settings.restart_delay.value_or(millis{0}), "restart_delay");
     bool const expires = settings.fence_ttl != config::never;
     if (expires && (settings.fence_ttl < max_lease || settings.fence_ttl > longest_fence_ttl)) {
         refuse("fence_ttl", "must be from 24 h to 100 years, or `never`");

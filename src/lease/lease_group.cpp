@@ -1,213 +1,255 @@
 #include "lease/lease_group.hpp"
 
+#include "lease/group_answers.hpp"
 #include "lease/tenure.hpp"
+#include "lease/told_once.hpp"
 #include "runtime/pending_handler.hpp"
 
 #include <boost/asio/error.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <utility>
 
 namespace holdfast::detail {
 
-/// A caller who is told once, by whichever thread is the first.
-template <class... Results>
-class told_once {
-public:
-    explicit told_once(pending_handler<error_code, Results...> caller)
-        : caller_{std::move(caller)} {}
-
-    /// In the initiating function. `Self` is what this belongs to.
-    template <class Self>
-    void accept_cancellation(std::weak_ptr<Self> self) {
-        caller_.on_cancel([self](asio::cancellation_type type) {
-            auto const asked = self.lock();
-            if (asked && type != asio::cancellation_type::none) {
-                asked->end(asio::error::operation_aborted, Results{}...);
-            }
-        });
-    }
-
-    /// False if that was done before.
-    bool tell(error_code ec, Results... results) {
-        std::unique_lock guard{mutex_};
-        auto caller = std::exchange(caller_, {});
-        guard.unlock();
-        bool const first = static_cast<bool>(caller);
-        caller.complete(ec, results...);
-        return first;
-    }
-    /// The caller is told by other means.
-    void drop() noexcept {
-        std::unique_lock guard{mutex_};
-        auto const dropped = std::exchange(caller_, {});
-        guard.unlock();
-    }
-
-private:
-    std::mutex mutex_;
-    pending_handler<error_code, Results...> caller_;
-};
-
-/// What the members answer to a request that all of them got.
-class lease_group::answers {
-public:
-    answers(pending_handler<error_code> caller, std::size_t members)
-        : caller_{std::move(caller)},
-          all_(members),
-          left_{members} {}
-
-    void accept_cancellation(std::weak_ptr<answers> self) {
-        caller_.accept_cancellation(std::move(self));
-    }
-    void end(error_code ec) { caller_.tell(ec); }
-
-    /// Each has a place of its own; the last one sees them all.
-    void on_answer(std::size_t member, error_code ec) {
-        all_[member] = ec;
-        if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-            end(worst());
-        }
-    }
-
-private:
-    [[nodiscard]] error_code worst() const noexcept {
-        error_code const lost = errc::lease_lost;
-        if (std::find(all_.begin(), all_.end(), lost) != all_.end()) {
-            return lost;
-        }
-        auto const failed =
-            std::find_if(all_.begin(), all_.end(), [](auto const& ec) { return ec.failed(); });
-        return failed == all_.end() ? error_code{} : *failed;
-    }
-
-    told_once<> caller_;
-    std::vector<error_code> all_;
-    std::atomic<std::size_t> left_;
-};
-
-/// One who waits for the loss of any member.
+/// One who waits until too few members are left.
 class lease_group::watch : public std::enable_shared_from_this<watch> {
 public:
     watch(std::shared_ptr<lease_group> of, pending_handler<error_code, loss_reason> caller)
         : of_{std::move(of)},
-          caller_{std::move(caller)} {
-        numbers_.reserve(of_->leases_.size());
-    }
+          caller_{std::move(caller)} {}
 
     void start() {
         caller_.accept_cancellation(weak_from_this());
         try {
-            for (auto const& each : of_->leases_) {
-                numbers_.push_back(add_to(lease_access::share_of(each)));
+            std::vector<share_ptr> all;
+            {
+                std::lock_guard const guard{of_->mutex_};
+                std::erase_if(of_->watches_, [](auto const& each) { return each.expired(); });
+                of_->watches_.push_back(weak_from_this());
+                all = of_->shares();
+            }
+            for (auto const& each : all) {
+                follow(each);
             }
         } catch (...) {
             caller_.drop();
             cancel();
             throw;
         }
-        std::unique_lock guard{mutex_};
-        started_ = true;
-        bool const over = over_;
-        guard.unlock();
-        if (over) {
-            cancel();
+    }
+
+    /// Watches a member, too.
+    void follow(share_ptr const& share) {
+        auto on_end = [self = shared_from_this()](error_code ec, loss_reason) {
+            self->on_member_gone(ec);
+        };
+        auto const number = share->of.wait_lost(share, std::move(on_end));
+        {
+            std::lock_guard const guard{mutex_};
+            if (!over_) {
+                parts_.push_back({share, number});
+                return;
+            }
         }
+        share->of.cancel_watch(number);
     }
 
     void end(error_code ec, loss_reason reason) {
-        if (reason != loss_reason::none) {
-            auto none = loss_reason::none;
-            of_->first_loss_.compare_exchange_strong(none, reason);
-        }
-        if (!caller_.tell(ec, reason)) {
-            return;
-        }
-        std::unique_lock guard{mutex_};
-        over_ = true;
-        bool const started = started_;
-        guard.unlock();
-        if (started) {
+        if (caller_.tell(ec, reason)) {
             cancel();
         }
     }
 
 private:
-    [[nodiscard]] std::uint64_t add_to(std::shared_ptr<lease_share> const& share) {
-        auto on_end = [self = shared_from_this()](error_code ec, loss_reason reason) {
-            self->end(ec, reason);
-        };
-        return share->of.wait_lost(share, std::move(on_end));
+    struct part {
+        share_ptr share;
+        std::uint64_t number = 0;
+    };
+
+    // One that is lost may leave enough others.
+    void on_member_gone(error_code ec) {
+        if (auto const reason = of_->loss(); reason != loss_reason::none) {
+            end({}, reason);
+        } else if (ec && of_->state() == lease_state::empty) {
+            end(ec, loss_reason::none);
+        }
     }
     void cancel() {
-        for (std::size_t i = 0; i < numbers_.size(); ++i) {
-            lease_access::share_of(of_->leases_[i])->of.cancel_watch(numbers_[i]);
+        std::unique_lock guard{mutex_};
+        over_ = true;
+        auto const parts = std::exchange(parts_, {});
+        guard.unlock();
+        for (auto const& each : parts) {
+            each.share->of.cancel_watch(each.number);
         }
     }
 
     std::shared_ptr<lease_group> of_;
     told_once<loss_reason> caller_;
-    std::vector<std::uint64_t> numbers_;
     std::mutex mutex_;
-    // All members are watched: the numbers do not change any more.
-    bool started_ = false;
+    std::vector<part> parts_;
     bool over_ = false;
 };
 
-lease_group::lease_group(std::shared_ptr<client_context> client, std::vector<lease>&& leases)
+lease_group::lease_group(
+    std::shared_ptr<client_context> client,
+    std::vector<lease>&& leases,
+    std::size_t needed
+)
     : client_{std::move(client)},
+      needed_{needed},
       leases_{std::move(leases)} {}
 
 multi_lease lease_group::make(std::shared_ptr<client_context> client, std::vector<lease>&& leases) {
-    return multi_lease{std::make_shared<lease_group>(std::move(client), std::move(leases))};
+    auto const all = leases.size();
+    return multi_lease{std::make_shared<lease_group>(std::move(client), std::move(leases), all)};
 }
 
-// Released members are empty. They are released together.
-lease_state lease_group::state() const noexcept {
-    auto worst = lease_state::held;
+quorum_lease lease_group::make_lease(std::shared_ptr<lease_group> group, fencing_token token) {
+    return quorum_lease{std::move(group), token};
+}
+
+// Under the mutex.
+std::vector<lease_group::share_ptr> lease_group::shares() const {
+    std::vector<share_ptr> all;
+    all.reserve(leases_.size());
     for (auto const& each : leases_) {
-        auto const now = each.state();
-        if (now == lease_state::empty) {
-            return now;
-        }
-        if (now == lease_state::lost) {
-            static_cast<void>(loss());
-            worst = now;
-        } else if (now == lease_state::in_doubt && worst == lease_state::held) {
-            worst = now;
+        if (auto const& share = lease_access::share_of(each)) {
+            all.push_back(share);
         }
     }
-    return worst;
+    return all;
+}
+
+lease_state lease_group::look() const noexcept {
+    if (released_) {
+        return lease_state::empty;
+    }
+    std::size_t held = 0;
+    std::size_t in_doubt = 0;
+    for (auto const& each : leases_) {
+        auto const now = each.state();
+        held += now == lease_state::held ? 1U : 0U;
+        in_doubt += now == lease_state::in_doubt ? 1U : 0U;
+    }
+    if (held >= needed_) {
+        return lease_state::held;
+    }
+    if (held + in_doubt >= needed_) {
+        return lease_state::in_doubt;
+    }
+    static_cast<void>(look_for_loss());
+    return lease_state::lost;
+}
+
+lease_state lease_group::state() const noexcept {
+    std::lock_guard const guard{mutex_};
+    return look();
+}
+
+// Also after the release, which may find what nobody had seen.
+loss_reason lease_group::look_for_loss() const noexcept {
+    if (first_loss_ != loss_reason::none) {
+        return first_loss_;
+    }
+    std::size_t left = 0;
+    auto first = loss_reason::none;
+    for (auto const& each : leases_) {
+        auto const reason = each.loss();
+        if (reason != loss_reason::none) {
+            first = first == loss_reason::none ? reason : first;
+        } else if (lease_access::share_of(each)) {
+            ++left;
+        }
+    }
+    if (left < needed_) {
+        first_loss_ = first;
+    }
+    return first_loss_;
 }
 
 loss_reason lease_group::loss() const noexcept {
-    auto known = first_loss_.load();
-    for (auto const& each : leases_) {
-        if (known != loss_reason::none) {
-            break;
-        }
-        auto const reason = each.loss();
-        if (reason != loss_reason::none && first_loss_.compare_exchange_strong(known, reason)) {
-            known = reason;
-        }
-    }
-    return known;
+    std::lock_guard const guard{mutex_};
+    return look_for_loss();
 }
 
+// When too few are left.
 time_point lease_group::deadline() const noexcept {
-    auto earliest = time_point::max();
+    std::array<time_point, most_members> ends{};
+    auto end = ends.begin();
+    std::lock_guard const guard{mutex_};
     for (auto const& each : leases_) {
-        earliest = std::min(earliest, each.deadline());
+        *end++ = each.deadline();
     }
-    return earliest;
+    std::sort(ends.begin(), end, std::greater<>{});
+    return ends[needed_ - 1];
 }
 
-std::shared_ptr<lease_group::answers> lease_group::expect_answers(plain_handler handler) {
-    auto made = std::make_shared<answers>(
+std::size_t lease_group::standing() const noexcept {
+    std::lock_guard const guard{mutex_};
+    return released_ ? 0
+                     : static_cast<std::size_t>(std::count_if(
+                           leases_.begin(),
+                           leases_.end(),
+                           [](lease const& each) { return each.valid(); }
+                       ));
+}
+
+bool lease_group::has_room(std::size_t place) const noexcept {
+    std::lock_guard const guard{mutex_};
+    return !leases_[place].valid();
+}
+
+guarded_executor lease_group::holder() const {
+    std::unique_lock guard{mutex_};
+    auto const all = shares();
+    guard.unlock();
+    for (auto const& each : all) {
+        if (auto found = each->of.holder_of(*each)) {
+            return found;
+        }
+    }
+    return {};
+}
+
+bool lease_group::join(std::size_t place, lease&& given) {
+    std::vector<std::weak_ptr<watch>> told;
+    share_ptr joined;
+    lease gone;
+    {
+        std::lock_guard const guard{mutex_};
+        auto const now = look();
+        // One that joins does not make up for a time without a majority.
+        if (now == lease_state::empty || now == lease_state::lost) {
+            return false;
+        }
+        told = watches_;
+        joined = lease_access::share_of(given);
+        std::swap(gone, leases_[place]);
+        std::swap(leases_[place], given);
+    }
+    for (auto const& each : told) {
+        if (auto const one = each.lock()) {
+            one->follow(joined);
+        }
+    }
+    return true;
+}
+
+std::shared_ptr<group_answers> lease_group::expect_answers(
+    plain_handler handler,
+    std::size_t all,
+    std::size_t enough
+) {
+    auto made = std::make_shared<group_answers>(
         pending_handler<error_code>{std::move(handler), executor()},
-        leases_.size()
+        all,
+        enough
     );
     made->accept_cancellation(made);
     return made;
@@ -217,10 +259,12 @@ void lease_group::renew(plain_handler handler) {
     if (client_->gone()) {
         return;
     }
-    auto const all = expect_answers(std::move(handler));
-    for (std::size_t i = 0; i < leases_.size(); ++i) {
-        auto const& share = lease_access::share_of(leases_[i]);
-        share->of.renew(share, [all, i](error_code ec) { all->on_answer(i, ec); });
+    std::unique_lock guard{mutex_};
+    auto const members = shares();
+    guard.unlock();
+    auto const all = expect_answers(std::move(handler), members.size(), needed_);
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        members[i]->of.renew(members[i], [all, i](error_code ec) { all->on_answer(i, ec); });
     }
 }
 
@@ -231,12 +275,19 @@ void lease_group::release(plain_handler handler) {
         abandon();
         return;
     }
-    static_cast<void>(loss());
-    auto const all = expect_answers(std::move(handler));
+    std::unique_lock guard{mutex_};
+    static_cast<void>(look());
+    static_cast<void>(look_for_loss());
+    released_ = true;
+    auto const members = shares();
+    guard.unlock();
+    end_keeping();
+    auto const all =
+        expect_answers(std::move(handler), members.size(), std::min(needed_, members.size()));
     std::vector<given_back> left;
-    left.reserve(leases_.size());
-    for (std::size_t i = 0; i < leases_.size(); ++i) {
-        auto const& share = lease_access::share_of(leases_[i]);
+    left.reserve(members.size());
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        auto const& share = members[i];
         auto rest =
             share->of.begin_release(share, [all, i](error_code ec) { all->on_answer(i, ec); });
         if (rest) {
@@ -264,19 +315,38 @@ void lease_group::wait_lost(loss_handler handler) {
     if (client_->gone()) {
         return;
     }
-    auto const& first = lease_access::share_of(leases_.front());
-    std::make_shared<watch>(
+    std::unique_lock guard{mutex_};
+    auto const first = shares().front();
+    guard.unlock();
+    auto const made = std::make_shared<watch>(
         shared_from_this(),
         pending_handler<error_code, loss_reason>{std::move(handler), first->of.told_on(*first)}
-    )
-        ->start();
+    );
+    made->start();
+}
+
+void lease_group::end_keeping() noexcept {
+    std::unique_lock guard{mutex_};
+    auto const keeper = std::exchange(keeper_, {});
+    guard.unlock();
+    if (keeper) {
+        keeper->on_group_over();
+    }
 }
 
 void lease_group::abandon() noexcept {
-    static_cast<void>(loss());
+    {
+        std::lock_guard const guard{mutex_};
+        static_cast<void>(look());
+        static_cast<void>(look_for_loss());
+        released_ = true;
+    }
+    end_keeping();
+    // Nothing joins any more.
     for (auto const& each : leases_) {
-        auto const& share = lease_access::share_of(each);
-        share->of.abandon(*share);
+        if (auto const& share = lease_access::share_of(each)) {
+            share->of.abandon(*share);
+        }
     }
 }
 

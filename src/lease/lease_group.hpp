@@ -3,17 +3,21 @@
 
 #include "core/lease_terms.hpp"
 #include "runtime/client_context.hpp"
+#include "runtime/guarded_executor.hpp"
 
+#include <holdfast/fencing_token.hpp>
 #include <holdfast/lease.hpp>
 #include <holdfast/multi_lease.hpp>
+#include <holdfast/quorum_lease.hpp>
 
-#include <atomic>
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 namespace holdfast::detail {
 
+class group_answers;
 struct lease_share;
 
 /// What a lease stands for.
@@ -23,16 +27,41 @@ struct lease_access {
     }
 };
 
-/// The leases of all members of a multi-lock, in the order in which the user named these.
+/// Who brings further members to a group.
+class group_keeper {
+public:
+    virtual ~group_keeper() = default;
+    /// The group is released, or was dropped. From any thread.
+    virtual void on_group_over() noexcept = 0;
+};
+
+/// Several leases as one: those of the members of a multi-lock, all of which are needed, or those
+/// of a quorum's nodes, of which a majority is.
+///
+/// A member is lost for good. Another lease may take its place while the group stands, see
+/// `join()`. A group that was lost stays so.
 ///
 /// Readable from any thread.
 class lease_group : public std::enable_shared_from_this<lease_group> {
 public:
-    /// `client` is where a caller without an executor of its own is called.
-    lease_group(std::shared_ptr<client_context> client, std::vector<lease>&& leases);
+    static constexpr std::size_t most_members = 64;
+
+    /// `client` is where a caller without an executor of its own is called. An empty lease is a
+    /// place for one that may join later; at least one is not empty.
+    lease_group(
+        std::shared_ptr<client_context> client,
+        std::vector<lease>&& leases,
+        std::size_t needed
+    );
+    /// Of a multi-lock, in the order in which the user named the members.
     [[nodiscard]] static multi_lease make(
         std::shared_ptr<client_context> client,
         std::vector<lease>&& leases
+    );
+    /// The lease of a quorum's group, which has this token.
+    [[nodiscard]] static quorum_lease make_lease(
+        std::shared_ptr<lease_group> group,
+        fencing_token token
     );
 
     /// Of a lease that is not empty.
@@ -43,8 +72,22 @@ public:
     [[nodiscard]] lease_state state() const noexcept;
     [[nodiscard]] loss_reason loss() const noexcept;
     [[nodiscard]] time_point deadline() const noexcept;
+    /// Of a group that no other members join.
     [[nodiscard]] std::vector<lease> const& leases() const noexcept { return leases_; }
+    /// The number of members whose leases are valid.
+    [[nodiscard]] std::size_t standing() const noexcept;
     [[nodiscard]] asio::any_io_executor executor() const noexcept { return client_->executor(); }
+
+    /// There is no valid lease in this place.
+    [[nodiscard]] bool has_room(std::size_t place) const noexcept;
+    /// The executor of the holder, on which another member would be renewed. Empty if its context
+    /// is gone.
+    [[nodiscard]] guarded_executor holder() const;
+    /// Puts a lease in that place. False if the group is lost or released: the lease is left where
+    /// it is.
+    bool join(std::size_t place, lease&& given);
+    /// Before anybody else knows the group.
+    void set_keeper(std::shared_ptr<group_keeper> keeper) noexcept { keeper_ = std::move(keeper); }
 
     void renew(plain_handler handler);
     void release(plain_handler handler);
@@ -53,15 +96,32 @@ public:
     void abandon() noexcept;
 
 private:
-    class answers;
     class watch;
+    using share_ptr = std::shared_ptr<lease_share>;
 
-    [[nodiscard]] std::shared_ptr<answers> expect_answers(plain_handler handler);
+    [[nodiscard]] std::shared_ptr<group_answers> expect_answers(
+        plain_handler handler,
+        std::size_t all,
+        std::size_t enough
+    );
+    [[nodiscard]] std::vector<share_ptr> shares() const;
+    void end_keeping() noexcept;
+    // Under the mutex.
+    [[nodiscard]] lease_state look() const noexcept;
+    [[nodiscard]] loss_reason look_for_loss() const noexcept;
 
     std::shared_ptr<client_context> client_;
+    std::size_t needed_;
+
+    mutable std::mutex mutex_;
+    // Guarded by it, unless no other members join.
     std::vector<lease> leases_;
-    // Of the member that was the first to be seen lost.
-    mutable std::atomic<loss_reason> first_loss_{loss_reason::none};
+    // Guarded by it.
+    std::vector<std::weak_ptr<watch>> watches_;
+    std::shared_ptr<group_keeper> keeper_;
+    bool released_ = false;
+    // Of the member that was the first to be seen lost when too few were left.
+    mutable loss_reason first_loss_ = loss_reason::none;
 };
 
 }  // namespace holdfast::detail

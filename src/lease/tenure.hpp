@@ -79,6 +79,11 @@ public:
         std::lock_guard const guard{mutex_};
         return asking.holder_executor ? asking.holder_executor.get() : hold_->client().executor();
     }
+    /// Where this lease is renewed; empty after its end, and if the context is gone.
+    [[nodiscard]] guarded_executor holder_of(lease_share const& asking) const {
+        std::lock_guard const guard{mutex_};
+        return asking.holder_executor;
+    }
     /// It is limited as these terms say, as if it had been granted now. Nothing happens if the
     /// lease joined a grant that was there.
     void limit(lease_share const& asking, lease_terms const& as);

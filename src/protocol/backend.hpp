@@ -7,6 +7,7 @@
 
 #include <holdfast/error.hpp>
 #include <holdfast/fwd.hpp>
+#include <holdfast/lease_clock.hpp>
 
 #include <boost/asio/any_completion_handler.hpp>
 
@@ -106,9 +107,6 @@ public:
 
     /// The connection of this purpose is up, and usable. Nobody asks for that of `replication`.
     [[nodiscard]] virtual bool up(connection_id::purpose what) const = 0;
-    /// Which server its command connection leads to, while it is up. Another start of a server has
-    /// another run id. Empty if it is not known.
-    [[nodiscard]] virtual std::string_view run_id(std::uint32_t /*server*/) const { return {}; }
     /// Why there is no connection: a permanent cause, else what the last attempt to connect came
     /// to. Success while both connections are up, and before the first attempt has ended.
     struct obstacle {
@@ -116,6 +114,15 @@ public:
         bool permanent = false;
     };
     [[nodiscard]] virtual obstacle why_down() const = 0;
+
+    /// Which server the command connection leads to, or led to last.
+    struct identity {
+        /// The same for one process of a server; empty if it is not known.
+        std::string_view run_id;
+        /// That process did not begin later. The end of the handshake if it does not say.
+        lease_clock::time_point began_by = lease_clock::time_point::min();
+    };
+    [[nodiscard]] virtual identity who(std::uint32_t /*server*/) const { return {}; }
 };
 
 }  // namespace holdfast::detail

@@ -72,6 +72,11 @@ struct attempt_reply {
     std::optional<detail::orphan> orphan = {};
     /// Of a grant that several may have: somebody waits until they have gone.
     bool others_wait = false;
+    // Of a node of a quorum:
+    /// Of a refusal: the last token that was taken; zero if there is none.
+    fencing_token last_token = {};
+    /// In microseconds, when it answered; zero: it did not say.
+    std::uint64_t server_time = 0;
 };
 
 /// What the server said to a renewal.
@@ -238,6 +243,8 @@ public:
         millis patience{0};
         /// Its owner has the other side of the lock with this holder id.
         holder_id const* beside = nullptr;
+        /// Of a node of a quorum: the token that all its nodes should give. Zero: none.
+        fencing_token proposed = {};
     };
 
     [[nodiscard]] virtual call acquire(attempt const& what) const = 0;

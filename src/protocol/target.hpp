@@ -20,6 +20,7 @@ enum class target_kind : std::uint8_t {
     semaphore,
     counting_semaphore,
     latch,
+    quorum_lock,
 };
 
 /// What one lock is on the server: its kind, its keys and its channels. Wait queues, owners and

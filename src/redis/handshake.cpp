@@ -3,7 +3,10 @@
 #include <boost/container/static_vector.hpp>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <string_view>
+#include <system_error>
 
 namespace holdfast::detail {
 
@@ -132,6 +135,15 @@ void handshake::judge_hello(raw_reply const& reply, verdict& out) const {
     }
 }
 
+void handshake::judge_server(std::string_view info, verdict& out) {
+    out.run_id = value_in(info, "run_id");
+    auto const uptime = value_in(info, "uptime_in_seconds");
+    std::int64_t seconds = 0;
+    if (std::from_chars(uptime.data(), uptime.data() + uptime.size(), seconds).ec == std::errc{}) {
+        out.uptime = std::chrono::seconds{seconds};
+    }
+}
+
 void handshake::judge_memory(std::string_view info, verdict& out) {
     auto const limit = value_in(info, "maxmemory");
     if (!limit.empty() && limit != "0" && value_in(info, "maxmemory_policy") != "noeviction") {
@@ -160,7 +172,7 @@ handshake::verdict handshake::judge() const {
                     result.error = errc::unreachable;
                 }
                 break;
-            case step::server: result.run_id = value_in(reply.text(0), "run_id"); break;
+            case step::server: judge_server(reply.text(0), result); break;
             case step::memory: judge_memory(reply.text(0), result); break;
             case step::select:
             case step::time: break;

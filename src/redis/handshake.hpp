@@ -8,7 +8,9 @@
 
 #include <boost/redis/request.hpp>
 
+#include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,6 +35,8 @@ public:
         /// Which server it is: the same after a reconnection, another one after a restart. Empty if
         /// the user may not ask.
         std::string run_id;
+        /// For how long its process has been running, in whole seconds. Empty for the same reason.
+        std::optional<std::chrono::seconds> uptime;
         std::vector<std::pair<log_level, std::string>> remarks;
     };
 
@@ -60,6 +64,7 @@ private:
     void add(step what, std::string_view command, std::string_view argument = {});
     static void judge_error(step what, std::string const& text, verdict& out);
     void judge_hello(raw_reply const& reply, verdict& out) const;
+    static void judge_server(std::string_view info, verdict& out);
     static void judge_memory(std::string_view info, verdict& out);
 
     boost::redis::request request_;

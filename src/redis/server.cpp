@@ -112,6 +112,10 @@ bool server::up(purpose what) const {
     return what == purpose::commands ? commands_->usable() : subscriptions_->up();
 }
 
+backend::identity server::who() const {
+    return {commands_->run_id(), commands_->began_by()};
+}
+
 backend::obstacle server::why_down() const {
     auto const commands = commands_->why_down();
     auto const subscriptions = subscriptions_->why_down();

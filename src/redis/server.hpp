@@ -31,8 +31,7 @@ public:
     [[nodiscard]] subscription subscribe(std::string channel, subscriber& to);
     [[nodiscard]] bool up(connection_id::purpose what) const;
     [[nodiscard]] backend::obstacle why_down() const;
-    /// Where the command connection leads to, or led to last; empty if that is not known.
-    [[nodiscard]] std::string_view run_id() const noexcept { return commands_->run_id(); }
+    [[nodiscard]] backend::identity who() const;
 
 private:
     [[nodiscard]] static bool at_the_same(supervisor const& one, supervisor const& other);

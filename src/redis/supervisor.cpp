@@ -15,6 +15,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <exception>
 #include <utility>
 
@@ -243,7 +245,7 @@ void supervisor::on_handshake(std::shared_ptr<redis_connection> const& connectio
     try {
         auto verdict = judge_handshake();
         if (!verdict.error) {
-            on_connected(std::move(verdict.run_id));
+            on_connected(std::move(verdict));
             return;
         }
         fail(verdict.error, verdict.permanent);
@@ -263,14 +265,17 @@ handshake::verdict supervisor::judge_handshake() {
     return verdict;
 }
 
-void supervisor::on_connected(std::string run_id) {
+void supervisor::on_connected(handshake::verdict&& passed) {
     if (was_up_) {
         count().reconnects.add();
     }
     up_ = was_up_ = true;
     obstacle_ = {};
-    run_id_ = std::move(run_id);
+    run_id_ = std::move(passed.run_id);
     up_since_ = lease_clock::now();
+    // Servers count from the beginning of a second, and to that of another.
+    auto const least = passed.uptime.value_or(std::chrono::seconds{0}) - std::chrono::seconds{1};
+    began_by_ = up_since_ - std::max(least, std::chrono::seconds{0});
     said_.reset();
     say(log_level::info, "is up");
     on_up();

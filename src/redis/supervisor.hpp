@@ -74,6 +74,8 @@ public:
     [[nodiscard]] config const& place() const noexcept { return *at_; }
     /// Of the answer that said so.
     [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
+    /// That server's process did not begin later.
+    [[nodiscard]] lease_clock::time_point began_by() const noexcept { return began_by_; }
 
 protected:
     /// Before and after `events::up`, and only after it `on_down`.
@@ -106,7 +108,7 @@ private:
     void listen();
     void on_handshake(std::shared_ptr<redis_connection> const& connection, error_code ec);
     [[nodiscard]] handshake::verdict judge_handshake();
-    void on_connected(std::string run_id);
+    void on_connected(handshake::verdict&& passed);
     /// Forgets the connection; true if it was up.
     bool close_epoch();
     void on_epoch_ended(error_code ec);
@@ -130,6 +132,7 @@ private:
     reply_collector unsolicited_;
     backend::obstacle obstacle_;
     std::string run_id_;
+    lease_clock::time_point began_by_{};
     lease_clock::time_point up_since_{};
     bool up_ = false;
     bool was_up_ = false;

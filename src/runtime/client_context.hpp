@@ -5,6 +5,7 @@
 #include "protocol/backend.hpp"
 #include "runtime/counters.hpp"
 #include "runtime/guarded_executor.hpp"
+#include "runtime/node_status.hpp"
 #include "runtime/pending_handler.hpp"
 #include "runtime/random_pool.hpp"
 #include "runtime/runtime.hpp"
@@ -48,6 +49,7 @@ public:
     }
     [[nodiscard]] counters& count() noexcept { return *count_; }
     [[nodiscard]] counters const& count() const noexcept { return *count_; }
+    [[nodiscard]] node_status const& node() const noexcept { return node_; }
     /// The executor's context was destroyed: nothing can run any more.
     [[nodiscard]] bool gone() const noexcept { return gone_.load(std::memory_order_acquire); }
     /// The handle is gone, or the client was shut down: no lease of it is valid.
@@ -172,6 +174,7 @@ protected:
     std::shared_ptr<config const> settings_;
     std::shared_ptr<counters> count_;
     std::unique_ptr<backend> backend_;
+    node_status node_;
 
 private:
     void confirm_grant(call&& again, is_grant granted, exec_handler&& handler);

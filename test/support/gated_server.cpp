@@ -95,7 +95,9 @@ std::size_t gated_server::arrived(std::string_view script) const {
           &scripts::lock_renew_many,
           &scripts::lock_inspect,
           &scripts::lock_force_release,
-          &scripts::multi_lock_acquire}) {
+          &scripts::multi_lock_acquire,
+          &scripts::quorum_lock_acquire,
+          &scripts::quorum_lock_raise_token}) {
         if (known->name == script) {
             return proxy_.commands_with("EVALSHA " + std::string{known->sha1});
         }

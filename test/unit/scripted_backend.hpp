@@ -68,7 +68,7 @@ public:
         return what == detail::connection_id::purpose::commands ? commands_up : subscriptions_up;
     }
     obstacle why_down() const override { return why; }
-    std::string_view run_id(std::uint32_t) const override { return identity; }
+    identity who(std::uint32_t) const override { return {run_id, began_by}; }
 
     bool commands_up = true;
     bool subscriptions_up = true;
@@ -76,8 +76,8 @@ public:
     /// So many have what was written.
     unsigned replicas = 0;
     obstacle why;
-    /// The run id of the server.
-    std::string identity;
+    std::string run_id;
+    lease_clock::time_point began_by = lease_clock::time_point::min();
     detail::backend_events* events = nullptr;
     /// What was not answered yet, the oldest first.
     std::deque<request> requests;

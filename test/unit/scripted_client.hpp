@@ -114,7 +114,7 @@ public:
     /// The connection leads to this server from now on.
     void reconnect_to(std::string run_id) {
         set_commands_up(false);
-        server->identity = std::move(run_id);
+        server->run_id = std::move(run_id);
         set_commands_up(true);
     }
     void fail(error_code cause) {

@@ -45,8 +45,8 @@ public:
     [[nodiscard]] obstacle why_down() const override {
         return server_ ? server_->why_down() : obstacle{};
     }
-    [[nodiscard]] std::string_view run_id(std::uint32_t) const override {
-        return server_ ? server_->run_id() : std::string_view{};
+    [[nodiscard]] identity who(std::uint32_t) const override {
+        return server_ ? server_->who() : identity{};
     }
 
 private:

@@ -92,6 +92,8 @@ private:
     void call_script();
     void acquire(detail::script const& which);
     void acquire_several(detail::script const& which);
+    void quorum_acquire(detail::script const& which);
+    void raise_token(detail::script const& which);
     void take_over(detail::script const& which);
     void add_learned_terms();
     void add_ended_holds();

@@ -103,6 +103,38 @@ void call_maker::acquire_several(detail::script const& which) {
     add(nonce());
 }
 
+// What is proposed is far ahead of any clock, or nothing: what lies between depends on the server's
+// time.
+void call_maker::quorum_acquire(detail::script const& which) {
+    auto const of = family();
+    use(lock(of));
+    use(counter(of));
+    call_.counters = {counter(of)};
+    std::vector<std::string> keys{lock(of), counter(of)};
+    if (chance(15)) {
+        keys.push_back(channel(of));
+    }
+    start_script(which, keys);
+    add(milliseconds());
+    last_holder_[of] = holder_of(of);
+    add(last_holder_[of]);
+    add(chance(50) ? "2592000000" : milliseconds());
+    add(chance(50) ? "0" : std::to_string(8'000'000'000'000'000 + below(100)));
+    add(nonce());
+}
+
+void call_maker::raise_token(detail::script const& which) {
+    auto const of = family();
+    use(lock(of));
+    use(counter(of));
+    call_.counters = {counter(of)};
+    start_script(which, {lock(of), counter(of)});
+    add(holder_of(of));
+    add("2592000000");
+    add(std::to_string(8'000'000'000'000'000 + below(100)));
+    add(nonce());
+}
+
 void call_maker::take_over(detail::script const& which) {
     auto const of = family();
     use(lock(of));
@@ -367,6 +399,8 @@ void call_maker::call_script() {
     static constexpr known all[] = {
         {&scripts::lock_acquire, 35, &call_maker::acquire},
         {&scripts::multi_lock_acquire, 5, &call_maker::acquire_several},
+        {&scripts::quorum_lock_acquire, 7, &call_maker::quorum_acquire},
+        {&scripts::quorum_lock_raise_token, 3, &call_maker::raise_token},
         {&scripts::lock_take_over, 5, &call_maker::take_over},
         {&scripts::lock_release, 15, &call_maker::release},
         {&scripts::lock_renew, 9, &call_maker::renew},

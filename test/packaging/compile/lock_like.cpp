@@ -47,6 +47,7 @@ struct only_moves : counting_lock {
 
 static_assert(holdfast::lock_like<holdfast::lock>);
 static_assert(holdfast::lock_like<holdfast::multi_lock>);
+static_assert(holdfast::lock_like<holdfast::quorum_lock>);
 static_assert(holdfast::lock_like<primitive>);
 static_assert(holdfast::lock_like<holdfast::semaphore>);
 static_assert(holdfast::lock_like<counting_lock>);
@@ -73,6 +74,7 @@ static_assert(has_all_operations<holdfast::lock>);
 static_assert(has_all_operations<primitive>);
 static_assert(has_all_operations<holdfast::semaphore>);
 static_assert(has_all_operations<holdfast::multi_lock, holdfast::multi_lease>);
+static_assert(has_all_operations<holdfast::quorum_lock, holdfast::quorum_lease>);
 
 // What a multi-lock is made of.
 using member = holdfast::multi_lock::member;
@@ -86,6 +88,18 @@ static_assert(std::constructible_from<holdfast::multi_lock, std::vector<member>>
 static_assert(std::constructible_from<holdfast::multi_lock, std::array<holdfast::lock, 3>>);
 static_assert(!std::constructible_from<holdfast::multi_lock, holdfast::lock>);
 static_assert(!std::convertible_to<std::vector<member>, holdfast::multi_lock>);
+
+// And a quorum.
+static_assert(!std::convertible_to<holdfast::quorum_lock, member>);
+static_assert(std::constructible_from<
+              holdfast::quorum_lock,
+              holdfast::lock,
+              holdfast::lock,
+              holdfast::lock>);
+static_assert(std::constructible_from<holdfast::quorum_lock, std::array<holdfast::lock, 5>>);
+static_assert(!std::constructible_from<holdfast::quorum_lock, holdfast::lock, holdfast::fair_lock>);
+static_assert(!std::constructible_from<holdfast::quorum_lock, std::array<holdfast::fair_lock, 3>>);
+static_assert(!std::constructible_from<holdfast::quorum_lock, holdfast::lock>);
 
 // The executor is where an Asio program looks for it.
 static_assert(std::same_as<lease::executor_type, asio::any_io_executor>);

@@ -120,6 +120,15 @@ asio::awaitable<void> pay(asio::any_io_executor executor) {
     co_await lease.release();
 }
 
+asio::awaitable<void> write_report(holdfast::fencing_token of_holder);
+
+asio::awaitable<void> publish(holdfast::client& a, holdfast::client& b, holdfast::client& c) {
+    holdfast::quorum_lock lock{a.lock("report"), b.lock("report"), c.lock("report")};
+    auto lease = co_await lock.acquire();
+    co_await write_report(lease.token());
+    co_await lease.release();
+}
+
 asio::awaitable<void> brief(holdfast::client& client) {
     auto lease = co_await client.lock("lock:stock").acquire({.lease = holdfast::learned});
     co_await lease.release();

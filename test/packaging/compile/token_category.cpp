@@ -69,6 +69,8 @@ void check(Start const&) {
     using holdfast::lock;
     using holdfast::multi_lease;
     using holdfast::multi_lock;
+    using holdfast::quorum_lease;
+    using holdfast::quorum_lock;
     using options = holdfast::acquire_options;
     using limit = std::chrono::seconds;
 
@@ -88,6 +90,11 @@ void check(Start const&) {
     check(OPERATION(multi_lease&, renew));
     check(OPERATION(multi_lease&, release));
     check(OPERATION(multi_lease&, wait_lost));
+    check(OPERATION(quorum_lock const&, acquire));
+    check(OPERATION(quorum_lock const&, try_acquire_for, limit{}, options{}));
+    check(OPERATION(quorum_lease&, renew));
+    check(OPERATION(quorum_lease&, release));
+    check(OPERATION(quorum_lease&, wait_lost));
     check(OPERATION(client const&, ready));
     check(OPERATION(client&, shutdown));
 }

@@ -5,6 +5,7 @@
 #include "protocol/fair_lock.hpp"
 #include "protocol/latch.hpp"
 #include "protocol/lock.hpp"
+#include "protocol/quorum_lock.hpp"
 #include "protocol/read_write_lock.hpp"
 #include "protocol/reply.hpp"
 #include "protocol/semaphore.hpp"
@@ -169,13 +170,15 @@ void check_meanings(detail::script_reply const& reply) {
           &detail::fair_lock_protocol(),
           &detail::read_lock_protocol(),
           &detail::write_lock_protocol(),
-          &detail::semaphore_protocol()}) {
+          &detail::semaphore_protocol(),
+          &detail::quorum_lock_protocol()}) {
         check_meaning(*of, reply);
     }
     check_meaning(detail::counting_semaphore_protocol(), reply);
     check_meaning(detail::latch_protocol(), reply);
     static_cast<void>(detail::read_semaphore(reply));
     static_cast<void>(detail::read_set_permits(reply));
+    static_cast<void>(detail::read_raise_token(reply));
     static_cast<void>(detail::counted::read_request(reply));
 }
 

@@ -42,7 +42,7 @@ config delayed(std::chrono::milliseconds by) {
 struct world : scripted_client {
     explicit world(std::chrono::milliseconds delay, std::string const& run_id = "a")
         : scripted_client{delayed(delay), false} {
-        server->identity = run_id;
+        server->run_id = run_id;
         set_commands_up(true);
     }
 };
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(one_attempt_ends_with_a_cause_that_passes) {
     auto settings = delayed(1h);
     settings.request_timeout = 20ms;
     scripted_client all{settings, false};
-    all.server->identity = "a";
+    all.server->run_id = "a";
     all.set_commands_up(true);
     acquiring const one{all, once};
     all.answer(replied(0, server_time));

@@ -67,6 +67,50 @@ void lose_the_first(two_leases& all) {
     all.answer(freed());
 }
 
+// Of a quorum
+
+/// Leases on three nodes of five, which stand in for the clients of as many servers.
+struct three_of_five : scripted_client {
+    three_of_five() {
+        std::vector<lease> all(5);
+        for (auto const place : {0U, 2U, 3U}) {
+            all[place] = make(std::chrono::minutes{place + 1});
+            deadlines.push_back(all[place].deadline());
+        }
+        group = std::make_shared<lease_group>(state, std::move(all), 3);
+        held = lease_group::make_lease(group, {9});
+    }
+    lease make(std::chrono::nanoseconds sent_ago = 0ns) {
+        auto const name = std::to_string(++made);
+        return grant(
+            *this,
+            {.sent_ago = sent_ago, .on = std::make_shared<target const>(make_lock_target("", name))}
+        );
+    }
+    /// A renewal of all finds that the first ones were taken away.
+    void lose_first(int lost) {
+        held.renew([](error_code) {});
+        run();
+        for (int i = 0; !server->requests.empty(); ++i) {
+            if (i < lost) {
+                take_away(*this);
+            } else {
+                answer(freed());
+            }
+        }
+    }
+
+    int made = 0;
+    std::vector<holdfast::lease_clock::time_point> deadlines;
+    std::shared_ptr<lease_group> group;
+    holdfast::quorum_lease held;
+};
+
+struct counting_keeper final : holdfast::detail::group_keeper {
+    void on_group_over() noexcept override { ++over; }
+    int over = 0;
+};
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(lease_group_test)
@@ -234,6 +278,103 @@ BOOST_AUTO_TEST_CASE(a_release_and_a_cancellation_end_the_watch) {
     all.answer(freed());
     all.answer(freed());
     BOOST_TEST((released.error == errc::not_held));
+}
+
+BOOST_AUTO_TEST_CASE(a_majority_is_valid_as_long_as_the_third_best) {
+    three_of_five all;
+    BOOST_TEST(all.held.valid());
+    BOOST_TEST((all.held.token() == fencing_token{9}));
+    BOOST_TEST(all.held.nodes() == 3U);
+    BOOST_TEST((all.held.deadline() == all.deadlines[2]));
+    BOOST_TEST(all.group->join(1, all.make()));
+    BOOST_TEST((all.held.deadline() == all.deadlines[1]));
+    BOOST_TEST(all.group->join(4, all.make()));
+    BOOST_TEST((all.held.deadline() == all.deadlines[0]));
+    BOOST_TEST(all.held.nodes() == 5U);
+    BOOST_TEST(!all.group->has_room(4));
+}
+
+BOOST_AUTO_TEST_CASE(one_lost_is_made_up_for_and_two_are_not) {
+    three_of_five all;
+    outcome lost;
+    all.held.wait_lost(lost.loss());
+    BOOST_TEST(all.group->join(1, all.make()));
+    BOOST_TEST(all.group->join(4, all.make()));
+    all.lose_first(2);
+    BOOST_TEST(all.held.state() == lease_state::held);
+    BOOST_TEST(all.held.loss() == loss_reason::none);
+    BOOST_TEST(all.held.nodes() == 3U);
+    BOOST_TEST(all.group->has_room(0));
+    BOOST_TEST(all.group->join(0, all.make()));
+    BOOST_TEST(all.held.nodes() == 4U);
+    all.run();
+    BOOST_TEST(all.sent() == "release");  // what was in its place
+    all.answer(freed());
+    BOOST_TEST(!lost.error);
+    // Also those that joined after the watch began.
+    all.lose_first(2);
+    BOOST_TEST(all.eventually([&] { return lost.error.has_value(); }));
+    BOOST_TEST(lost.reason == loss_reason::taken);
+    BOOST_TEST(!all.held.valid());
+    BOOST_TEST(all.held.loss() == loss_reason::taken);
+}
+
+BOOST_AUTO_TEST_CASE(a_majority_that_was_lost_does_not_come_back) {
+    three_of_five all;
+    all.lose_first(1);
+    auto late = all.make();
+    BOOST_TEST(!all.group->join(1, std::move(late)));
+    BOOST_TEST(all.held.state() == lease_state::lost);
+    outcome told;
+    all.held.release(told.plain());
+    all.run();
+    while (!all.server->requests.empty()) {
+        all.answer(freed());
+    }
+    BOOST_TEST((told.error == errc::lease_lost));
+    BOOST_TEST(all.held.loss() == loss_reason::taken);
+}
+
+BOOST_AUTO_TEST_CASE(a_majority_that_answers_is_enough) {
+    three_of_five all;
+    BOOST_TEST(all.group->join(1, all.make()));
+    outcome renewed;
+    all.held.renew(renewed.plain());
+    all.run();
+    BOOST_TEST(all.sent() == "renew renew renew renew");
+    all.answer(freed());
+    all.answer(unanswered());
+    all.answer(freed());
+    BOOST_TEST(!renewed.error);
+    all.answer(freed());
+    BOOST_TEST((renewed.error == error_code{}));
+
+    outcome released;
+    all.held.release(released.plain());
+    all.run();
+    BOOST_TEST(all.sent() == "release release release release");
+    all.answer(freed());
+    all.answer(freed());
+    BOOST_TEST(!released.error);
+    all.answer(freed());
+    BOOST_TEST((released.error == error_code{}));
+    BOOST_TEST(!all.held);
+    BOOST_TEST(!all.group->join(4, all.make()));
+}
+
+BOOST_AUTO_TEST_CASE(its_keeper_is_told_of_the_end_once) {
+    for (bool const drops : {false, true}) {
+        three_of_five all;
+        auto const keeper = std::make_shared<counting_keeper>();
+        all.group->set_keeper(keeper);
+        BOOST_TEST(static_cast<bool>(all.group->holder()));
+        if (!drops) {
+            all.held.release([](error_code) {});
+        }
+        all.held = {};
+        BOOST_TEST(keeper->over == 1);
+        all.run();
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

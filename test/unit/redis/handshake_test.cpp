@@ -41,7 +41,10 @@ answer hello_of(std::string_view mode, std::string_view role) {
 answer const hello = hello_of("standalone", "master");
 answer const selected{type::simple_string, {"OK"}};
 answer const pong{type::blob_string, {nonce}};
-answer const server{type::verbatim_string, {"# Server\r\nrun_id:0123abcd\r\nos:Linux\r\n"}};
+answer const server{
+    type::verbatim_string,
+    {"# Server\r\nrun_id:0123abcd\r\nuptime_in_seconds:7\r\nos:Linux\r\n"}
+};
 answer const time_of_day{type::array, {"1700000000", "17"}};
 answer const memory{type::verbatim_string, {unlimited}};
 
@@ -151,6 +154,7 @@ BOOST_AUTO_TEST_CASE(a_good_server_is_accepted_without_a_word) {
     BOOST_TEST(!verdict.permanent);
     BOOST_TEST(verdict.remarks.empty());
     BOOST_TEST(verdict.run_id == "0123abcd");
+    BOOST_TEST((verdict.uptime == std::chrono::seconds{7}));
     BOOST_TEST(!judged({hello, server, pong}, {}, false).error);
     BOOST_TEST(!judged({hello, selected, server, pong}, with_database(1), false).error);
 }
@@ -265,6 +269,7 @@ BOOST_AUTO_TEST_CASE(a_user_who_may_not_look_at_the_server_may_still_lock) {
     auto const verdict = judged({hello, time_of_day, denied, denied, pong});
     BOOST_TEST(!verdict.error);
     BOOST_TEST(verdict.run_id.empty());
+    BOOST_TEST(!verdict.uptime);
     BOOST_TEST(has_remark(verdict, log_level::info, "not checked"));
 }
 

@@ -1,0 +1,225 @@
+#include "acquire/quorum_acquire.hpp"
+
+#include "lease/lease_group.hpp"
+
+#include <boost/asio/error.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::detail {
+
+quorum_acquire::quorum_acquire(
+    std::shared_ptr<client_context> lead,
+    request what,
+    guarded_executor holder_executor,
+    pending_handler<error_code, quorum_lease> handler
+)
+    : lead_{std::move(lead)},
+      what_{std::move(what)},
+      holder_executor_{std::move(holder_executor)},
+      handler_{std::move(handler)},
+      fsm_{what_.how_long = effective_patience(what_.how_long, what_.limit)},
+      wait_{what_.nodes.size(), lead_->settings().fallback_poll_interval},
+      tally_{what_.nodes.size()},
+      started_{lease_clock::now()},
+      parts_(what_.nodes.size()) {}
+
+void quorum_acquire::accept_cancellation() {
+    handler_.on_cancel([weak = weak_from_this(), client = lead_](asio::cancellation_type type) {
+        if (type == asio::cancellation_type::none) {
+            return;
+        }
+        client->on_strand([weak, type] {
+            if (auto const self = weak.lock()) {
+                self->on_cancel(type);
+            }
+        });
+    });
+}
+
+void quorum_acquire::on_no_memory() {
+    perform(fsm_.on_ended(asio::error::no_memory));
+}
+
+void quorum_acquire::start() {
+    guarded([this] {
+        if (fsm_.done()) {
+            return;
+        }
+        if (leading().closed()) {
+            perform(fsm_.on_ended(errc::client_stopped));
+            return;
+        }
+        if (what_.how_long == patience::limited) {
+            arm_limit();
+        }
+        if (what_.how_long == patience::one_attempt) {
+            begin_round();
+            return;
+        }
+        enter_line();
+        if (!fsm_.done() && line_->is_first(*place_)) {
+            begin_round();
+        }
+    });
+}
+
+// An owner may wait for what he holds himself, behind others who wait for him: he has a line of his
+// own.
+void quorum_acquire::enter_line() {
+    line_ = leading().lines().of(what_.nodes, what_.who.has_value());
+    if (line_->size() >= lead_->settings().max_waiters) {
+        perform(fsm_.on_ended(errc::too_many_waiters));
+        return;
+    }
+    place_ = line_->enter(shared_from_this());
+    lead_->count().waiters_now.add();
+}
+
+void quorum_acquire::leave_line() {
+    if (auto const at = std::exchange(place_, {})) {
+        lead_->count().waiters_now.subtract();
+        line_->leave(*at);
+    }
+}
+
+void quorum_acquire::perform(quorum_acquire_fsm::action const& next) {
+    auto const self = shared_from_this();
+    switch (next.what) {
+        case step::wait: break;
+        case step::retry: retry(); break;
+        case step::deliver: deliver(); break;
+        case step::finish: finish(next.error); break;
+        case step::abort: finish(asio::error::operation_aborted); break;
+    }
+}
+
+// Between rounds
+
+void quorum_acquire::retry() {
+    give_back();
+    bool hears = true;
+    if (line_) {
+        line_->set_busy(fsm_.busy());
+        line_->listen(what_.nodes);
+        hears = line_->hears();
+    }
+    wait_.on_lost(tally_, hears, lead_->random_part(), lease_clock::now());
+    arm_retry();
+}
+
+void quorum_acquire::arm_retry() {
+    if (!pause_) {
+        pause_.emplace(lead_->strand());
+    }
+    sleep_until(*pause_, wait_.attempt_at());
+    // One that stands in no line lives by its timer.
+    auto keeps = place_ ? nullptr : shared_from_this();
+    pause_->async_wait([weak = weak_from_this(), keeps = std::move(keeps)](error_code ec) {
+        auto const self = weak.lock();
+        if (self && !ec && !self->fsm_.done() && !self->fsm_.in_round()) {
+            self->guarded([&] { self->begin_round(); });
+        }
+    });
+}
+
+void quorum_acquire::on_turn() {
+    if (!fsm_.done() && !fsm_.in_round() && !pause_) {
+        guarded([this] { begin_round(); });
+    }
+}
+
+void quorum_acquire::on_news(std::size_t which) {
+    guarded([&] {
+        auto const before = wait_.attempt_at();
+        wait_.on_news(which, lead_->random_part(), lease_clock::now());
+        if (!fsm_.done() && !fsm_.in_round() && pause_ && wait_.attempt_at() != before) {
+            arm_retry();
+        }
+    });
+}
+
+void quorum_acquire::on_ended(error_code cause) {
+    perform(fsm_.on_ended(cause));
+}
+
+// The end
+
+void quorum_acquire::arm_limit() {
+    limit_.emplace(lead_->strand());
+    sleep_until(*limit_, saturating_add(started_, what_.limit));
+    limit_->async_wait([weak = weak_from_this()](error_code ec) {
+        if (auto const self = weak.lock(); self && !ec) {
+            self->on_time_up();
+        }
+    });
+}
+
+void quorum_acquire::on_time_up() {
+    perform(fsm_.on_time_up(line_ && line_->busy()));
+}
+
+void quorum_acquire::on_cancel(asio::cancellation_type type) {
+    perform(fsm_.on_cancel(request_of(type)));
+}
+
+void quorum_acquire::give_back() noexcept {
+    ++round_;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+        what_.nodes[i].cancel(parts_[i].asked, asio::cancellation_type::terminal);
+        parts_[i] = {};
+    }
+}
+
+quorum_lease quorum_acquire::make_lease() {
+    std::vector<lease> held(parts_.size());
+    std::vector<std::weak_ptr<acquire_op>> asked(parts_.size());
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+        held[i] = std::move(parts_[i].held);
+        asked[i] = parts_[i].asked;
+    }
+    auto const group = std::make_shared<lease_group>(lead_, std::move(held), tally_.needed());
+    auto const token = tally_.token();
+    auto keeper = std::make_shared<quorum_keeper>(
+        leading().keepers(),
+        lead_,
+        quorum_keeper::quorum{what_.nodes, what_.who, token, lease_clock::now()}
+    );
+    group->set_keeper(keeper);
+    auto granted = lease_group::make_lease(group, token);
+    keeper->start(group, std::move(asked));
+    keeper_ = std::move(keeper);
+    return granted;
+}
+
+void quorum_acquire::deliver() {
+    quorum_lease granted;
+    try {
+        granted = make_lease();
+    } catch (std::exception const&) {
+        finish(asio::error::no_memory);
+        return;
+    }
+    end();
+    handler_.complete({}, std::move(granted));
+}
+
+void quorum_acquire::finish(error_code ec) {
+    give_back();
+    end();
+    handler_.complete(ec, quorum_lease{});
+}
+
+void quorum_acquire::end() noexcept {
+    holder_executor_ = {};
+    limit_.reset();
+    pause_.reset();
+    try {
+        leave_line();
+    } catch (...) {
+        // Out of memory: the next one in line tries when it hears something.
+    }
+}
+
+}  // namespace holdfast::detail

@@ -1,0 +1,171 @@
+#include "acquire/quorum_keeper.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+namespace holdfast::detail {
+
+quorum_keeper::quorum_keeper(quorum_keepers& all, std::shared_ptr<client_context> lead, quorum what)
+    : all_{all},
+      lead_{std::move(lead)},
+      what_{std::move(what)},
+      asked_(what_.nodes.size()) {}
+
+void quorum_keeper::start(
+    std::shared_ptr<lease_group> const& group,
+    std::vector<std::weak_ptr<acquire_op>> asked
+) {
+    group_ = group;
+    asked_ = std::move(asked);
+    look_again(what_.granted_at);
+}
+
+void quorum_keeper::look_again(time_point now) {
+    auto const& terms = what_.nodes.front().terms;
+    // Others would have to keep count of what is left of it.
+    if (terms.renew && terms.max_renewals == lease_terms::no_limit) {
+        all_.add(*this, now + terms.renew_after);
+    }
+}
+
+void quorum_keeper::on_group_over() noexcept {
+    try {
+        lead_->enter_strand([self = shared_from_this()] { self->stop(); });
+    } catch (...) {
+        // Out of memory: what a node grants finds no group.
+    }
+}
+
+void quorum_keeper::stop() noexcept {
+    all_.remove(*this);
+    for (std::size_t i = 0; i < asked_.size(); ++i) {
+        what_.nodes[i].cancel(asked_[i], asio::cancellation_type::terminal);
+    }
+}
+
+// The limit on the time of the grant is that of each node.
+std::optional<lease_terms> quorum_keeper::terms_of(std::size_t node, time_point now) const {
+    auto terms = what_.nodes[node].terms;
+    if (terms.max_hold > nanos{0}) {
+        terms.max_hold -= now - what_.granted_at;
+        if (terms.max_hold <= nanos{0}) {
+            return std::nullopt;
+        }
+    }
+    return terms;
+}
+
+void quorum_keeper::look(time_point now) {
+    auto const group = group_.lock();
+    auto const state = group ? group->state() : lease_state::empty;
+    if (state != lease_state::held && state != lease_state::in_doubt) {
+        return;
+    }
+    for (std::size_t i = 0; i < asked_.size(); ++i) {
+        if (asked_[i].expired() && group->has_room(i) && what_.nodes[i].counts(now)) {
+            ask(i, now);
+        }
+    }
+    look_again(now);
+}
+
+void quorum_keeper::ask(std::size_t node, time_point now) {
+    auto const group = group_.lock();
+    auto const terms = terms_of(node, now);
+    auto const holder = group ? group->holder() : guarded_executor{};
+    if (!terms || !holder) {
+        return;
+    }
+    auto answer = [self = shared_from_this(), node](error_code, lease given) {
+        self->on_answer(node, std::move(given));
+    };
+    asked_[node] = what_.nodes[node].ask(
+        {
+            .terms = *terms,
+            .who = what_.who,
+            .holder = holder,
+            .vote = std::make_shared<ballot>(ballot{what_.token}),
+        },
+        *lead_,
+        std::move(answer)
+    );
+}
+
+void quorum_keeper::on_answer(std::size_t node, lease given) {
+    asked_[node].reset();
+    auto const group = group_.lock();
+    auto const& of = what_.nodes[node];
+    if (!given || !group || !of.counts(lease_clock::now())) {
+        return;
+    }
+    if (given.token() < what_.token) {
+        of.raise(given, what_.token, lead_, [](bool) {});
+    }
+    group->join(node, std::move(given));
+}
+
+void quorum_keepers::add(quorum_keeper& which, time_point at) {
+    remove(which);
+    which.place_ = waiting_.emplace(at, which.weak_from_this());
+    arm();
+}
+
+void quorum_keepers::remove(quorum_keeper& which) noexcept {
+    if (auto const at = std::exchange(which.place_, {})) {
+        waiting_.erase(*at);
+    }
+    if (waiting_.empty()) {
+        timer_.reset();
+        armed_for_ = time_point::max();
+    }
+}
+
+// One that is set earlier than it need be costs a look; setting it anew for each lease would cost
+// more.
+void quorum_keepers::arm() {
+    if (waiting_.empty() || waiting_.begin()->first >= armed_for_) {
+        return;
+    }
+    if (!timer_) {
+        timer_.emplace(lead_.strand());
+    }
+    armed_for_ = waiting_.begin()->first;
+    sleep_until(*timer_, armed_for_);
+    timer_->async_wait([this, client = lead_.shared_from_this()](error_code ec) {
+        if (!ec) {
+            on_timer();
+        }
+    });
+}
+
+void quorum_keepers::on_timer() {
+    armed_for_ = time_point::max();
+    auto const now = lease_clock::now();
+    while (!waiting_.empty() && waiting_.begin()->first <= now) {
+        auto const due = waiting_.begin()->second.lock();
+        if (!due) {
+            waiting_.erase(waiting_.begin());
+            continue;
+        }
+        remove(*due);
+        try {
+            due->look(now);
+        } catch (std::exception const&) {
+            // Out of memory: the nodes that it has go on.
+        }
+    }
+    arm();
+}
+
+void quorum_keepers::clear() noexcept {
+    timer_.reset();
+    for (auto const& each : waiting_) {
+        if (auto const one = each.second.lock()) {
+            one->place_.reset();
+        }
+    }
+    waiting_.clear();
+}
+
+}  // namespace holdfast::detail

@@ -1,0 +1,167 @@
+#include "acquire/quorum_line.hpp"
+
+#include "core/quorum_tally.hpp"
+#include "protocol/subscription.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::detail {
+
+/// Listens to one node's channel, on the strand of its client.
+class quorum_line::listener final : public std::enable_shared_from_this<listener>,
+                                    private subscriber {
+public:
+    listener(
+        std::weak_ptr<quorum_line> to,
+        std::shared_ptr<client_context> lead,
+        quorum_node const& of,
+        std::size_t number
+    )
+        : to_{std::move(to)},
+          lead_{std::move(lead)},
+          client_{of.client},
+          on_{of.on},
+          number_{number} {}
+
+    void start() {
+        client_->enter_strand([self = shared_from_this(), this] {
+            subscription_ = client_->subscribe(std::string{on_->channel()}, *this);
+        });
+    }
+    void stop() noexcept {
+        try {
+            client_->enter_strand([self = shared_from_this(), this] { subscription_ = {}; });
+        } catch (...) {
+            // Out of memory: what it hears finds nobody in line.
+        }
+    }
+
+private:
+    void tell(hearing how, bool news, error_code cause = {}) {
+        lead_->on_strand([to = to_, number = number_, how, news, cause] {
+            if (auto const line = to.lock()) {
+                line->on_heard(number, how, news, cause);
+            }
+        });
+    }
+    void on_confirmed(bool) override { tell(hearing::confirmed, true); }
+    void on_unconfirmed() override { tell(hearing::none, false); }
+    void on_refused(error_code cause) override { tell(hearing::refused, false, cause); }
+    void on_notification(std::string_view) override { tell(hearing::confirmed, true); }
+
+    std::weak_ptr<quorum_line> to_;
+    std::shared_ptr<client_context> lead_;
+    std::shared_ptr<client_context> client_;
+    std::shared_ptr<target const> on_;
+    std::size_t number_;
+    subscription subscription_;
+};
+
+quorum_line::place quorum_line::enter(std::shared_ptr<quorum_waiter> who) {
+    return waiters_.insert(waiters_.end(), std::move(who));
+}
+
+void quorum_line::leave(place of) {
+    if (cleared_) {
+        return;
+    }
+    bool const was_first = is_first(of);
+    waiters_.erase(of);
+    if (waiters_.empty()) {
+        stop_listening();
+    } else if (was_first) {
+        lead_->on_strand([self = shared_from_this()] {
+            if (auto const next = self->first()) {
+                next->on_turn();
+            }
+        });
+    }
+}
+
+void quorum_line::listen(std::vector<quorum_node> const& nodes) {
+    if (!listeners_.empty()) {
+        return;
+    }
+    heard_.assign(nodes.size(), hearing::none);
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        listeners_.push_back(std::make_shared<listener>(weak_from_this(), lead_, nodes[i], i));
+        listeners_.back()->start();
+    }
+}
+
+bool quorum_line::hears() const noexcept {
+    auto const confirmed = std::count(heard_.begin(), heard_.end(), hearing::confirmed);
+    return static_cast<std::size_t>(confirmed) >= quorum_tally::majority_of(heard_.size());
+}
+
+void quorum_line::on_heard(std::size_t node, hearing how, bool news, error_code cause) {
+    if (listeners_.empty()) {
+        return;
+    }
+    heard_[node] = how;
+    auto const waits = first();
+    if (!waits) {
+        return;
+    }
+    auto const refused = std::count(heard_.begin(), heard_.end(), hearing::refused);
+    auto const left = heard_.size() - static_cast<std::size_t>(refused);
+    if (how == hearing::refused && left < quorum_tally::majority_of(heard_.size())) {
+        waits->on_ended(cause);
+    } else if (news) {
+        waits->on_news(node);
+    }
+}
+
+void quorum_line::stop_listening() noexcept {
+    auto const gone = std::exchange(listeners_, {});
+    for (auto const& each : gone) {
+        each->stop();
+    }
+}
+
+void quorum_line::end_all(error_code cause) {
+    auto const all = waiters_;
+    for_each_in_spite_of_exceptions(all, [cause](auto const& each) { each->on_ended(cause); });
+}
+
+void quorum_line::clear() noexcept {
+    cleared_ = true;
+    stop_listening();
+    auto const gone = std::exchange(waiters_, {});
+}
+
+std::shared_ptr<quorum_line> quorum_lines::of(std::vector<quorum_node> const& nodes, bool alone) {
+    std::erase_if(all_, [](auto const& each) { return each.second.expired(); });
+    key name{nodes.front().on->lock, {}, alone ? ++lines_for_one_ : 0};
+    for (auto const& each : nodes) {
+        name.clients.push_back(each.client.get());
+    }
+    auto& found = all_[std::move(name)];
+    auto line = found.lock();
+    if (!line) {
+        line = std::make_shared<quorum_line>(nodes.front().client);
+        found = line;
+    }
+    return line;
+}
+
+void quorum_lines::end_all(error_code cause) {
+    auto const all = all_;
+    for_each_in_spite_of_exceptions(all, [cause](auto const& each) {
+        if (auto const line = each.second.lock()) {
+            line->end_all(cause);
+        }
+    });
+}
+
+void quorum_lines::clear() noexcept {
+    auto const all = std::exchange(all_, {});
+    for (auto const& each : all) {
+        if (auto const line = each.second.lock()) {
+            line->clear();
+        }
+    }
+}
+
+}  // namespace holdfast::detail

@@ -1,0 +1,103 @@
+#ifndef HOLDFAST_ACQUIRE_QUORUM_LINE_HPP
+#define HOLDFAST_ACQUIRE_QUORUM_LINE_HPP
+
+#include "acquire/quorum_node.hpp"
+
+#include <holdfast/error.hpp>
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace holdfast::detail {
+
+/// One who stands in line for a quorum.
+class quorum_waiter {
+public:
+    virtual ~quorum_waiter() = default;
+    /// It is the first now.
+    virtual void on_turn() = 0;
+    /// A node was freed, or may have been. Only the first one is told.
+    virtual void on_news(std::size_t node) = 0;
+    /// It cannot wait any longer: the client stops, or so many nodes refuse to tell what is
+    /// published that too few are left.
+    virtual void on_ended(error_code cause) = 0;
+};
+
+/// Those of a client's operations that wait for the same quorum. Only the first one tries: a
+/// release does not wake them all. They share the subscriptions. Used on the strand of the client
+/// that leads.
+class quorum_line : public std::enable_shared_from_this<quorum_line> {
+public:
+    explicit quorum_line(std::shared_ptr<client_context> lead) : lead_{std::move(lead)} {}
+
+    using place = std::list<std::shared_ptr<quorum_waiter>>::iterator;
+    /// It is kept alive until it leaves.
+    place enter(std::shared_ptr<quorum_waiter> who);
+    /// The next one has its turn, in another turn of the strand.
+    void leave(place of);
+    [[nodiscard]] bool is_first(place of) const noexcept { return of == waiters_.begin(); }
+    [[nodiscard]] std::size_t size() const noexcept { return waiters_.size(); }
+
+    /// Listens to the nodes' channels, until the line is empty.
+    void listen(std::vector<quorum_node> const& nodes);
+    /// What a majority of the nodes publish arrives.
+    [[nodiscard]] bool hears() const noexcept;
+    /// What the first one has found: the others can tell by that.
+    void set_busy(bool busy) noexcept { busy_ = busy; }
+    [[nodiscard]] bool busy() const noexcept { return busy_; }
+    void end_all(error_code cause);
+    /// The client's context is being destroyed.
+    void clear() noexcept;
+
+private:
+    class listener;
+    enum class hearing : char { none, confirmed, refused };
+
+    void on_heard(std::size_t node, hearing how, bool news, error_code cause);
+    [[nodiscard]] std::shared_ptr<quorum_waiter> first() const {
+        return waiters_.empty() ? nullptr : waiters_.front();
+    }
+    void stop_listening() noexcept;
+
+    std::shared_ptr<client_context> lead_;
+    std::list<std::shared_ptr<quorum_waiter>> waiters_;
+    std::vector<std::shared_ptr<listener>> listeners_;
+    std::vector<hearing> heard_;
+    bool busy_ = true;
+    bool cleared_ = false;
+};
+
+/// The lines of a client, one for each quorum that somebody waits for.
+class quorum_lines {
+public:
+    /// `alone`: one that nobody else stands in.
+    [[nodiscard]] std::shared_ptr<quorum_line> of(
+        std::vector<quorum_node> const& nodes,
+        bool alone
+    );
+    void end_all(error_code cause);
+    void clear() noexcept;
+
+private:
+    struct key {
+        std::string name;
+        std::vector<client_context const*> clients;
+        /// Of a line for one; zero of the others.
+        std::uint64_t number;
+
+        friend auto operator<=>(key const&, key const&) = default;
+    };
+
+    std::map<key, std::weak_ptr<quorum_line>> all_;
+    std::uint64_t lines_for_one_ = 0;
+};
+
+}  // namespace holdfast::detail
+
+#endif

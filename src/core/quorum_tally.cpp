@@ -1,0 +1,89 @@
+#include "core/quorum_tally.hpp"
+
+#include <algorithm>
+
+namespace holdfast::detail {
+
+std::size_t quorum_tally::count(vote::kind what) const noexcept {
+    return static_cast<std::size_t>(std::count_if(
+        votes_.begin(),
+        votes_.end(),
+        [what](vote const& each) { return each.what == what; }
+    ));
+}
+
+void quorum_tally::on_granted(std::size_t node, fencing_token token) noexcept {
+    votes_[node].what = vote::kind::granted;
+    votes_[node].token = token;
+    // Of the first majority. What comes later may be ahead.
+    if (token_ == fencing_token{} && count(vote::kind::granted) == needed()) {
+        for (auto const& each : votes_) {
+            token_ = std::max(token_, each.token);
+        }
+    }
+}
+
+void quorum_tally::on_refused(std::size_t node, std::optional<millis> remaining) noexcept {
+    votes_[node].what = vote::kind::refused;
+    votes_[node].remaining = remaining;
+}
+
+void quorum_tally::on_failed(std::size_t node, error_code cause) noexcept {
+    votes_[node].what = vote::kind::failed;
+    votes_[node].token = {};
+    votes_[node].cause = cause;
+}
+
+void quorum_tally::on_raised(std::size_t node) noexcept {
+    if (votes_[node].what == vote::kind::granted) {
+        votes_[node].token = std::max(votes_[node].token, token_);
+    }
+}
+
+bool quorum_tally::is_behind(std::size_t node) const noexcept {
+    auto const& of = votes_[node];
+    return of.what == vote::kind::granted && of.token < token_ && !of.raising;
+}
+
+bool quorum_tally::has_stragglers() const noexcept {
+    auto const open = count(vote::kind::open);
+    bool const hopeless = count(vote::kind::granted) + open < needed();
+    return !late_ && open > 0 && (hopeless || votes_.size() - open >= needed());
+}
+
+quorum_tally::verdict quorum_tally::look() const noexcept {
+    auto const granted = count(vote::kind::granted);
+    auto const open = count(vote::kind::open);
+    if (granted >= needed()) {
+        auto const have_it = std::count_if(votes_.begin(), votes_.end(), [&](vote const& each) {
+            return each.what == vote::kind::granted && each.token >= token_;
+        });
+        return static_cast<std::size_t>(have_it) >= needed() ? verdict::granted
+                                                             : verdict::write_back;
+    }
+    auto const for_good = std::count_if(votes_.begin(), votes_.end(), [](vote const& each) {
+        return each.what == vote::kind::failed && !is_retryable(each.cause);
+    });
+    if (votes_.size() - static_cast<std::size_t>(for_good) < needed()) {
+        return verdict::failed;
+    }
+    auto const answered = granted + count(vote::kind::refused);
+    bool const may_be_won = granted + open >= needed();
+    // That a majority was asked is worth knowing, if it does not take long.
+    bool const may_be_busy = !late_ && answered + open >= needed();
+    if (answered < needed() ? may_be_won || may_be_busy : may_be_won && !late_) {
+        return verdict::open;
+    }
+    return answered >= needed() ? verdict::busy : verdict::not_reached;
+}
+
+error_code quorum_tally::cause() const noexcept {
+    for (auto const& each : votes_) {
+        if (each.what == vote::kind::failed && !is_retryable(each.cause)) {
+            return each.cause;
+        }
+    }
+    return {};
+}
+
+}  // namespace holdfast::detail

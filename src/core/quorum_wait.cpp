@@ -1,0 +1,77 @@
+#include "core/quorum_wait.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace holdfast::detail {
+
+void quorum_wait::on_round(time_point now) noexcept {
+    in_round_ = true;
+    round_began_ = now;
+    attempt_at_ = time_point::max();
+    std::fill(news_.begin(), news_.end(), false);
+}
+
+nanos quorum_wait::spread(double part) const noexcept {
+    return scaled(std::clamp<nanos>(2 * round_trip_, nanos{0}, longest_jitter), part);
+}
+
+time_point quorum_wait::majority_free_at() const noexcept {
+    std::array<time_point, quorum_tally::most_nodes> sorted{};
+    auto const end = std::copy(free_at_.begin(), free_at_.end(), sorted.begin());
+    std::sort(sorted.begin(), end);
+    return sorted[quorum_tally::majority_of(free_at_.size()) - 1];
+}
+
+void quorum_wait::on_lost(
+    quorum_tally const& of,
+    bool hears,
+    double part,
+    time_point now
+) noexcept {
+    using kind = quorum_tally::vote::kind;
+    in_round_ = false;
+    round_trip_ = now - round_began_;
+    std::size_t refused = 0;
+    for (std::size_t i = 0; i < free_at_.size(); ++i) {
+        auto const& vote = of.votes()[i];
+        refused += vote.what == kind::refused ? 1U : 0U;
+        if (vote.what == kind::granted || news_[i]) {
+            free_at_[i] = now;
+        } else if (vote.what == kind::refused && vote.remaining) {
+            free_at_[i] = saturating_add(now, *vote.remaining);
+        } else {
+            free_at_[i] = time_point::max();
+        }
+    }
+    auto const pause = pauses_.next(part);
+    if (of.look() != quorum_tally::verdict::busy || refused < of.needed()) {
+        // Nobody is known to have a majority: others may have split the nodes, or nodes are down.
+        attempt_at_ = now + pause;
+        return;
+    }
+    pauses_.reset();
+    auto const free_at = majority_free_at();
+    if (free_at <= now) {
+        attempt_at_ = now + spread(part);
+        return;
+    }
+    attempt_at_ = free_at == time_point::max() ? saturating_add(now, fallback_poll_interval_)
+                                               : free_at + scaled(longest_jitter, part) + millis{1};
+    if (!hears) {
+        attempt_at_ = std::min(attempt_at_, saturating_add(now, fallback_poll_interval_));
+    }
+}
+
+void quorum_wait::on_news(std::size_t node, double part, time_point now) noexcept {
+    if (in_round_) {
+        news_[node] = true;
+        return;
+    }
+    free_at_[node] = now;
+    if (majority_free_at() <= now) {
+        attempt_at_ = std::min(attempt_at_, now + spread(part));
+    }
+}
+
+}  // namespace holdfast::detail

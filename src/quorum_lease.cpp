@@ -1,0 +1,58 @@
+#include <holdfast/quorum_lease.hpp>
+
+#include "lease/lease_group.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast {
+
+quorum_lease::quorum_lease(quorum_lease&& other) noexcept
+    : group_{std::move(other.group_)},
+      token_{std::exchange(other.token_, {})} {}
+
+quorum_lease& quorum_lease::operator=(quorum_lease&& other) noexcept {
+    if (this != &other) {
+        quorum_lease const old{std::exchange(group_, std::move(other.group_)), token_};
+        token_ = std::exchange(other.token_, {});
+    }
+    return *this;
+}
+
+quorum_lease::~quorum_lease() {
+    if (group_) {
+        group_->abandon();
+    }
+}
+
+bool quorum_lease::valid() const& noexcept {
+    auto const now = state();
+    return now == lease_state::held || now == lease_state::in_doubt;
+}
+
+lease_state quorum_lease::state() const noexcept {
+    return group_ ? group_->state() : lease_state::empty;
+}
+
+loss_reason quorum_lease::loss() const noexcept {
+    return group_ ? group_->loss() : loss_reason::none;
+}
+
+std::size_t quorum_lease::nodes() const noexcept {
+    return group_ ? group_->standing() : 0;
+}
+
+lease_clock::time_point quorum_lease::deadline() const noexcept {
+    return group_ ? group_->deadline() : lease_clock::time_point::min();
+}
+
+lease_clock::duration quorum_lease::remaining() const noexcept {
+    if (!group_) {
+        return lease_clock::duration{0};
+    }
+    // In this order: a renewal in between must not make it longer than it ever was.
+    auto const end = group_->deadline();
+    return std::max(end - lease_clock::now(), lease_clock::duration{0});
+}
+
+}  // namespace holdfast

@@ -1,0 +1,116 @@
+#include <holdfast/quorum_lock.hpp>
+
+#include "acquire/quorum_acquire.hpp"
+#include "client/client_state.hpp"
+#include "core/quorum_tally.hpp"
+#include "protocol/quorum_lock.hpp"
+
+#include <boost/asio/system_executor.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast {
+
+namespace detail {
+
+/// The nodes, in the order in which the user named them.
+struct quorum_members {
+    struct one {
+        std::shared_ptr<client_state> client;
+        std::shared_ptr<target const> on;
+    };
+
+    /// Whether they are one server, as far as their settings say.
+    [[nodiscard]] static bool same_server(one const& a, one const& b) noexcept {
+        auto const& here = a.client->settings();
+        auto const& there = b.client->settings();
+        return a.client == b.client || (here.unix_socket == there.unix_socket &&
+                                        (!here.unix_socket.empty() ||
+                                         (here.host == there.host && here.port == there.port)));
+    }
+
+    [[nodiscard]] error_code wrong() const noexcept {
+        if (all.size() < quorum_tally::fewest_nodes || all.size() > quorum_tally::most_nodes) {
+            return errc::invalid_options;
+        }
+        for (auto a = all.begin(); a != all.end(); ++a) {
+            if (!a->on->valid()) {
+                return errc::invalid_name;
+            }
+            bool const twice = std::any_of(std::next(a), all.end(), [&](one const& b) {
+                return same_server(*a, b) || a->on->lock != b.on->lock;
+            });
+            if (twice) {
+                return errc::invalid_options;
+            }
+        }
+        return {};
+    }
+
+    std::vector<one> all;
+};
+
+asio::any_io_executor executor_of(quorum_request const& request) noexcept {
+    auto const& all = request.members->all;
+    return all.empty() ? asio::any_io_executor{asio::system_executor{}}
+                       : all.front().client->executor();
+}
+
+void start_acquire(quorum_request request, asio::any_io_executor holder, quorum_handler handler) {
+    auto const& all = request.members->all;
+    auto const lead = all.empty() ? nullptr : all.front().client;
+    if (lead && lead->gone()) {
+        return;
+    }
+    pending_handler<error_code, quorum_lease> waiting{std::move(handler), executor_of(request)};
+    quorum_acquire::request what{
+        .nodes = {},
+        .how_long = request.how_long,
+        .limit = request.limit,
+        .who = request.options.owner,
+    };
+    auto const& options = request.options;
+    auto wrong = request.members->wrong();
+    for (auto const& each : all) {
+        auto& made = what.nodes.emplace_back(
+            quorum_acquire::node{each.client, &each.client->acquires(), each.on, {}}
+        );
+        if (!wrong) {
+            wrong = make_terms(each.client->settings(), options, made.terms);
+        }
+    }
+    bool const cannot = options.lease.is_learned() || options.orphan_after > nanos{0};
+    if (!wrong && (cannot || what.limit < nanos{0})) {
+        wrong = errc::invalid_options;
+    }
+    if (wrong) {
+        waiting.complete(wrong, quorum_lease{});
+        return;
+    }
+    auto const op = std::make_shared<quorum_acquire>(
+        lead,
+        std::move(what),
+        lead->guard(std::move(holder)),
+        std::move(waiting)
+    );
+    op->accept_cancellation();
+    lead->enter_strand([op] { op->start(); });
+}
+
+}  // namespace detail
+
+quorum_lock::quorum_lock(std::vector<lock> const& nodes)
+    : members_{[&] {
+          auto made = std::make_shared<detail::quorum_members>();
+          for (auto const& each : nodes) {
+              auto of = static_cast<lockable<lock> const&>(each).prepared();
+              auto on = std::make_shared<detail::target const>(
+                  detail::make_quorum_lock_target({}, of.key->lock)
+              );
+              made->all.push_back({std::move(of.client), std::move(on)});
+          }
+          return made;
+      }()} {}
+
+}  // namespace holdfast

@@ -1,0 +1,152 @@
+// An acquisition of a quorum: how it waits and ends, and what it gives back.
+
+#include "acquire/quorum_acquire.hpp"
+
+#include "unit/acquire/quorum_acquiring.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/test/unit_test.hpp>
+
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+using holdfast::errc;
+using holdfast::error_code;
+using holdfast::detail::patience;
+using holdfast::test::failed;
+using holdfast::test::quorum_acquiring;
+using holdfast::test::replied;
+using holdfast::test::scripted_nodes;
+using holdfast::test::unanswered;
+
+namespace {
+
+error_code const aborted = asio::error::operation_aborted;
+std::string const attempt = "quorum_lock.acquire";
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(quorum_acquire_test)
+
+BOOST_AUTO_TEST_CASE(what_comes_to_no_majority_is_given_back_and_refused) {
+    scripted_nodes nodes;
+    quorum_acquiring one{nodes, patience::one_attempt};
+    nodes.refuse(0);
+    nodes.grant(1);
+    BOOST_TEST(!one.done());
+    nodes.refuse(2);
+    BOOST_TEST((one.error == error_code{}));
+    BOOST_TEST(!one.got);
+    BOOST_TEST(nodes.sent(0).empty());
+    BOOST_TEST(nodes.sent(1) == "release");
+    BOOST_TEST(nodes.sent(2).empty());
+}
+
+BOOST_AUTO_TEST_CASE(without_a_majority_of_connections_nothing_is_asked) {
+    scripted_nodes nodes;
+    nodes.set_up(1, false);
+    nodes.set_up(2, false);
+    quorum_acquiring brief{nodes, patience::limited, 20ms};
+    quorum_acquiring once{nodes, patience::one_attempt};
+    quorum_acquiring patient{nodes};
+    BOOST_TEST(nodes.sent(0).empty());
+    BOOST_TEST(nodes.eventually([&] { return brief.done(); }));
+    BOOST_TEST((brief.error == errc::quorum_not_reached));
+    BOOST_TEST(!once.done());
+    BOOST_TEST(!patient.done());
+    nodes.set_up(1, true);
+    BOOST_TEST(nodes.eventually([&] { return nodes.sent(1) == attempt + " " + attempt; }));
+    nodes.grant(0);
+    nodes.grant(1);
+    nodes.refuse(0);
+    nodes.refuse(1);
+    BOOST_TEST(nodes.eventually([&] { return once.done() && (patient.done() || !once.got); }));
+}
+
+BOOST_AUTO_TEST_CASE(causes_that_do_not_pass_end_it_and_others_do_not) {
+    scripted_nodes nodes;
+    quorum_acquiring one{nodes};
+    nodes.answer(0, failed(errc::no_permission));
+    BOOST_TEST(!one.done());
+    nodes.answer(1, failed(errc::no_permission));
+    BOOST_TEST((one.error == errc::no_permission));
+    BOOST_TEST(nodes.sent(2) == attempt + " release");
+
+    scripted_nodes silent;
+    quorum_acquiring other{silent, patience::one_attempt};
+    silent.answer(0, unanswered());
+    silent.answer(1, unanswered());
+    BOOST_TEST((other.error == errc::quorum_not_reached));
+}
+
+BOOST_AUTO_TEST_CASE(who_waits_listens_to_all_nodes_and_tries_when_a_majority_is_free) {
+    scripted_nodes nodes;
+    {
+        quorum_acquiring one{nodes};
+        nodes.refuse(0);
+        nodes.refuse(1);
+        BOOST_TEST(!one.done());
+        BOOST_TEST(nodes.sent(2) == attempt + " release");
+        nodes.refuse(2);
+        nodes.answer(2, replied(0, 1));
+        for (std::size_t i = 0; i < 3; ++i) {
+            BOOST_TEST(nodes[i].server->subscribed == "+redisson_lock__channel:{a}");
+            BOOST_TEST(nodes.sent(i).empty());
+        }
+        // It may have been freed before this.
+        nodes.confirm(0);
+        nodes.confirm(1);
+        BOOST_TEST(nodes.eventually([&] { return nodes.sent(0) == attempt; }));
+        nodes.refuse(0);
+        nodes.refuse(1);
+        nodes.confirm(2);
+        nodes.refuse(2);
+        nodes.notify(1);
+        BOOST_TEST(nodes.eventually([&] { return nodes.sent(1) == attempt; }));
+        nodes.grant(0);
+        nodes.grant(1);
+        BOOST_TEST((one.error == error_code{}));
+        nodes.run();
+    }
+    for (std::size_t i = 0; i < 3; ++i) {
+        BOOST_TEST(nodes[i].server->subscribed.ends_with("-redisson_lock__channel:{a}"));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(those_of_one_client_stand_in_line) {
+    scripted_nodes nodes;
+    quorum_acquiring first{nodes};
+    quorum_acquiring second{nodes};
+    BOOST_TEST(nodes.sent(0) == attempt);
+    BOOST_TEST(nodes.lead().count().waiters_now == 2U);
+    nodes.grant(0);
+    nodes.grant(1);
+    BOOST_TEST(first.done());
+    // Now it is the second one's turn.
+    BOOST_TEST(nodes.sent(0) == attempt);
+    BOOST_TEST(nodes.sent(2) == attempt + " " + attempt);
+    second.cancel(asio::cancellation_type::terminal);
+    BOOST_TEST((second.error == aborted));
+    BOOST_TEST(nodes.sent(0) == attempt + " release");
+    BOOST_TEST(nodes.lead().count().waiters_now == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(a_cancellation_withdraws_what_was_asked_or_waits_for_the_round) {
+    scripted_nodes nodes;
+    quorum_acquiring at_once{nodes};
+    nodes.grant(0);
+    at_once.cancel(asio::cancellation_type::partial);
+    BOOST_TEST((at_once.error == aborted));
+    BOOST_TEST(nodes.sent(0) == "release");
+    BOOST_TEST(nodes.sent(1) == attempt + " release");
+
+    scripted_nodes others;
+    quorum_acquiring patient{others};
+    others.grant(0);
+    patient.cancel(asio::cancellation_type::total);
+    BOOST_TEST(!patient.done());
+    others.grant(2);
+    BOOST_TEST((patient.error == error_code{}));
+    BOOST_TEST(patient.got.valid());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

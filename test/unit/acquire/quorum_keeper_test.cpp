@@ -1,0 +1,108 @@
+// Nodes that join a quorum's lease after the grant.
+
+#include "acquire/quorum_keeper.hpp"
+
+#include "unit/acquire/quorum_acquiring.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+using namespace std::chrono_literals;
+using holdfast::error_code;
+using holdfast::lease_state;
+using holdfast::detail::patience;
+using holdfast::test::freed;
+using holdfast::test::long_terms;
+using holdfast::test::quorum_acquiring;
+using holdfast::test::replied;
+using holdfast::test::scripted_nodes;
+using holdfast::test::typed;
+
+namespace {
+
+std::string const attempt = "quorum_lock.acquire";
+
+/// A lease of two nodes of three; the third was down. It is looked at every 20 ms.
+struct two_of_three : scripted_nodes {
+    explicit two_of_three(holdfast::detail::lease_terms how = long_terms()) {
+        how.renew_after = 20ms;
+        set_up(2, false);
+        one.emplace(*this, patience::unlimited, 0ns, how);
+        grant(0);
+        grant(1);
+        BOOST_TEST(one->got.nodes() == 2U);
+    }
+    /// Nothing was asked for several intervals. The renewals are answered.
+    bool quiet(std::size_t i) {
+        auto const until = std::chrono::steady_clock::now() + 100ms;
+        eventually([&] { return std::chrono::steady_clock::now() > until; });
+        return sent(i).find(attempt) == std::string::npos;
+    }
+
+    std::optional<quorum_acquiring> one;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(quorum_keeper_test)
+
+BOOST_AUTO_TEST_CASE(a_node_that_comes_back_is_asked_and_joins) {
+    two_of_three all;
+    BOOST_TEST(all.quiet(2));
+    all.set_up(2, true);
+    BOOST_TEST(all.eventually([&] { return all.sent(2) == attempt; }));
+    // The node is told the token of the lease.
+    BOOST_TEST(typed(all[2].server->requests.front().what).ends_with(" 70"));
+    all.grant(2, 60);
+    BOOST_TEST(all.one->got.nodes() == 3U);
+    BOOST_TEST(all.sent(2).starts_with("quorum_lock.raise_token"));
+}
+
+BOOST_AUTO_TEST_CASE(one_that_refuses_is_asked_again) {
+    two_of_three all;
+    all.set_up(2, true);
+    for (int i = 0; i < 3; ++i) {
+        BOOST_TEST(all.eventually([&] { return all.sent(2) == attempt; }));
+        all.refuse(2);
+        BOOST_TEST(all.one->got.nodes() == 2U);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(nothing_is_asked_without_renewal_or_with_a_number_of_renewals) {
+    auto terms = long_terms();
+    terms.renew = false;
+    two_of_three once{terms};
+    once.set_up(2, true);
+    BOOST_TEST(once.quiet(2));
+    terms = long_terms();
+    terms.max_renewals = 5;
+    two_of_three counted{terms};
+    counted.set_up(2, true);
+    BOOST_TEST(counted.quiet(2));
+}
+
+BOOST_AUTO_TEST_CASE(nothing_joins_after_the_release) {
+    two_of_three all;
+    all.set_up(2, true);
+    BOOST_TEST(all.eventually([&] { return all.sent(2) == attempt; }));
+    all.one->got.release([](error_code) {});
+    all.run();
+    BOOST_TEST(all.sent(2) == attempt + " release");
+    all.grant(2);
+    BOOST_TEST(all.one->got.nodes() == 0U);
+    BOOST_TEST(all.sent(2) == "release");
+    all.answer(2, freed());
+    BOOST_TEST(all.quiet(2));
+}
+
+BOOST_AUTO_TEST_CASE(a_straggler_of_the_grant_joins_or_is_withdrawn) {
+    scripted_nodes nodes;
+    quorum_acquiring one{nodes};
+    nodes.grant(0);
+    nodes.grant(1);
+    BOOST_TEST(one.got.valid());
+    one.got = {};
+    nodes.run();
+    BOOST_TEST(nodes.sent(2) == attempt + " release");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
