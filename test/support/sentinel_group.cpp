@@ -136,7 +136,7 @@ void sentinel_group::hurry(redis_server& sentinel) const {
              "ASK-PERIOD",
              "100",
              "PUBLISH-PERIOD",
-             "100",
+             "500",
              "MIN-LINK-RECONNECT-PERIOD",
              "200"}
         ));

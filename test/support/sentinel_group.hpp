@@ -26,10 +26,11 @@ struct group_options {
 
     // After so long without an answer a Sentinel takes the primary for dead.
     std::chrono::milliseconds down_after{500};
-    std::chrono::milliseconds failover_timeout{2'000};
+    std::chrono::milliseconds failover_timeout{6'000};
 
-    // Sentinels talk to each other and to the servers every tenth of a second, where they can be
-    // told to (Redis 7): a failover takes less than a second then.
+    // Sentinels look at the servers every tenth of a second and talk to each other twice a second,
+    // where they can be told to (Redis 7): a failover takes a second or two then. If they talked
+    // more often, one would take the promoted replica for one that has gone astray.
     bool quick = true;
 };
 
