@@ -79,6 +79,7 @@ private:
     void hurry(redis_server& sentinel) const;
     bool knows_all(redis_server& sentinel) const;
     bool has_all_data(std::size_t number) const;
+    bool replicates() const;
 
     group_options options_;
     std::vector<std::unique_ptr<redis_server>> servers_;
