@@ -8,6 +8,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/ssl/error.hpp>
 #include <boost/system/system_error.hpp>
 
@@ -113,6 +114,9 @@ void sentinel_query::cancel() noexcept {
 asio::awaitable<void> sentinel_query::ask(std::shared_ptr<sentinel_query> self) {
     error_code why;
     try {
+        // Nothing happens inside `start`.
+        auto turn = asio::post(self->at_.strand, asio::deferred);
+        co_await std::move(turn);
         if (self->done_) {
             auto const endpoint = make_endpoint(*self->at_.settings);
             auto const connection =

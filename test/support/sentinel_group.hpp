@@ -70,6 +70,11 @@ public:
         std::chrono::milliseconds limit = std::chrono::seconds{20},
         who says_so = who::all
     ) const;
+    /// Waits until all Sentinels that run name the same primary, and it takes writes; false if that
+    /// does not happen within the limit.
+    bool wait_until_agreed(std::chrono::milliseconds limit = std::chrono::seconds{20}) const {
+        return wait_for_switch(servers_.size(), limit).has_value();
+    }
     /// Waits until every server and Sentinel runs, and all know of each other, as at the start.
     bool wait_until_whole(std::chrono::milliseconds limit = std::chrono::seconds{30});
 
