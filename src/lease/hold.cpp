@@ -263,9 +263,9 @@ void hold::on_connected(nanos delay) {
         for_each_tenure([delay](tenure& one) { one.on_connected(delay); });
         return;
     }
-    bool all_renew = true;
-    for_each_tenure([&](tenure& one) { all_renew = one.on_failed_over() && all_renew; });
-    if (!all_renew) {
+    bool needs_question = false;
+    for_each_tenure([&](tenure& one) { needs_question = one.on_failed_over() || needs_question; });
+    if (needs_question) {
         verify();
     }
 }

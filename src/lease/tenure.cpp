@@ -213,12 +213,12 @@ void tenure::on_connected(nanos delay) {
 }
 
 bool tenure::on_failed_over() {
-    auto const renews = apply([](lease_fsm& fsm, time_point now) {
+    auto const needs_question = apply([](lease_fsm& fsm, time_point now) {
         fsm.on_failed_over(now);
-        return fsm.renews();
+        return is_alive(fsm.look(now)) && !fsm.renews();
     });
     shares_.wake_renewing();
-    return renews;
+    return needs_question;
 }
 
 void tenure::on_verified() {

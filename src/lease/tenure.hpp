@@ -104,8 +104,8 @@ public:
     void on_renewal_failed();
     void on_disconnected();
     void on_connected(nanos delay);
-    /// The connection leads to another server. @returns whether a renewal will tell what that knows
-    /// of the lock.
+    /// The connection leads to another server. @returns whether that has to be asked about the
+    /// lock because no renewal will.
     [[nodiscard]] bool on_failed_over();
     void on_verified();
     void on_client_stopped();

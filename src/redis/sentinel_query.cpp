@@ -8,6 +8,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/ssl/error.hpp>
 #include <boost/system/system_error.hpp>
 
@@ -22,7 +23,7 @@ namespace holdfast::detail {
 
 namespace {
 
-constexpr auto awaited = asio::as_tuple(asio::deferred);
+constexpr auto as_ended = asio::as_tuple(asio::deferred);
 
 template <class Number>
 bool read_number(std::string_view text, Number& out) {
@@ -53,6 +54,9 @@ sentinel_query::sentinel_query(sentinel_place at, std::string const& primary_nam
       done_{std::move(done)},
       timeout_{at_.strand} {
     push_hello(request_, *at_.settings);
+    // The one that leads a failover has the new config epoch before it gives the new address in
+    // its answer to MASTER.
+    request_.push("SENTINEL", "GET-MASTER-ADDR-BY-NAME", primary_name);
     request_.push("SENTINEL", "MASTER", primary_name);
 }
 
@@ -63,18 +67,19 @@ sentinel_query::verdict sentinel_query::judge(std::vector<raw_reply> const& repl
     if (!replies.empty() && value_of(replies[0], "mode") != "sentinel") {
         return refused(errc::unsupported_server, true, "is no Sentinel");
     }
-    if (replies.size() < 2) {
+    if (replies.size() < 3) {
         return refused(errc::unreachable, false, "did not answer");
     }
-    auto const& said = replies[1];
-    if (said.is_error) {
-        return judge_error(said.error);
+    auto const& address = replies[1];
+    auto const& said = replies[2];
+    if (address.is_error || said.is_error) {
+        return judge_error(said.is_error ? said.error : address.error);
     }
     sentinel_answer named;
-    named.host = value_of(said, "ip");
+    named.host = address.text(0);
     // A Sentinel that knows no config epoch has seen no failover.
     auto const epoch = value_of(said, "config-epoch");
-    bool const numbers = read_number(value_of(said, "port"), named.port) &&
+    bool const numbers = read_number(address.text(1), named.port) &&
                          (epoch.empty() || read_number(epoch, named.config_epoch));
     if (!numbers || named.host.empty() || named.port == 0) {
         return refused(errc::unsupported_server, false, "gave an answer that names no server");
@@ -109,6 +114,9 @@ void sentinel_query::cancel() noexcept {
 asio::awaitable<void> sentinel_query::ask(std::shared_ptr<sentinel_query> self) {
     error_code why;
     try {
+        // Nothing happens inside `start`.
+        auto turn = asio::post(self->at_.strand, asio::deferred);
+        co_await std::move(turn);
         if (self->done_) {
             auto const endpoint = make_endpoint(*self->at_.settings);
             auto const connection =
@@ -116,7 +124,7 @@ asio::awaitable<void> sentinel_query::ask(std::shared_ptr<sentinel_query> self) 
             self->connection_ = connection;
             self->arm_timeout();
             self->start_request();
-            auto run = connection->async_run(endpoint, awaited);
+            auto run = connection->async_run(endpoint, as_ended);
             auto const [ended] = co_await std::move(run);
             why = ended;
         }

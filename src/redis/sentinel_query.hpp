@@ -48,7 +48,8 @@ public:
         sentinel_answer answer;
         std::string remark;
     };
-    /// What the replies to HELLO and to SENTINEL MASTER say, as far as they have come.
+    /// What the replies to HELLO, SENTINEL GET-MASTER-ADDR-BY-NAME and SENTINEL MASTER say, as far
+    /// as they have come.
     [[nodiscard]] static verdict judge(std::vector<raw_reply> const& replies);
 
 private:

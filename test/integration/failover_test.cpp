@@ -102,10 +102,11 @@ BOOST_AUTO_TEST_CASE(tokens_grow_although_the_promoted_counter_is_stale) {
         holdfast::client client{executor, settings_for(group)};
         auto first = co_await client.lock("a").acquire();
         co_await sleep_for(200ms);
-        auto const counter = holdfast::detail::make_lock_target("", "a").counter();
+        auto const on = holdfast::detail::make_lock_target("", "a");
+        std::string const counter{on.counter()};
         change_replicas(group, [&](redis_probe& replica) {
-            BOOST_TEST(replica.exists(std::string{counter}));
-            replica.set(std::string{counter}, "7");
+            BOOST_TEST(replica.exists(counter));
+            replica.set(counter, "7");
             BOOST_TEST(replica.del("a") == 1);
         });
         co_await fail_over(group);
@@ -140,6 +141,7 @@ BOOST_AUTO_TEST_CASE(no_lock_is_granted_before_the_delay_is_over) {
 
         auto const waiting = start_acquire(client.lock("a"), {}, &held);
         co_await sleep_for(200ms);
+        auto const killed = lease_clock::now();
         co_await fail_over(group);
         auto const switched = lease_clock::now();
         // What is held is renewed there, and handed over within the client.
@@ -156,8 +158,8 @@ BOOST_AUTO_TEST_CASE(no_lock_is_granted_before_the_delay_is_over) {
         BOOST_TEST((tried == errc::server_refused), tried.message());
         BOOST_TEST((took(switched) < delay));
         auto granted = co_await other.lock("c").acquire();
-        // The first client may have been there a little before the Sentinels had all heard of it.
-        BOOST_TEST((took(switched) >= delay - 1s));
+        // The first client was there before all Sentinels had heard of it.
+        BOOST_TEST((took(killed) >= delay));
         BOOST_TEST((took(switched) < delay + 2s));
         BOOST_TEST(!co_await release(granted));
         BOOST_TEST(!co_await release(another));
@@ -167,7 +169,7 @@ BOOST_AUTO_TEST_CASE(no_lock_is_granted_before_the_delay_is_over) {
 
 BOOST_AUTO_TEST_CASE(a_server_that_has_lost_its_data_counts_as_another) {
     with_server([](redis_server& server, asio::any_io_executor executor) -> task {
-        constexpr auto delay = 1s;
+        constexpr auto delay = 1000ms;
         auto settings = holdfast::parse_url(server.url());
         settings.lock_delay = delay;
         settings.reconnect_max = 100ms;
@@ -193,7 +195,8 @@ BOOST_AUTO_TEST_CASE(a_server_that_has_lost_its_data_counts_as_another) {
 // The README says which rights a user needs for it.
 BOOST_AUTO_TEST_CASE(the_delay_needs_the_right_to_see_which_server_it_is) {
     std::string const rights =
-        "resetchannels ~app:* ~redisson_lock_token:{app:* ~holdfast_queue:{app:* "
+        "resetchannels ~app:* ~redisson_lock_token:{app:* ~redisson_lock__channel:{app:* "
+        "~holdfast_queue:{app:* "
         "&redisson_lock__channel:{app:* &holdfast_waiters:{app:* &holdfast_client:* +ping +time "
         "+evalsha +eval +subscribe +unsubscribe +pttl +hkeys +hgetall +hexists +hset +hdel +set "
         "+get +incr +incrby +pexpire +pexpireat +exists +del +publish +zadd +zrem +zrange +zrank "

@@ -111,9 +111,10 @@ BOOST_AUTO_TEST_CASE(a_server_is_no_sentinel) {
 }
 
 BOOST_AUTO_TEST_CASE(passwords_of_servers_and_of_sentinels_are_apart) {
-    sentinel_group group{{.replicas = 1, .password = "pri mary", .sentinel_password = "s3cret"}};
+    sentinel_group group{{.replicas = 1, .password = "other-s3cret", .sentinel_password = "s3cret"}
+    };
     auto settings = short_times(group.url());
-    settings.password = "pri mary";
+    settings.password = "other-s3cret";
     settings.sentinel_password = "s3cret";
     check_that_it_works(settings);
     auto wrong = settings;

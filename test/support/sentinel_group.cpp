@@ -1,5 +1,6 @@
 #include "sentinel_group.hpp"
 
+#include <cstdint>
 #include <exception>
 #include <map>
 #include <stdexcept>
@@ -136,7 +137,7 @@ void sentinel_group::hurry(redis_server& sentinel) const {
              "ASK-PERIOD",
              "100",
              "PUBLISH-PERIOD",
-             "100",
+             "500",
              "MIN-LINK-RECONNECT-PERIOD",
              "200"}
         ));
@@ -241,6 +242,15 @@ bool sentinel_group::has_all_data(std::size_t number) const {
            says.at("master_port") == std::to_string(servers_.at(primary())->tcp_port());
 }
 
+// A replica may say that it is up before it is sent what is written.
+bool sentinel_group::replicates() const {
+    auto probe = brief_probe(*servers_.at(primary()));
+    probe.set("replicates", "?");
+    probe.del("replicates");
+    return probe.cmd("WAIT", options_.replicas, 500).number ==
+           static_cast<std::int64_t>(options_.replicas);
+}
+
 bool sentinel_group::wait_until_whole(std::chrono::milliseconds limit) {
     return within(limit, [&] {
         for (auto const& each : sentinels_) {
@@ -256,7 +266,7 @@ bool sentinel_group::wait_until_whole(std::chrono::milliseconds limit) {
                 return false;
             }
         }
-        return true;
+        return replicates();
     });
 }
 

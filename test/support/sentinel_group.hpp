@@ -26,10 +26,11 @@ struct group_options {
 
     // After so long without an answer a Sentinel takes the primary for dead.
     std::chrono::milliseconds down_after{500};
-    std::chrono::milliseconds failover_timeout{2'000};
+    std::chrono::milliseconds failover_timeout{6'000};
 
-    // Sentinels talk to each other and to the servers every tenth of a second, where they can be
-    // told to (Redis 7): a failover takes less than a second then.
+    // Sentinels look at the servers every tenth of a second and talk to each other twice a second,
+    // where they can be told to (Redis 7): a failover takes a second or two then. If they talked
+    // more often, one would take the promoted replica for one that has gone astray.
     bool quick = true;
 };
 
@@ -69,6 +70,11 @@ public:
         std::chrono::milliseconds limit = std::chrono::seconds{20},
         who says_so = who::all
     ) const;
+    /// Waits until all Sentinels that run name the same primary, and it takes writes; false if that
+    /// does not happen within the limit.
+    bool wait_until_agreed(std::chrono::milliseconds limit = std::chrono::seconds{20}) const {
+        return wait_for_switch(servers_.size(), limit).has_value();
+    }
     /// Waits until every server and Sentinel runs, and all know of each other, as at the start.
     bool wait_until_whole(std::chrono::milliseconds limit = std::chrono::seconds{30});
 
@@ -78,6 +84,7 @@ private:
     void hurry(redis_server& sentinel) const;
     bool knows_all(redis_server& sentinel) const;
     bool has_all_data(std::size_t number) const;
+    bool replicates() const;
 
     group_options options_;
     std::vector<std::unique_ptr<redis_server>> servers_;

@@ -16,7 +16,7 @@ namespace holdfast::detail {
 
 namespace {
 
-constexpr auto awaited = asio::as_tuple(asio::deferred);
+constexpr auto as_over = asio::as_tuple(asio::deferred);
 
 // Those of a connection to this Sentinel.
 std::shared_ptr<config const> settings_of(config const& settings, config::address const& at) {
@@ -226,7 +226,7 @@ asio::awaitable<address_source::answer> sentinels::find() {
     }
     auto const asked = round_ ? round_ : begin_round();
     while (!asked->over) {
-        auto waiting = asked->ended.async_wait(awaited);
+        auto waiting = asked->ended.async_wait(as_over);
         co_await std::move(waiting);
     }
     co_return asked->result;

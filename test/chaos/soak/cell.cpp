@@ -201,6 +201,9 @@ cell::outcome cell::run(
     if (!broken_) {
         drain();
     }
+    if (group_ && !group_->wait_until_agreed(scaled(start_limit))) {
+        throw std::runtime_error{"the Sentinels do not agree after a failover"};
+    }
     std::int64_t growth = 0;
     if (!broken_ && look_for_what_is_left()) {
         growth = measure_growth();

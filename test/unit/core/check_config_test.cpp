@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(a_wrong_configuration_is_refused_by_the_name_of_the_member)
              c.sentinels = {{"h", 1}, {"i", 0}};
              c.primary_name = "n";
          }},
-        {"sentinels: no address may be named twice",
+        {"sentinels",
          [](config& c) {
              c.sentinels = {{"h", 1}, {"h", 2}, {"h", 1}};
              c.primary_name = "n";
