@@ -140,7 +140,7 @@ servers() {
         shift
     done
     [[ ${#names[@]} != 0 ]] || names=("${servers[@]}")
-    if [[ -z $only_fetch ]]; then build release all; else setup; fi
+    if [[ -z $only_fetch ]]; then build release server_tests; else setup; fi
     mkdir -p build/servers
     suites=$(mktemp -d)
     # shellcheck disable=SC2064 # the folder's name must be taken now

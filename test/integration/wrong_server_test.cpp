@@ -45,6 +45,7 @@ server_options one_of_a_cluster() {
 
 }  // namespace
 
+BOOST_TEST_DECORATOR(*needs_settings_of_7())
 BOOST_DATA_TEST_CASE(
     one_node_of_a_cluster_is_an_unsupported_server,
     boost::unit_test::data::make({false, true}),
@@ -94,7 +95,10 @@ BOOST_DATA_TEST_CASE(
     BOOST_TEST(log.count("replica") >= 1U, log.all());
 }
 
-BOOST_AUTO_TEST_CASE(a_server_that_loads_its_data_refuses_whenever_it_is_asked) {
+BOOST_AUTO_TEST_CASE(
+    a_server_that_loads_its_data_refuses_whenever_it_is_asked,
+    *needs_settings_of_7()
+) {
     log_lines log;
     // It takes six seconds, and answers between the keys.
     server_options const options{

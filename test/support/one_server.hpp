@@ -48,6 +48,13 @@ inline boost::unit_test::decorator::precondition needs_tls() {
     });
 }
 
+/// The same where the server is older than Redis 7.0: it has not the settings that the test needs.
+inline boost::unit_test::decorator::precondition needs_settings_of_7() {
+    return boost::unit_test::precondition([](boost::unit_test::test_unit_id) {
+        return boost::test_tools::assertion_result{server_major() >= 7};
+    });
+}
+
 /// Runs a coroutine with a private server, as `run_with_deadline`.
 void with_server(
     server_options options,

@@ -54,6 +54,14 @@ bool server_speaks_tls() {
     return speaks;
 }
 
+int server_major() {
+    static int const major = [] {
+        auto const text = run_program({default_program(), "--version"});
+        return std::stoi(text.substr(text.find(" v=") + 3));
+    }();
+    return major;
+}
+
 redis_server::redis_server(server_options options)
     : options_{std::move(options)},
       folder_{make_folder()} {

@@ -31,6 +31,9 @@ struct server_options {
 /// Whether the program that servers are started with was built with TLS.
 bool server_speaks_tls();
 
+/// The first number of that program's version: 6, 7, 8, …
+int server_major();
+
 /// A private server, in a folder of its own, reachable on loopback only: `server_options::program`,
 /// else the program that the environment variable HOLDFAST_TEST_SERVER names, else `redis-server`.
 ///

@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(a_wrong_configuration_is_refused_by_the_name_of_the_member)
          }},
         {"tls.private_key_file", [](config& c) { c.tls.certificate_file = "me.pem"; }},
         {"replicas.timeout", [](config& c) { c.replicas.timeout = -1ms; }},
-        {"replicas.timeout", [](config& c) { c.replicas = {.count = 1, .timeout = 25s}; }},
+        {"lease", [](config& c) { c.replicas = {.count = 1, .timeout = 25s}; }},
         {"tls.certificate_file", [](config& c) { c.tls.private_key_file = "me.key"; }},
         {"sentinels", [](config& c) { c.primary_name = "n"; }},
         {"primary_name", [](config& c) { c.sentinels = {{"h", 1}}; }},

@@ -346,4 +346,13 @@ BOOST_AUTO_TEST_CASE(what_a_server_repeats_of_a_command_is_not_logged) {
     BOOST_TEST(holdfast::detail::loggable("NOAUTH a\nb") == "NOAUTH a\\x0ab");
 }
 
+BOOST_AUTO_TEST_CASE(an_error_says_whether_the_script_was_executed) {
+    using holdfast::detail::exec_status;
+    using holdfast::detail::status_of;
+    BOOST_TEST((status_of(effect::transient) == exec_status::refused));
+    BOOST_TEST((status_of(effect::no_script) == exec_status::refused));
+    BOOST_TEST((status_of(effect::permanent) == exec_status::failed));
+    BOOST_TEST((status_of(effect::uncertain) == exec_status::unknown));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
