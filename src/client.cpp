@@ -1,11 +1,13 @@
 #include <holdfast/client.hpp>
 
 #include "client/client_state.hpp"
+#include "redis/deployment/cluster.hpp"
 #include "redis/deployment/single.hpp"
 #include "tls_files.hpp"
 
 #include <fmt/format.h>
 
+#include <memory>
 #include <utility>
 
 namespace holdfast {
@@ -15,6 +17,17 @@ namespace {
 config checked(config settings) {
     detail::check_tls_files(settings.tls);
     return settings;
+}
+
+// Where a client gets its servers from.
+std::unique_ptr<detail::backend> make_backend(
+    asio::any_io_executor strand,
+    std::shared_ptr<config const> settings,
+    std::shared_ptr<detail::counters> count
+) {
+    auto const make =
+        settings->cluster_nodes.empty() ? &detail::make_single_server : &detail::make_cluster;
+    return make(std::move(strand), std::move(settings), std::move(count));
 }
 
 }  // namespace
@@ -27,7 +40,7 @@ client::client(asio::any_io_executor executor, config settings, detail::asio_abi
     : state_{detail::client_state::make(
           std::move(executor),
           checked(std::move(settings)),
-          &detail::make_single_server
+          &make_backend
       )} {}
 
 client& client::operator=(client&& other) noexcept {

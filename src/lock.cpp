@@ -5,6 +5,7 @@
 #include "client/inspect.hpp"
 #include "protocol/lock.hpp"
 #include "protocol/primitive.hpp"
+#include "protocol/slot.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -15,7 +16,10 @@ lock::lock(std::shared_ptr<detail::client_state> client, std::string_view name)
     : named_lock<lock>{
           client,
           std::make_shared<detail::target const>(
-              detail::make_lock_target(client->settings().key_prefix, name)
+              detail::allowed_by(
+                  client->settings(),
+                  detail::make_lock_target(client->settings().key_prefix, name)
+              )
           )
       } {}
 

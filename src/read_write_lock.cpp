@@ -2,6 +2,7 @@
 
 #include "client/client_state.hpp"
 #include "protocol/read_write_lock.hpp"
+#include "protocol/slot.hpp"
 
 #include <memory>
 
@@ -11,7 +12,10 @@ read_lock::read_lock(std::shared_ptr<detail::client_state> client, std::string_v
     : named_lock<read_lock>{
           client,
           std::make_shared<detail::target const>(
-              detail::make_read_lock_target(client->settings().key_prefix, name)
+              detail::allowed_by(
+                  client->settings(),
+                  detail::make_read_lock_target(client->settings().key_prefix, name)
+              )
           )
       } {}
 
@@ -19,7 +23,10 @@ write_lock::write_lock(std::shared_ptr<detail::client_state> client, std::string
     : named_lock<write_lock>{
           client,
           std::make_shared<detail::target const>(
-              detail::make_write_lock_target(client->settings().key_prefix, name)
+              detail::allowed_by(
+                  client->settings(),
+                  detail::make_write_lock_target(client->settings().key_prefix, name)
+              )
           )
       } {}
 

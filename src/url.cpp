@@ -1,5 +1,7 @@
 #include <holdfast/config.hpp>
 
+#include "core/server_address.hpp"
+
 #include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/http.h>
@@ -9,6 +11,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace holdfast {
 
@@ -65,6 +68,19 @@ std::string percent_decoded(std::string_view text, char const* part) {
     return decoded;
 }
 
+cluster_channel_kind read_channel_kind(std::string_view text) {
+    if (text == "automatic") {
+        return cluster_channel_kind::automatic;
+    }
+    if (text == "sharded") {
+        return cluster_channel_kind::sharded;
+    }
+    if (text == "plain") {
+        return cluster_channel_kind::plain;
+    }
+    refuse("channels", "must be automatic, sharded or plain");
+}
+
 void read_parameters(std::string_view const all, config& settings) {
     auto query = all;
     while (!query.empty()) {
@@ -77,6 +93,8 @@ void read_parameters(std::string_view const all, config& settings) {
                                : percent_decoded(one.substr(equals + 1), "query");
         if (key == "client_name") {
             settings.client_name = value;
+        } else if (key == "channels" && !settings.cluster_nodes.empty()) {
+            settings.cluster_channels = read_channel_kind(value);
         } else if (key == "db" && !settings.unix_socket.empty()) {
             settings.database = read_database(value);
         } else if (key == "ca_file" && settings.tls.enabled) {
@@ -180,14 +198,57 @@ config parse_unix(std::string_view rest) {
     return settings;
 }
 
+std::vector<std::string> split_hosts(std::string_view list) {
+    std::vector<std::string> hosts;
+    for (;;) {
+        auto const comma = list.find(',');
+        hosts.push_back(percent_decoded(list.substr(0, comma), "host"));
+        if (comma == std::string_view::npos) {
+            return hosts;
+        }
+        list.remove_prefix(comma + 1);
+    }
+}
+
+// `redis-cluster://[user:password@]host:port,host:port[?query]`
+config parse_cluster(std::string_view rest, bool with_tls) {
+    config settings;
+    settings.tls.enabled = with_tls;
+    auto authority = rest.substr(0, rest.find_first_of("/?"));
+    auto tail = rest.substr(authority.size());
+    if (auto const at = authority.find('@'); at != std::string_view::npos) {
+        if (at != authority.rfind('@')) {
+            refuse("syntax", "an @ in a user name or password must be written %40");
+        }
+        read_user(authority.substr(0, at), settings);
+        authority.remove_prefix(at + 1);
+    }
+    settings.cluster_nodes = split_hosts(authority);
+    for (auto const& each : settings.cluster_nodes) {
+        if (!detail::read_address(each)) {
+            refuse("host", "must be host:port,host:port");
+        }
+    }
+    auto const path = tail.substr(0, tail.find('?'));
+    if (path.size() > 1 && path != "/0") {
+        refuse("database", "a Redis Cluster has none but 0");
+    }
+    tail.remove_prefix(path.size());
+    if (!tail.empty()) {
+        read_parameters(tail.substr(1), settings);
+    }
+    return settings;
+}
+
 }  // namespace
 
 config parse_url(std::string_view text) {
     auto const separator = text.find("://");
     auto const scheme = lower_case(text.substr(0, separator));
+    bool const is_cluster = scheme == "redis-cluster" || scheme == "rediss-cluster";
     if (separator == std::string_view::npos ||
-        (scheme != "redis" && scheme != "rediss" && scheme != "unix")) {
-        refuse("scheme", "must be redis, rediss or unix");
+        (scheme != "redis" && scheme != "rediss" && scheme != "unix" && !is_cluster)) {
+        refuse("scheme", "must be redis, rediss, redis-cluster, rediss-cluster or unix");
     }
     if (text.find('\0') != std::string_view::npos ||
         text.find_first_of(" \t\r\n") != std::string_view::npos) {
@@ -198,6 +259,9 @@ config parse_url(std::string_view text) {
     }
     if (scheme == "unix") {
         return parse_unix(text.substr(separator + 3));
+    }
+    if (is_cluster) {
+        return parse_cluster(text.substr(separator + 3), scheme == "rediss-cluster");
     }
 
     auto const authority = text.substr(separator + 3);

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace holdfast {
 
@@ -37,6 +38,17 @@ struct tls_options {
     bool insecure_accept_any_certificate = false;
 };
 
+/// On which channels of a Redis Cluster it is told that a lock was released. All clients of a lock
+/// need the same kind, Java clients too: Redisson's `ShardedSubscriptionMode`.
+enum class cluster_channel_kind : std::uint8_t {
+    /// Sharded, where the server has them: Redis 7 and newer, Valkey.
+    automatic,
+    /// Sharded: a message goes to the node that has the lock, and its replicas.
+    sharded,
+    /// Plain: each message goes to all nodes.
+    plain,
+};
+
 /// Where the server is and how locks behave: everything that is the same for all locks of a client.
 ///
 /// The constructor of `client` checks the settings. It throws `std::invalid_argument` that names
@@ -51,6 +63,12 @@ struct config {
     std::uint16_t port = 6379;
     /// The path of a UNIX socket. If it is not empty, `host` and `port` are not used.
     std::string unix_socket = {};
+    /// Nodes of a Redis Cluster, as `host:port` or `[address]:port`; without a port it is 6379. The
+    /// others are found through any of them. If it is not empty, `host` and `port` are not used,
+    /// `unix_socket` must be empty, and `database` must be 0.
+    std::vector<std::string> cluster_nodes = {};
+    /// For `cluster_nodes` only.
+    cluster_channel_kind cluster_channels = cluster_channel_kind::automatic;
     /// The user to log in as.
     ///
     /// Empty means the server's `default` user. Any other user needs a password.
@@ -132,12 +150,13 @@ struct config {
     log_sink log = {};
 };
 
-/// Reads a URL: `redis://user:password@host:port/database`, `rediss://…` for TLS, or
-/// `unix://user:password@/path?db=…`.
+/// Reads a URL: `redis://user:password@host:port/database`, `rediss://…` for TLS,
+/// `unix://user:password@/path?db=…`, or `redis-cluster://user:password@host:port,host:port` with
+/// nodes of a Redis Cluster, and `rediss-cluster://…` for one with TLS.
 ///
-/// What the URL does not name keeps its default. All URLs understand `?client_name=…`; `rediss`
-/// also understands `ca_file`, `certificate_file` and `private_key_file`. Special characters are
-/// percent-encoded.
+/// What the URL does not name keeps its default. All URLs understand `?client_name=…`; those with
+/// TLS also understand `ca_file`, `certificate_file` and `private_key_file`, those of a cluster
+/// `channels` (`automatic`, `sharded` or `plain`). Special characters are percent-encoded.
 ///
 /// @par Thread safety   Safe.
 /// @throws std::invalid_argument naming the part that is wrong. The message never contains the

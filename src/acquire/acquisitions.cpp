@@ -42,7 +42,7 @@ void acquisitions::enter(std::shared_ptr<acquire_op> op) {
     }
     op->place = singles_.insert(singles_.end(), op);
     op->listed = true;
-    if (client_.can_execute()) {
+    if (client_.can_execute(*op->on())) {
         op->attempt(lease_clock::now());
     }
 }
@@ -135,11 +135,10 @@ void acquisitions::forget(std::shared_ptr<target const> on, holder_id const& id)
     }
 }
 
-void acquisitions::on_connected() {
-    client_.server().reset();
+void acquisitions::on_connected(client_context::some const& those) {
     auto const waiting = static_cast<nanos::rep>(queues_.size() + singles_.size());
     auto const spread = std::min(waiting * spread_each, longest_spread);
-    queues_.on_connected(spread);
+    queues_.on_connected(spread, those);
     if (singles_.empty()) {
         return;
     }
@@ -155,25 +154,30 @@ void acquisitions::on_connected() {
 }
 
 void acquisitions::try_singles() {
-    if (!client_.can_execute()) {
-        return;
-    }
     auto const all = singles_;
     for (auto const& op : all) {
-        if (op->listed && !op->in_flight()) {
+        if (op->listed && !op->in_flight() && client_.can_execute(*op->on())) {
             op->attempt(lease_clock::now());
         }
     }
 }
 
-void acquisitions::on_disconnected() {
-    queues_.on_disconnected();
+void acquisitions::on_disconnected(client_context::some const& those) {
+    queues_.on_disconnected(those);
 }
 
 void acquisitions::end_all(error_code cause) {
+    end_all(cause, client_context::everything());
+}
+
+void acquisitions::end_all(error_code cause, client_context::some const& those) {
     auto const all = singles_;
-    for_each_in_spite_of_exceptions(all, [cause](auto const& op) { op->end(cause); });
-    queues_.end_all(cause);
+    for_each_in_spite_of_exceptions(all, [&](auto const& op) {
+        if (those(*op->on())) {
+            op->end(cause);
+        }
+    });
+    queues_.end_all(cause, those);
 }
 
 void acquisitions::on_freed(target const& on, bool notified) {

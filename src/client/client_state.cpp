@@ -51,6 +51,7 @@ void client_state::start(backend_factory const& make_backend) {
     });
     acquisitions_.answered().set_on_idle([this] { on_idle(); });
     backend_ = make_backend(strand(), settings_, count_);
+    clustered_ = backend_->clustered();
     on_strand([self = shared_from_this(), this] { start_backend(); });
 }
 
@@ -88,31 +89,50 @@ bool client_state::all_up() const {
 }
 
 void client_state::on_up(connection_id which) {
-    if (all_up()) {
-        tell(&client_state::ready_waiters_, {});
-    }
+    on_changed();
     if (which.what == purpose::commands) {
-        holds_.on_connected();
-        connecting_.tell({});
-        acquisitions_.on_connected();
+        server(which.server).reset();
+        on_connected(those_of(which));
     }
+}
+
+void client_state::on_connected(some const& those) {
+    holds_.on_connected(those);
+    connecting_.tell({}, those);
+    acquisitions_.on_connected(those);
 }
 
 void client_state::on_down(connection_id which) {
     if (which.what == purpose::commands) {
-        holds_.on_disconnected();
-        acquisitions_.on_disconnected();
+        auto const those = those_of(which);
+        holds_.on_disconnected(those);
+        acquisitions_.on_disconnected(those);
     }
 }
 
-void client_state::on_failure(connection_id, error_code cause) {
+void client_state::on_failure(connection_id which, error_code cause) {
     tell(&client_state::ready_waiters_, cause);
-    end_all(cause);
+    end_all(cause, those_of(which));
+}
+
+// What was sent to the former server is answered from there, or by nobody: this asks again.
+void client_state::on_moved(std::function<bool(std::string_view key)> const& these) {
+    on_connected(those_with(these));
+}
+
+void client_state::on_changed() {
+    if (all_up()) {
+        tell(&client_state::ready_waiters_, {});
+    }
 }
 
 void client_state::end_all(error_code cause) {
-    connecting_.tell(cause);
-    acquisitions_.end_all(cause);
+    end_all(cause, everything());
+}
+
+void client_state::end_all(error_code cause, some const& those) {
+    connecting_.tell(cause, those);
+    acquisitions_.end_all(cause, those);
 }
 
 // Coming and going

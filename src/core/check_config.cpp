@@ -1,6 +1,7 @@
 #include "core/check_config.hpp"
 
 #include "core/lease_terms.hpp"
+#include "core/server_address.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -24,9 +25,25 @@ void check_time(millis value, char const* member) {
     }
 }
 
+void check_cluster(config const& settings) {
+    auto const& nodes = settings.cluster_nodes;
+    if (!std::all_of(nodes.begin(), nodes.end(), [](std::string const& each) {
+            return read_address(each).has_value();
+        })) {
+        refuse("cluster_nodes", "must be host:port each");
+    }
+    if (!nodes.empty() && settings.database != 0) {
+        refuse("database", "must be 0: a Redis Cluster has no other");
+    }
+    if (!nodes.empty() && !settings.unix_socket.empty()) {
+        refuse("unix_socket", "cannot be used with cluster_nodes");
+    }
+}
+
 }  // namespace
 
 void check_config(config const& settings) {
+    check_cluster(settings);
     if (settings.unix_socket.empty() && settings.host.empty()) {
         refuse("host", "must not be empty");
     }

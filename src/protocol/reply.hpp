@@ -78,6 +78,9 @@ struct exec_result {
     /// The cause, unless replied.
     error_code error;
     script_reply reply;
+    /// Refused because the slot of its keys is being moved to another server. A request for one of
+    /// the keys alone may be executed meanwhile.
+    bool keys_apart = false;
 };
 
 }  // namespace holdfast::detail

@@ -1,8 +1,11 @@
 #include "redis/handshake.hpp"
 
+#include "protocol/scripts.hpp"
+
 #include <boost/container/static_vector.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <string_view>
 
 namespace holdfast::detail {
@@ -33,8 +36,14 @@ std::string value_of(raw_reply const& map, std::string_view key) {
 
 }  // namespace
 
-handshake::handshake(config const& settings, bool for_commands, std::string nonce)
-    : nonce_{std::move(nonce)} {
+handshake::handshake(
+    config const& settings,
+    bool for_commands,
+    std::string nonce,
+    bool of_cluster
+)
+    : nonce_{std::move(nonce)},
+      of_cluster_{of_cluster} {
     // "3", AUTH with two words, SETNAME with one.
     boost::container::static_vector<std::string_view, 6> hello{"3"};
     if (!settings.password.empty()) {
@@ -61,6 +70,10 @@ handshake::handshake(config const& settings, bool for_commands, std::string nonc
     add(step::server, "INFO", "server");
     if (for_commands) {
         add(step::memory, "INFO", "memory");
+    }
+    if (for_commands && of_cluster_) {
+        request_.push("EVAL", scripts::cluster_slots.text, "0", nonce_);
+        steps_.push_back(step::slots);
     }
     // The nonce comes last: it proves that no reply before it is missing.
     add(step::ping, "PING", nonce_);
@@ -103,16 +116,20 @@ void handshake::judge_error(step what, std::string const& text, verdict& out) {
     );
 }
 
-void handshake::judge_hello(raw_reply const& reply, verdict& out) {
+void handshake::judge_hello(raw_reply const& reply, verdict& out) const {
     auto const mode = value_of(reply, "mode");
     auto const role = value_of(reply, "role");
-    if (mode == "cluster" || mode == "sentinel") {
+    auto const version = value_of(reply, "version");
+    std::from_chars(version.data(), version.data() + version.size(), out.major_version);
+    bool const is_node = mode == "cluster";
+    if (is_node != of_cluster_ || mode == "sentinel") {
         out.error = errc::unsupported_server;
         out.permanent = true;
         out.remarks.emplace_back(
             log_level::error,
-            mode == "cluster" ? "the server is a node of a Redis Cluster, which is not supported"
-                              : "the server is a Sentinel, which keeps no locks"
+            is_node               ? "the server is a node of a Redis Cluster: use redis-cluster://"
+            : mode == "sentinel" ? "the server is a Sentinel, which keeps no locks"
+                                 : "the server is not a node of a Redis Cluster"
         );
     } else if (role == "replica" || role == "slave") {
         out.error = errc::server_refused;
@@ -151,8 +168,14 @@ handshake::verdict handshake::judge() const {
             case step::server: result.run_id = value_in(reply.text(0), "run_id"); break;
             case step::memory: judge_memory(reply.text(0), result); break;
             case step::select:
-            case step::time: break;
+            case step::time:
+            case step::slots: break;
         }
+    }
+    // A replica knows them, too.
+    auto const slots = std::find(steps_.begin(), steps_.end(), step::slots) - steps_.begin();
+    if (static_cast<std::size_t>(slots) < there) {
+        result.slots = replies_[static_cast<std::size_t>(slots)].text(0);
     }
     if (!result.error && replies_.size() != steps_.size()) {
         result.error = errc::unreachable;

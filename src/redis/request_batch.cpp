@@ -23,17 +23,28 @@ private:
 
 }  // namespace
 
-void request_batch::add(call const& what, bool by_text, std::uint64_t nonce) {
+void request_batch::add(
+    call const& what,
+    bool by_text,
+    std::uint64_t nonce,
+    script_dialect dialect
+) {
+    auto const form = what.what().in(dialect);
     decimal const last{nonce};
     decimal const key_count{what.keys()};
     words_.clear();
-    words_.push_back(by_text ? what.what().text : what.what().sha1);
+    words_.push_back(by_text ? form.text : form.sha1);
     words_.push_back(key_count.view());
     for (std::size_t i = 0; i < what.size(); ++i) {
         words_.push_back(what.word(i));
     }
     words_.push_back(last.view());
     request_.push_range(by_text ? "EVAL" : "EVALSHA", words_);
+    ++size_;
+}
+
+void request_batch::add_asking() {
+    request_.push("ASKING");
     ++size_;
 }
 

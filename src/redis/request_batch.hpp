@@ -2,6 +2,7 @@
 #define HOLDFAST_REDIS_REQUEST_BATCH_HPP
 
 #include "protocol/call.hpp"
+#include "protocol/script.hpp"
 
 #include <boost/redis/request.hpp>
 
@@ -17,7 +18,15 @@ namespace holdfast::detail {
 class request_batch {
 public:
     /// `by_text`: the server does not know the script by its hash.
-    void add(call const& what, bool by_text, std::uint64_t nonce);
+    void add(
+        call const& what,
+        bool by_text,
+        std::uint64_t nonce,
+        script_dialect dialect = script_dialect::single
+    );
+    /// Has a node of a cluster execute the next command though another one has the slot. It is
+    /// answered with `OK`.
+    void add_asking();
     /// A PING, whose reply is its nonce.
     void add_check(std::uint64_t nonce);
     void clear();

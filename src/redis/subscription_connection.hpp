@@ -25,6 +25,8 @@ public:
 
     [[nodiscard]] subscription subscribe(std::string channel, subscriber& to);
     void stop() override;
+    /// Nobody listens.
+    [[nodiscard]] bool idle() const noexcept { return wanted_.empty(); }
 
 private:
     struct sent {
@@ -43,7 +45,11 @@ private:
     void arm_timeout();
     void on_timeout();
     void send(bool subscribe, std::string const& channel, std::uint64_t generation);
+    [[nodiscard]] bool sharded() const noexcept { return dialect() == script_dialect::sharded; }
     void on_confirmation(bool subscribe, std::string_view channel);
+    /// The server does not serve the channel any more.
+    void on_withdrawn(std::string_view channel);
+    [[nodiscard]] bool on_moved(std::string const& text);
     void on_refusal(std::string const& text);
 
     std::shared_ptr<channels> channels_;

@@ -1,5 +1,6 @@
 #include "redis/supervisor.hpp"
 
+#include "redis/cluster_observer.hpp"
 #include "redis/endpoint.hpp"
 #include "runtime/counters.hpp"
 
@@ -150,7 +151,8 @@ void supervisor::start_handshake() {
     auto const asked = std::make_shared<handshake>(
         *of_.settings,
         id_.what == connection_id::purpose::commands,
-        std::to_string(next_nonce())
+        std::to_string(next_nonce()),
+        of_.clustered
     );
     handshake_ = asked;
     count().commands.add(asked->commands());
@@ -206,7 +208,7 @@ void supervisor::on_handshake(std::shared_ptr<redis_connection> const& connectio
     try {
         auto verdict = judge_handshake();
         if (!verdict.error) {
-            on_connected(std::move(verdict.run_id));
+            on_connected(std::move(verdict));
             return;
         }
         fail(verdict.error, verdict.permanent);
@@ -223,16 +225,34 @@ handshake::verdict supervisor::judge_handshake() {
     for (auto const& [level, text] : verdict.remarks) {
         say(level, text);
     }
+    if (auto const observer = cluster(); observer && !verdict.slots.empty()) {
+        observer->on_slots(id_.server, script_reply{std::move(verdict.slots)});
+    }
     return verdict;
 }
 
-void supervisor::on_connected(std::string run_id) {
+script_dialect supervisor::dialect_of(int major_version) const noexcept {
+    // The first one with sharded channels.
+    constexpr int sharding_version = 7;
+    if (!of_.clustered) {
+        return script_dialect::single;
+    }
+    switch (of_.settings->cluster_channels) {
+        case cluster_channel_kind::sharded: return script_dialect::sharded;
+        case cluster_channel_kind::plain: return script_dialect::cluster;
+        case cluster_channel_kind::automatic: break;
+    }
+    return major_version >= sharding_version ? script_dialect::sharded : script_dialect::cluster;
+}
+
+void supervisor::on_connected(handshake::verdict verdict) {
     if (was_up_) {
         count().reconnects.add();
     }
     up_ = was_up_ = true;
     obstacle_ = {};
-    run_id_ = std::move(run_id);
+    run_id_ = std::move(verdict.run_id);
+    dialect_ = dialect_of(verdict.major_version);
     up_since_ = lease_clock::now();
     said_.reset();
     say(log_level::info, "is up");

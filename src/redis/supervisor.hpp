@@ -4,6 +4,7 @@
 #include "core/backoff.hpp"
 #include "core/repetition.hpp"
 #include "protocol/backend.hpp"
+#include "protocol/script.hpp"
 #include "redis/handshake.hpp"
 #include "redis/redis_connection.hpp"
 #include "runtime/runtime.hpp"
@@ -22,6 +23,7 @@
 
 namespace holdfast::detail {
 
+class cluster_observer;
 struct counters;
 
 /// What the connections of a server have in common.
@@ -31,6 +33,10 @@ struct server_context {
     std::shared_ptr<counters> count;
     std::shared_ptr<tls_trust> trust;
     std::uint32_t number = 0;
+    /// The server is a node of a cluster.
+    bool clustered = false;
+    /// Who is told of that; it may go before the connections have ended.
+    std::weak_ptr<cluster_observer> cluster = {};
 };
 
 /// One connection to the server, made again whenever it breaks. Each epoch has a
@@ -63,6 +69,8 @@ public:
     [[nodiscard]] backend::obstacle why_down() const noexcept { return obstacle_; }
     /// Of the server that it is connected to; empty if it is not known.
     [[nodiscard]] std::string const& run_id() const noexcept { return run_id_; }
+    /// It was up before.
+    [[nodiscard]] bool was_up() const noexcept { return was_up_; }
 
 protected:
     /// Before and after `events::up`, and only after it `on_down`.
@@ -81,6 +89,13 @@ protected:
     [[nodiscard]] std::uint64_t next_nonce() noexcept { return nonce_++; }
     [[nodiscard]] config const& settings() const noexcept { return *of_.settings; }
     [[nodiscard]] counters& count() noexcept { return *of_.count; }
+    /// How scripts and channels are spoken of there.
+    [[nodiscard]] script_dialect dialect() const noexcept { return dialect_; }
+    [[nodiscard]] std::uint32_t number() const noexcept { return id_.server; }
+    /// None: the server is no node of a cluster, or the cluster is not wanted any more.
+    [[nodiscard]] std::shared_ptr<cluster_observer> cluster() const noexcept {
+        return of_.cluster.lock();
+    }
 
 private:
     static asio::awaitable<void> supervise(std::shared_ptr<supervisor> self);
@@ -93,7 +108,8 @@ private:
     void listen();
     void on_handshake(std::shared_ptr<redis_connection> const& connection, error_code ec);
     [[nodiscard]] handshake::verdict judge_handshake();
-    void on_connected(std::string run_id);
+    void on_connected(handshake::verdict verdict);
+    [[nodiscard]] script_dialect dialect_of(int major_version) const noexcept;
     /// Forgets the connection; true if it was up.
     bool close_epoch();
     void on_epoch_ended(error_code ec);
@@ -115,6 +131,7 @@ private:
     reply_collector unsolicited_;
     backend::obstacle obstacle_;
     std::string run_id_;
+    script_dialect dialect_ = script_dialect::single;
     lease_clock::time_point up_since_{};
     bool up_ = false;
     bool was_up_ = false;

@@ -20,6 +20,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <random>
@@ -101,14 +103,36 @@ public:
         }
     }
     [[nodiscard]] bool can_execute() const;
+    /// Requests about this one can be sent. Else its server is being connected to.
+    [[nodiscard]] bool can_execute(target const& on) const;
     [[nodiscard]] subscription subscribe(std::string channel, subscriber& to);
     /// Why nothing can be executed.
     [[nodiscard]] backend::obstacle why_down() const;
+    /// The same of requests about this one.
+    [[nodiscard]] backend::obstacle why_down(target const& on) const;
     /// A cause that does not pass by itself, while there is no connection for it.
     [[nodiscard]] error_code failure() const;
+    [[nodiscard]] error_code failure(target const& on) const;
+    /// The keys are spread over the slots of a cluster.
+    [[nodiscard]] bool clustered() const noexcept { return clustered_; }
+    /// One server has the keys of both, and its slots do not keep them apart.
+    [[nodiscard]] bool in_one_slot(target const& a, target const& b) const noexcept;
+    /// Whether one script may have the keys of both.
+    [[nodiscard]] bool may_share_a_call(target const& a, target const& b) const noexcept;
+    /// Some of what a client holds and waits for: that of one server, usually all.
+    using some = std::function<bool(target const&)>;
+    [[nodiscard]] static some everything() {
+        return [](target const&) { return true; };
+    }
+    /// Those that the server of a connection has.
+    [[nodiscard]] some those_of(connection_id which) const;
+    /// Those with these keys.
+    [[nodiscard]] static some those_with(std::function<bool(std::string_view key)> these);
     [[nodiscard]] holder_id make_holder_id();
-    /// What is known of the server of this connection.
-    [[nodiscard]] server_knowledge& server() noexcept { return server_; }
+    /// What is known of a server since it was connected to.
+    [[nodiscard]] server_knowledge& server(std::uint32_t number = 0);
+    /// Of the one that has the keys of the target.
+    [[nodiscard]] server_knowledge& server(target const& on);
     /// Locks are handed over between clients: the settings and the user's rights allow it.
     [[nodiscard]] bool hands_over() const noexcept {
         return settings_->hand_over && !hand_over_denied_;
@@ -151,6 +175,7 @@ protected:
     std::shared_ptr<config const> settings_;
     std::shared_ptr<counters> count_;
     std::unique_ptr<backend> backend_;
+    bool clustered_ = false;
 
 private:
     asio::any_io_executor executor_;
@@ -163,7 +188,7 @@ private:
     random_pool random_;
     std::string client_id_;
     std::minstd_rand jitter_;
-    server_knowledge server_;
+    std::deque<server_knowledge> servers_{1};
     bool hand_over_denied_ = false;
     enum class right : std::uint8_t { assumed, doubted, denied };
     right learning_ = right::assumed;
