@@ -16,12 +16,10 @@ counting_semaphore::counting_semaphore(
 )
     : counted_handle{
           client,
-          std::make_shared<detail::target const>(
-              detail::allowed_by(
-                  client->settings(),
-                  detail::make_counting_semaphore_target(client->settings().key_prefix, name)
-              )
-          )
+          std::make_shared<detail::target const>(detail::allowed_by(
+              client->settings(),
+              detail::make_counting_semaphore_target(client->settings().key_prefix, name)
+          ))
       } {}
 
 namespace detail {

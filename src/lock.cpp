@@ -15,12 +15,10 @@ namespace holdfast {
 lock::lock(std::shared_ptr<detail::client_state> client, std::string_view name)
     : named_lock<lock>{
           client,
-          std::make_shared<detail::target const>(
-              detail::allowed_by(
-                  client->settings(),
-                  detail::make_lock_target(client->settings().key_prefix, name)
-              )
-          )
+          std::make_shared<detail::target const>(detail::allowed_by(
+              client->settings(),
+              detail::make_lock_target(client->settings().key_prefix, name)
+          ))
       } {}
 
 namespace detail {

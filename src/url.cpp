@@ -1,6 +1,6 @@
-#include <holdfast/config.hpp>
-
 #include "core/server_address.hpp"
+
+#include <holdfast/config.hpp>
 
 #include <openssl/crypto.h>
 #include <openssl/err.h>

@@ -92,8 +92,7 @@ void acquire_op::start() {
     if (fsm_.done() || look_at_other_side() || share()) {
         return;
     }
-    if (auto const cause = client_->failure(*what_.on);
-        cause && !client_->can_execute(*what_.on)) {
+    if (auto const cause = client_->failure(*what_.on); cause && !client_->can_execute(*what_.on)) {
         end(cause);
         return;
     }
@@ -208,8 +207,7 @@ void acquire_op::try_again(attempt_answer answer) {
     sleep_until(*pause_, lease_clock::now() + client_->settings().reconnect_min);
     pause_->async_wait([weak = weak_from_this()](error_code ec) {
         auto const op = weak.lock();
-        if (op && !ec && op->listed && !op->in_flight() &&
-            op->client_->can_execute(*op->on())) {
+        if (op && !ec && op->listed && !op->in_flight() && op->client_->can_execute(*op->on())) {
             op->attempt(lease_clock::now());
         }
     });

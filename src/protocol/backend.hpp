@@ -55,8 +55,8 @@ protected:
     ~backend_events() = default;
 };
 
-/// What the operations need of a server, or of the servers of a Redis Cluster. Everything unpleasant
-/// about the network ends behind it.
+/// What the operations need of a server, or of the servers of a Redis Cluster. Everything
+/// unpleasant about the network ends behind it.
 ///
 /// All functions are called on the client's strand. Nothing is reported from inside a call.
 class backend {
@@ -69,8 +69,9 @@ public:
     virtual void stop() = 0;
 
     /// Runs a script, on the server that has its first key. All keys of a call have the same
-    /// server; a call without keys may run on any. Without a connection the answer is `not_sent`. No reply within the call's
-    /// time-out is `unknown`, and the script may be executed all the same.
+    /// server; a call without keys may run on any. Without a connection the answer is `not_sent`.
+    /// No reply within the call's time-out is `unknown`, and the script may be executed all the
+    /// same.
     ///
     /// Requests are executed in the order of the calls as long as the connection lives. One whose
     /// script the server does not know comes again, behind what was sent meanwhile, unless it was

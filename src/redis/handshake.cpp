@@ -36,12 +36,7 @@ std::string value_of(raw_reply const& map, std::string_view key) {
 
 }  // namespace
 
-handshake::handshake(
-    config const& settings,
-    bool for_commands,
-    std::string nonce,
-    bool of_cluster
-)
+handshake::handshake(config const& settings, bool for_commands, std::string nonce, bool of_cluster)
     : nonce_{std::move(nonce)},
       of_cluster_{of_cluster} {
     // "3", AUTH with two words, SETNAME with one.
@@ -127,7 +122,7 @@ void handshake::judge_hello(raw_reply const& reply, verdict& out) const {
         out.permanent = true;
         out.remarks.emplace_back(
             log_level::error,
-            is_node               ? "the server is a node of a Redis Cluster: use redis-cluster://"
+            is_node              ? "the server is a node of a Redis Cluster: use redis-cluster://"
             : mode == "sentinel" ? "the server is a Sentinel, which keeps no locks"
                                  : "the server is not a node of a Redis Cluster"
         );

@@ -36,11 +36,7 @@ void boost_redis_to_bulk(std::string& to, behind_unsubscribe const& what) {
     add_bulk(to, what.channel);
 }
 
-void push_sharded(
-    boost::redis::request& to,
-    std::string_view command,
-    std::string_view channel
-) {
+void push_sharded(boost::redis::request& to, std::string_view command, std::string_view channel) {
     to.push("UNSUBSCRIBE", behind_unsubscribe{command, channel});
 }
 

@@ -48,9 +48,8 @@ BOOST_AUTO_TEST_CASE(what_was_held_and_waited_for_goes_on_at_the_replica_that_to
         auto const before = held.token();
         cluster.node(0).kill();
         // The other node's lock is not in doubt.
-        BOOST_TEST(co_await co_eventually(2s, [&] {
-            return held.state() == lease_state::in_doubt;
-        }));
+        BOOST_TEST(co_await co_eventually(2s, [&] { return held.state() == lease_state::in_doubt; })
+        );
         BOOST_TEST((untouched.state() == lease_state::held));
         BOOST_TEST(co_await co_eventually(8s, [&] { return held.state() == lease_state::held; }));
         auto probe = cluster.probe(3);

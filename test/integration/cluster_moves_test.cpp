@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(while_a_slot_moves_a_holder_is_renewed_wherever_its_key_is)
         holdfast::client client{executor, settings_of(cluster)};
         std::vector<holdfast::lease> leases;
         for (int i = 0; i < 4; ++i) {
-            leases.push_back(co_await client.lock("{moving}:{}", i).acquire());
+            leases.push_back(co_await client.lock("{{moving}}:{}", i).acquire());
         }
         auto const slot = redis_cluster::slot_of("moving");
         auto const from = cluster.owner_of(slot);

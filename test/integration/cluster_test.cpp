@@ -60,8 +60,8 @@ BOOST_AUTO_TEST_CASE(a_busy_lock_is_refused_and_a_name_without_a_slot_is_none) {
         auto const busy = co_await second.lock("a").try_acquire();
         BOOST_TEST(!busy);
         // Fault 112: braces that Redisson's rule for names would spread over several slots.
-        for (auto const* name : {"foo{", "{}foo", "}{", "a}b", "{a", "a}"}) {
-            auto lock = first.lock(holdfast::lock_name{name});
+        for (std::string const name : {"foo{", "{}foo", "}{", "a}b", "{a", "a}"}) {
+            auto lock = first.lock(name);
             auto acquire = lock.acquire(as_result);
             auto [ec, lease] = co_await std::move(acquire);
             BOOST_TEST((ec == errc::invalid_name), name);
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(a_busy_lock_is_refused_and_a_name_without_a_slot_is_none) {
             auto [inspected, info] = co_await std::move(inspect);
             BOOST_TEST((inspected == errc::invalid_name), name);
         }
-        auto tagged = co_await first.lock("order:{42}:line").acquire();
+        auto tagged = co_await first.lock(std::string{"order:{42}:line"}).acquire();
         BOOST_TEST(tagged.valid());
         co_await tagged.release();
     });
@@ -111,9 +111,9 @@ BOOST_AUTO_TEST_CASE(without_hand_over_a_release_wakes_the_waiter) {
             for (auto const& name : names_on_all(cluster, "told:")) {
                 auto held = co_await first.lock(name).acquire();
                 waiting_acquire waiter{executor, second.lock(name)};
-                BOOST_TEST(
-                    co_await co_eventually(5s, [&] { return second.stats().subscriptions_now > 0; })
-                );
+                BOOST_TEST(co_await co_eventually(5s, [&] {
+                    return second.stats().subscriptions_now > 0;
+                }));
                 co_await sleep_for(50ms);
                 BOOST_TEST(!waiter.granted());
                 co_await held.release();
@@ -250,7 +250,9 @@ BOOST_AUTO_TEST_CASE(several_locks_of_one_slot_or_of_all_nodes_are_taken_togethe
         }
         auto const names = names_on_all(cluster, "far:");
         holdfast::multi_lock far{
-            client.lock(names.at(0)), client.lock(names.at(1)), client.lock(names.at(2))
+            client.lock(names.at(0)),
+            client.lock(names.at(1)),
+            client.lock(names.at(2))
         };
         for (int i = 0; i < 2; ++i) {
             auto lease = co_await far.acquire();
@@ -270,8 +272,8 @@ BOOST_AUTO_TEST_CASE(renewals_of_a_slot_leave_together) {
         holdfast::client client{executor, settings};
         std::vector<holdfast::lease> leases;
         for (int i = 0; i < 20; ++i) {
-            leases.push_back(co_await client.lock("{one}:{}", i).acquire());
-            leases.push_back(co_await client.lock("{two}:{}", i).acquire());
+            leases.push_back(co_await client.lock("{{one}}:{}", i).acquire());
+            leases.push_back(co_await client.lock("{{two}}:{}", i).acquire());
         }
         auto const before = client.stats().commands;
         co_await sleep_for(2s);
@@ -288,14 +290,16 @@ BOOST_AUTO_TEST_CASE(renewals_of_a_slot_leave_together) {
 BOOST_AUTO_TEST_CASE(a_client_of_a_cluster_and_one_of_a_server_refuse_the_other) {
     with_cluster([](redis_cluster& cluster, asio::any_io_executor executor) -> task {
         holdfast::client wrong{
-            executor, "redis://127.0.0.1:" + std::to_string(cluster.node(0).tcp_port())
+            executor,
+            "redis://127.0.0.1:" + std::to_string(cluster.node(0).tcp_port())
         };
         auto ready = wrong.ready(as_result);
         auto [ec] = co_await std::move(ready);
         BOOST_TEST((ec == errc::unsupported_server));
         redis_server alone{{.tcp = true}};
         holdfast::client other{
-            executor, "redis-cluster://127.0.0.1:" + std::to_string(alone.tcp_port())
+            executor,
+            "redis-cluster://127.0.0.1:" + std::to_string(alone.tcp_port())
         };
         auto also = other.ready(as_result);
         auto [also_ec] = co_await std::move(also);

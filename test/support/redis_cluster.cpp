@@ -151,7 +151,13 @@ void redis_cluster::move_keys(std::uint16_t slot, std::size_t from, std::size_t 
             return;
         }
         std::vector<std::string> words{
-            "MIGRATE", "127.0.0.1", std::to_string(node(to).tcp_port()), "", "0", "5000", "KEYS"
+            "MIGRATE",
+            "127.0.0.1",
+            std::to_string(node(to).tcp_port()),
+            "",
+            "0",
+            "5000",
+            "KEYS"
         };
         for (auto const& key : keys) {
             words.push_back(key.as_string());

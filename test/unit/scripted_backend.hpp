@@ -3,14 +3,19 @@
 
 #include "protocol/backend.hpp"
 #include "protocol/channels.hpp"
+#include "protocol/slot.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/post.hpp>
 
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace holdfast::test {
@@ -47,7 +52,17 @@ public:
         return what == detail::connection_id::purpose::commands ? commands_up : subscriptions_up;
     }
     obstacle why_down() const override { return why; }
+    bool clustered() const noexcept override { return is_cluster; }
+    /// Of a cluster: server 0 has the first half of the slots, and 1 the second.
+    std::optional<std::uint32_t> server_of(std::string_view key) const override {
+        return is_cluster && detail::slot_of(key) >= detail::slot_count / 2 ? 1U : 0U;
+    }
+    bool reach(std::string_view key) override {
+        return commands_up && !out_of_reach.contains(*server_of(key));
+    }
 
+    bool is_cluster = false;
+    std::set<std::uint32_t> out_of_reach;
     bool commands_up = true;
     bool subscriptions_up = true;
     bool stopped = false;

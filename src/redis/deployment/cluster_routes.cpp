@@ -90,11 +90,7 @@ void cluster_routes::exec(call&& what, exec_handler&& handler) {
         });
         return;
     }
-    nodes_->exec(
-        *to,
-        map_.address(*to),
-        {.what = std::move(what), .handler = std::move(handler)}
-    );
+    nodes_->exec(*to, map_.address(*to), {.what = std::move(what), .handler = std::move(handler)});
 }
 
 subscription cluster_routes::subscribe(std::string channel, subscriber& to) {
@@ -210,8 +206,7 @@ void cluster_routes::on_redirected(
     redirection const& where,
     routed_call&& what
 ) {
-    bool const too_late =
-        what.give_up_at != time_point{} && what.give_up_at <= lease_clock::now();
+    bool const too_late = what.give_up_at != time_point{} && what.give_up_at <= lease_clock::now();
     if (stopped_ || too_late || ++what.redirections > most_redirections) {
         later([what = std::make_shared<routed_call>(std::move(what))] {
             answer(what->handler, exec_status::refused, errc::server_refused);

@@ -45,20 +45,16 @@ public:
     [[nodiscard]] bool reach(std::string_view key);
     [[nodiscard]] backend::obstacle why_out_of_reach(std::string_view key) const;
 
+    // cluster_observer
+    void on_slots(std::uint32_t server, script_reply const& slots) override;
+    void on_redirected(std::uint32_t server, redirection const& where, routed_call&& what) override;
+    void on_channel_moved(std::uint32_t server, std::string_view channel, redirection const* where)
+        override;
+    void on_doubt(std::uint32_t server) override;
+
 private:
     // A request is sent to no more nodes than this because of what the last one said.
     static constexpr unsigned most_redirections = 5;
-
-    // cluster_observer
-    void on_slots(std::uint32_t server, script_reply const& slots) override;
-    void on_redirected(std::uint32_t server, redirection const& where, routed_call&& what)
-        override;
-    void on_channel_moved(
-        std::uint32_t server,
-        std::string_view channel,
-        redirection const* where
-    ) override;
-    void on_doubt(std::uint32_t server) override;
 
     // backend_events, of the nodes
     void on_up(connection_id which) override;

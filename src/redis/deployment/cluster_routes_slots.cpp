@@ -85,7 +85,8 @@ void cluster_routes::look_soon() {
     looking_ = true;
     sleep_until(
         look_timer_,
-        lease_clock::now() + (ask_again_ && !something_is_missing() ? shortest_pause : look_interval)
+        lease_clock::now() +
+            (ask_again_ && !something_is_missing() ? shortest_pause : look_interval)
     );
     look_timer_.async_wait([weak = weak_from_this()](error_code ec) {
         auto const self = weak.lock();
