@@ -1,11 +1,16 @@
 // Locks, and everything else that waits and holds, on a Redis Cluster whose slots stay where they
 // are.
 
+#include "redis/deployment/cluster.hpp"
+
+#include "protocol/scripts.hpp"
+#include "runtime/counters.hpp"
+#include "runtime/strand.hpp"
 #include "support/one_cluster.hpp"
 
 #include <holdfast/multi_lock.hpp>
 
-#include <set>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +35,20 @@ holdfast::config settings_of(redis_cluster& cluster, holdfast::cluster_channel_k
 
 constexpr auto sharded = holdfast::cluster_channel_kind::sharded;
 constexpr auto plain = holdfast::cluster_channel_kind::plain;
+
+struct nobody final : holdfast::detail::backend_events {
+    void on_up(holdfast::detail::connection_id) override {}
+    void on_down(holdfast::detail::connection_id) override {}
+    void on_failure(holdfast::detail::connection_id, error_code) override {}
+};
+
+std::size_t clients_of(redis_cluster& cluster, std::size_t node, std::string const& name) {
+    std::size_t count = 0;
+    for (auto& each : cluster.probe(node).client_list()) {
+        count += each["name"] == name ? 1U : 0U;
+    }
+    return count;
+}
 
 }  // namespace
 
@@ -309,22 +328,50 @@ BOOST_AUTO_TEST_CASE(a_client_of_a_cluster_and_one_of_a_server_refuse_the_other)
 
 BOOST_AUTO_TEST_CASE(only_servers_in_use_are_connected_to) {
     with_cluster([](redis_cluster& cluster, asio::any_io_executor executor) -> task {
-        auto const clients_of = [&cluster](std::size_t node) {
-            std::size_t count = 0;
-            for (auto& each : cluster.probe(node).client_list()) {
-                count += each["name"] == "only-one" ? 1U : 0U;
-            }
-            return count;
-        };
         auto settings = holdfast::parse_url(cluster.url_of(0));
         settings.client_name = "only-one";
         holdfast::client client{executor, settings};
         co_await client.ready();
-        BOOST_TEST(clients_of(0) == 2U);
-        BOOST_TEST(clients_of(1) == 0U);
+        BOOST_TEST(clients_of(cluster, 0, "only-one") == 2U);
+        BOOST_TEST(clients_of(cluster, 1, "only-one") == 0U);
         auto lease = co_await client.lock(cluster.name_on(1, "used:")).acquire();
-        BOOST_TEST(clients_of(1) == 2U);
-        BOOST_TEST(clients_of(2) == 0U);
+        BOOST_TEST(clients_of(cluster, 1, "only-one") == 2U);
+        BOOST_TEST(clients_of(cluster, 2, "only-one") == 0U);
         co_await lease.release();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_nobody_needs_is_left_and_connected_to_again) {
+    with_cluster([](redis_cluster& cluster, asio::any_io_executor executor) -> task {
+        namespace detail = holdfast::detail;
+        using purpose = detail::connection_id::purpose;
+        auto settings = std::make_shared<holdfast::config>(holdfast::parse_url(cluster.url_of(0)));
+        settings->client_name = "idle";
+        nobody events;
+        auto const to = detail::make_cluster_that_idles(
+            detail::strand{executor},
+            settings,
+            std::make_shared<detail::counters>(),
+            400ms
+        );
+        to->start(events);
+        auto const is_up = [&] {
+            return to->up(purpose::commands) && to->up(purpose::subscriptions);
+        };
+        BOOST_TEST(co_await co_eventually(5s, is_up));
+        auto const name = cluster.name_on(1, "idle:");
+        BOOST_TEST(co_await co_eventually(5s, [&] { return to->reach(name); }));
+        BOOST_TEST(clients_of(cluster, 1, "idle") == 2U);
+        BOOST_TEST(co_await co_eventually(5s, [&] { return clients_of(cluster, 1, "idle") == 0U; })
+        );
+        // The last one stays: the cluster can be asked for its slots.
+        BOOST_TEST(clients_of(cluster, 0, "idle") == 2U);
+        std::optional<detail::exec_result> got;
+        detail::call look{detail::scripts::lock_inspect, 5s};
+        look.key(name).key("redisson_lock_token:{" + name + "}");
+        to->exec(std::move(look), [&](detail::exec_result result) { got = std::move(result); });
+        BOOST_TEST(co_await co_eventually(5s, [&] { return got.has_value(); }));
+        BOOST_TEST((got->status == detail::exec_status::replied));
+        to->stop();
     });
 }
