@@ -47,7 +47,10 @@ public:
     void on_connected(nanos spread, client_context::some const& those);
     void on_disconnected(client_context::some const& those);
     void on_hand_over_changed();
-    void end_all(error_code cause, client_context::some const& those);
+    void end_all(
+        error_code cause,
+        client_context::some const& those = client_context::everything()
+    );
     /// Drops all queues and what waits in them.
     void clear() noexcept;
 

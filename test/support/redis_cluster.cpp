@@ -118,7 +118,8 @@ std::uint16_t redis_cluster::slot_of(std::string_view key) {
 }
 
 std::size_t redis_cluster::owner_of(std::uint16_t slot, std::size_t asked) {
-    for (auto const& range : probe(asked).cmd("CLUSTER", "SLOTS").as_array()) {
+    auto const said = probe(asked).cmd("CLUSTER", "SLOTS");
+    for (auto const& range : said.as_array()) {
         auto const& words = range.as_array();
         if (words.at(0).as_integer() <= slot && slot <= words.at(1).as_integer()) {
             auto const& id = words.at(2).as_array().at(2).as_string();
