@@ -73,9 +73,13 @@ void subscription_connection::on_wanted(std::string const& channel) {
 }
 
 void subscription_connection::on_unwanted(std::string const& channel) {
-    wanted_.erase(channel);
+    auto const at = wanted_.find(channel);
+    bool const served = at != wanted_.end() && at->second != not_served;
+    if (at != wanted_.end()) {
+        wanted_.erase(at);
+    }
     count().subscriptions_now.subtract();
-    if (up() && !stopped()) {
+    if (served && up() && !stopped()) {
         send(false, channel, 0);
     }
 }
@@ -172,9 +176,11 @@ void subscription_connection::on_unsolicited(raw_reply& message) {
 
 // The slot of the channel has moved.
 void subscription_connection::on_withdrawn(std::string_view channel) {
-    if (!wanted_.contains(channel)) {
+    auto const at = wanted_.find(channel);
+    if (at == wanted_.end()) {
         return;
     }
+    at->second = not_served;
     channels_->on_unconfirmed(channel);
     if (auto const observer = cluster()) {
         observer->on_channel_moved(number(), channel, nullptr);
@@ -196,6 +202,7 @@ bool subscription_connection::on_moved(std::string const& text) {
     unanswered_.pop_front();
     auto const at = wanted_.find(answered.channel);
     if (answered.subscribe && at != wanted_.end() && at->second == answered.generation) {
+        at->second = not_served;
         observer->on_channel_moved(number(), answered.channel, &*where);
     }
     return true;

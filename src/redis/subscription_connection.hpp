@@ -53,6 +53,10 @@ private:
     void on_refusal(std::string const& text);
 
     std::shared_ptr<channels> channels_;
+    // Instead of a generation: the slot of the channel has moved, and nothing is to be
+    // unsubscribed.
+    static constexpr std::uint64_t not_served = 0;
+
     // The generation of the last SUBSCRIBE of each channel that is wanted.
     std::map<std::string, std::uint64_t, std::less<>> wanted_;
     std::deque<sent> unanswered_;

@@ -68,7 +68,8 @@ bool slot_map::on_answer(std::uint32_t by, script_reply const& reply, time_point
     }
     std::erase_if(moved_, [now](auto const& one) { return now - one.second > newer_for; });
     for (std::uint16_t slot = 0; slot < slot_count; ++slot) {
-        if (!moved_.contains(slot)) {
+        // Whoever has it knows when that is over.
+        if (!moved_.contains(slot) || servers_[slot] == by) {
             assign(slot, said[slot]);
         }
     }

@@ -23,8 +23,9 @@ namespace holdfast::detail {
 /// has slots or not.
 class slot_map {
 public:
-    /// What a node says about a slot is believed for so long against what others say, which may not
-    /// have heard of it yet: nodes of a cluster tell each other of a change within a second or two.
+    /// Who has a slot that a node has said to be elsewhere is believed for so long against what
+    /// others say, which may not have heard of it yet: nodes of a cluster tell each other of a
+    /// change within a second or two.
     static constexpr nanos newer_for = millis{3'000};
 
     slot_map();

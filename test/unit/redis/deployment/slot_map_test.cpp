@@ -93,6 +93,14 @@ BOOST_AUTO_TEST_CASE(a_slot_that_has_moved_is_not_moved_back_by_who_has_not_hear
     BOOST_TEST(owner(7) == "a");
 }
 
+BOOST_AUTO_TEST_CASE(who_has_a_slot_knows_when_that_is_over) {
+    BOOST_TEST(answers(two_halves));
+    auto const b = map.number_of({"b", 7001});
+    map.on_moved(7, b, t0);
+    BOOST_TEST(map.on_answer(b, script_reply{"42 0 6 a 7000 7 7 c 7002 8 16383 b 7001"}, t0));
+    BOOST_TEST(owner(7) == "c");
+}
+
 BOOST_AUTO_TEST_CASE(the_last_word_on_one_slot_counts) {
     BOOST_TEST(answers(two_halves));
     map.on_moved(7, map.number_of({"b", 7001}), t0);
