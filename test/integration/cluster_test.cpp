@@ -11,6 +11,7 @@
 #include <holdfast/multi_lock.hpp>
 
 #include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -381,4 +382,70 @@ BOOST_AUTO_TEST_CASE(a_server_that_nobody_needs_is_left_and_connected_to_again) 
         }
         to->stop();
     });
+}
+
+BOOST_AUTO_TEST_CASE(a_user_needs_the_rights_that_the_readme_names_and_no_more) {
+    std::string const of_one_server =
+        "resetchannels ~app:* ~redisson_lock_token:{app:* ~redisson_lock__channel:{app:* "
+        "~holdfast_queue:{app:* ~holdfast_hold:{app:* &redisson_lock__channel:{app:* "
+        "&holdfast_waiters:{app:* &holdfast_client:* +ping +time +evalsha +eval +subscribe "
+        "+unsubscribe +pttl +hkeys +hgetall +hexists +hset +hdel +set +get +incr +incrby +pexpire "
+        "+pexpireat +exists +del +publish +zadd +zrem +zrange +zrank +zscore +zcount "
+        "+pubsub|numsub";
+    std::string const of_cluster = " +cluster|slots +asking";
+    std::string const of_sharded = " +spublish +ssubscribe +sunsubscribe +pubsub|shardnumsub";
+    for (auto const kind : {sharded, plain}) {
+        auto& cluster = shared_cluster();
+        auto const rights = of_one_server + of_cluster + (kind == sharded ? of_sharded : "");
+        for (std::size_t i = 0; i < cluster.size(); ++i) {
+            std::vector<std::string> words{"ACL", "SETUSER", "alice", "reset", "on", ">secret"};
+            std::istringstream each{rights};
+            for (std::string word; each >> word;) {
+                words.push_back(word);
+            }
+            auto const reply = cluster.probe(i).command(words);
+            BOOST_TEST(!reply.is_error(), reply.text);
+        }
+        log_lines log;
+        with_cluster([&](redis_cluster& at, asio::any_io_executor executor) -> task {
+            auto settings = settings_of(at, kind);
+            settings.username = "alice";
+            settings.password = "secret";
+            settings.key_prefix = "app:";
+            settings.log = log.sink();
+            holdfast::client first{executor, settings};
+            holdfast::client second{executor, settings};
+            for (std::string const name : {"a", "b", "c"}) {
+                auto held = co_await first.lock(name).acquire();
+                waiting_acquire waiter{executor, second.lock(name)};
+                auto probe = at.probe_of("app:" + name);
+                BOOST_TEST(co_await co_eventually(5s, [&] {
+                    return probe.cmd("ZCARD", "holdfast_queue:{app:" + name + "}").number == 1;
+                }));
+                co_await held.release();
+                BOOST_TEST(co_await co_eventually(2s, [&] { return waiter.granted(); }));
+                co_await waiter.lease().release();
+            }
+            BOOST_TEST(second.stats().hand_overs_by.other_client == 3U);
+        });
+        BOOST_TEST(log.count(log_level::error, "") == 0U, log.all());
+        BOOST_TEST(log.count(log_level::warning, "") == 0U, log.all());
+    }
+    // Without the right to ask for the slots a client says so.
+    auto& cluster = shared_cluster();
+    for (std::size_t i = 0; i < cluster.size(); ++i) {
+        cluster.probe(i).cmd("ACL", "SETUSER", "alice", "-cluster|slots");
+    }
+    with_cluster([](redis_cluster& at, asio::any_io_executor executor) -> task {
+        auto settings = holdfast::parse_url(at.url_of(0));
+        settings.username = "alice";
+        settings.password = "secret";
+        holdfast::client client{executor, settings};
+        auto ready = client.ready(as_result);
+        auto [ec] = co_await std::move(ready);
+        BOOST_TEST((ec == errc::no_permission), ec.message());
+    });
+    for (std::size_t i = 0; i < cluster.size(); ++i) {
+        cluster.probe(i).cmd("ACL", "DELUSER", "alice");
+    }
 }
