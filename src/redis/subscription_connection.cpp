@@ -16,8 +16,8 @@ namespace {
 
 // Boost.Redis 1.92 counts a reply to each command but those that it knows to have none, and it does
 // not know those of sharded channels: every later reply would be taken for another command's. So
-// the command is written behind one that it knows. Nobody listens to that one's channel: what is
-// unsubscribed from has no effect.
+// the command is written behind one that it knows. Nobody listens to that one's channel: it has no
+// effect. Valkey says so with an error where nothing is subscribed to yet, which answers nothing.
 struct behind_unsubscribe {
     std::string_view command;
     std::string_view channel;
@@ -226,7 +226,7 @@ void subscription_connection::on_confirmation(bool subscribe, std::string_view c
 }
 
 void subscription_connection::on_refusal(std::string const& text) {
-    if (on_moved(text)) {
+    if (on_moved(text) || (sharded() && text.starts_with("NOSUB 'unsubscribe'"))) {
         return;
     }
     if (unanswered_.empty()) {

@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(on_a_cluster_each_lock_has_one_that_goes_with_its_queue) {
         all.on_strand([&] { all.server->listeners->on_confirmed(all.on->channel()); });
         // It asks for a place, which it has by its own channel.
         BOOST_TEST(!all.state->acquires().channel().confirmed());
-        BOOST_TEST(all.text().starts_with("lock.acquire 3 a "));
+        BOOST_TEST(all.text().starts_with("lock.acquire 4 a "));
         auto const mine = all.id();
         all.answer(handing_client::queued());
         all.on_strand([&] {

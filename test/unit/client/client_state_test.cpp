@@ -277,7 +277,7 @@ BOOST_AUTO_TEST_CASE(on_a_cluster_what_waits_for_a_server_goes_on_when_another_o
     config settings;
     settings.cluster_nodes = {"127.0.0.1:7000"};
     scripted_client all{settings};
-    all.server->out_of_reach = {0};
+    all.server->out_of_reach = {0, 1};
     acquiring const waiting{all};
     BOOST_TEST(all.sent() == "");
     all.server->out_of_reach = {};
