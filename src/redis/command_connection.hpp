@@ -92,6 +92,7 @@ private:
     void on_error_reply(std::string const& text);
     void settle_doubts(bool proven);
     void send_again(record& r);
+    [[nodiscard]] bool end_withdrawn(record& r);
     [[nodiscard]] bool redirect(record& r, std::string const& text);
     void check_alignment(bool overdue);
     void desynchronise();

@@ -135,8 +135,7 @@ bool command_connection::redirect(record& r, std::string const& text) {
     if (!where) {
         return false;
     }
-    if (r.what->is_withdrawn()) {
-        complete(r.handler, make_result(exec_status::not_sent, asio::error::operation_aborted));
+    if (end_withdrawn(r)) {
         return true;
     }
     observer->on_redirected(
@@ -152,11 +151,19 @@ bool command_connection::redirect(record& r, std::string const& text) {
     return true;
 }
 
+// The request that takes it back may have been executed by now.
+bool command_connection::end_withdrawn(record& r) {
+    if (r.what->is_withdrawn()) {
+        complete(r.handler, make_result(exec_status::not_sent, asio::error::operation_aborted));
+        return true;
+    }
+    return false;
+}
+
 // Of many requests one takes the text of the script, and those that leave behind it find it there.
 // What does not find it (the text was refused, or a proxy took it elsewhere) takes it itself.
 void command_connection::send_again(record& r) {
-    if (r.what->is_withdrawn()) {
-        complete(r.handler, make_result(exec_status::not_sent, asio::error::operation_aborted));
+    if (end_withdrawn(r)) {
         return;
     }
     r.by_text = r.sent > 1 || !texts_.has(r.what->what());
