@@ -1,6 +1,7 @@
 #include <holdfast/client.hpp>
 
 #include "client/client_state.hpp"
+#include "redis/deployment/cluster.hpp"
 #include "redis/deployment/sentinel.hpp"
 #include "redis/deployment/single.hpp"
 #include "tls_files.hpp"
@@ -22,13 +23,15 @@ config checked(config settings) {
     return settings;
 }
 
+// Where a client gets its servers from.
 std::unique_ptr<detail::backend> make_backend(
     asio::any_io_executor strand,
     std::shared_ptr<config const> settings,
     std::shared_ptr<detail::counters> count
 ) {
-    auto* const make = settings->sentinels.empty() ? &detail::make_single_server
-                                                   : &detail::make_sentinel_deployment;
+    auto* const make = !settings->cluster_nodes.empty() ? &detail::make_cluster
+                       : !settings->sentinels.empty()   ? &detail::make_sentinel_deployment
+                                                        : &detail::make_single_server;
     return make(std::move(strand), std::move(settings), std::move(count));
 }
 

@@ -2,6 +2,7 @@
 
 #include "client/counting.hpp"
 #include "protocol/counting_semaphore.hpp"
+#include "protocol/slot.hpp"
 
 #include <limits>
 #include <memory>
@@ -15,9 +16,10 @@ counting_semaphore::counting_semaphore(
 )
     : counted_handle{
           client,
-          std::make_shared<detail::target const>(
+          std::make_shared<detail::target const>(detail::allowed_by(
+              client->settings(),
               detail::make_counting_semaphore_target(client->settings().key_prefix, name)
-          )
+          ))
       } {}
 
 namespace detail {

@@ -2,6 +2,7 @@
 
 #include "client/counting.hpp"
 #include "protocol/latch.hpp"
+#include "protocol/slot.hpp"
 
 #include <memory>
 
@@ -10,9 +11,14 @@ namespace holdfast {
 latch::latch(std::shared_ptr<detail::client_state> client, std::string_view name)
     : counted_handle{
           client,
-          std::make_shared<detail::target const>(
-              detail::make_latch_target(client->settings().key_prefix, name)
-          )
+          std::make_shared<detail::target const>(detail::allowed_by(
+              client->settings(),
+              detail::make_latch_target(
+                  client->settings().key_prefix,
+                  name,
+                  !client->settings().cluster_nodes.empty()
+              )
+          ))
       } {}
 
 namespace detail {

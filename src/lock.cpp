@@ -5,6 +5,7 @@
 #include "client/inspect.hpp"
 #include "protocol/lock.hpp"
 #include "protocol/primitive.hpp"
+#include "protocol/slot.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -14,9 +15,10 @@ namespace holdfast {
 lock::lock(std::shared_ptr<detail::client_state> client, std::string_view name)
     : named_lock<lock>{
           client,
-          std::make_shared<detail::target const>(
+          std::make_shared<detail::target const>(detail::allowed_by(
+              client->settings(),
               detail::make_lock_target(client->settings().key_prefix, name)
-          )
+          ))
       } {}
 
 namespace detail {

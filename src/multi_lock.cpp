@@ -35,6 +35,7 @@ struct multi_members {
             return std::tie(
                 on->lock,
                 where.unix_socket,
+                where.cluster_nodes,
                 where.host,
                 where.port,
                 where.database,
@@ -47,7 +48,8 @@ struct multi_members {
             auto const& a = client->settings();
             auto const& b = other.client->settings();
             return on->lock == other.on->lock && a.unix_socket == b.unix_socket &&
-                   a.host == b.host && a.port == b.port && a.database == b.database;
+                   a.cluster_nodes == b.cluster_nodes && a.host == b.host && a.port == b.port &&
+                   a.database == b.database;
         }
     };
 

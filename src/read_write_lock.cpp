@@ -2,6 +2,7 @@
 
 #include "client/client_state.hpp"
 #include "protocol/read_write_lock.hpp"
+#include "protocol/slot.hpp"
 
 #include <memory>
 
@@ -10,17 +11,19 @@ namespace holdfast {
 read_lock::read_lock(std::shared_ptr<detail::client_state> client, std::string_view name)
     : named_lock<read_lock>{
           client,
-          std::make_shared<detail::target const>(
+          std::make_shared<detail::target const>(detail::allowed_by(
+              client->settings(),
               detail::make_read_lock_target(client->settings().key_prefix, name)
-          )
+          ))
       } {}
 
 write_lock::write_lock(std::shared_ptr<detail::client_state> client, std::string_view name)
     : named_lock<write_lock>{
           client,
-          std::make_shared<detail::target const>(
+          std::make_shared<detail::target const>(detail::allowed_by(
+              client->settings(),
               detail::make_write_lock_target(client->settings().key_prefix, name)
-          )
+          ))
       } {}
 
 }  // namespace holdfast

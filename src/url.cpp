@@ -72,6 +72,19 @@ std::string percent_decoded(std::string_view text, char const* part) {
     return decoded;
 }
 
+cluster_channel_kind read_channel_kind(std::string_view text) {
+    if (text == "automatic") {
+        return cluster_channel_kind::automatic;
+    }
+    if (text == "sharded") {
+        return cluster_channel_kind::sharded;
+    }
+    if (text == "plain") {
+        return cluster_channel_kind::plain;
+    }
+    refuse("channels", "must be automatic, sharded or plain");
+}
+
 // Calls `f` with the name and the value of each.
 template <class F>
 void for_each_parameter(std::string_view query, F f) {
@@ -102,6 +115,8 @@ void read_parameters(std::string_view const all, config& settings) {
     for_each_parameter(all, [&](std::string_view key, std::string const& value) {
         if (key == "client_name") {
             settings.client_name = value;
+        } else if (key == "channels" && !settings.cluster_nodes.empty()) {
+            settings.cluster_channels = read_channel_kind(value);
         } else if (key == "db" && !settings.unix_socket.empty()) {
             settings.database = read_database(value);
         } else if (!read_tls_file(key, value, settings.tls)) {
@@ -294,15 +309,36 @@ config parse_sentinel(std::string_view rest, bool tls) {
     return settings;
 }
 
+// `redis-cluster://[user:password@]host[:port],…[?query]`
+config parse_cluster(std::string_view rest, bool tls) {
+    config settings;
+    settings.tls.enabled = tls;
+    settings.cluster_nodes = take_hosts(rest, settings.port, settings);
+    auto const path = rest.substr(0, rest.find('?'));
+    if (path.size() > 1 && path != "/0") {
+        refuse("database", "a Redis Cluster has none but 0");
+    }
+    rest.remove_prefix(path.size());
+    if (!rest.empty()) {
+        read_parameters(rest.substr(1), settings);
+    }
+    return settings;
+}
+
 }  // namespace
 
 config parse_url(std::string_view text) {
     auto const separator = text.find("://");
     auto const scheme = lower_case(text.substr(0, separator));
     bool const by_sentinels = scheme == "redis-sentinel" || scheme == "rediss-sentinel";
-    if (separator == std::string_view::npos ||
-        (scheme != "redis" && scheme != "rediss" && scheme != "unix" && !by_sentinels)) {
-        refuse("scheme", "must be redis, rediss, unix, redis-sentinel or rediss-sentinel");
+    bool const is_cluster = scheme == "redis-cluster" || scheme == "rediss-cluster";
+    if (separator == std::string_view::npos || (scheme != "redis" && scheme != "rediss" &&
+                                                scheme != "unix" && !by_sentinels && !is_cluster)) {
+        refuse(
+            "scheme",
+            "must be redis, rediss, unix, redis-sentinel, rediss-sentinel, redis-cluster or "
+            "rediss-cluster"
+        );
     }
     if (text.find('\0') != std::string_view::npos ||
         text.find_first_of(" \t\r\n") != std::string_view::npos) {
@@ -316,6 +352,9 @@ config parse_url(std::string_view text) {
     }
     if (by_sentinels) {
         return parse_sentinel(text.substr(separator + 3), scheme == "rediss-sentinel");
+    }
+    if (is_cluster) {
+        return parse_cluster(text.substr(separator + 3), scheme == "rediss-cluster");
     }
 
     auto const authority = text.substr(separator + 3);

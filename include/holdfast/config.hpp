@@ -6,6 +6,7 @@
 #include <holdfast/logger.hpp>
 
 #include <chrono>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -48,6 +49,17 @@ struct replica_options {
     std::chrono::milliseconds timeout{0};
 };
 
+/// On which channels of a Redis Cluster it is told that a lock was released. All clients of a lock
+/// need the same kind, Java clients too: Redisson's `ShardedSubscriptionMode`.
+enum class cluster_channel_kind : std::uint8_t {
+    /// Sharded, where the server has them: Redis 7 and newer, Valkey.
+    automatic,
+    /// Sharded: a message goes to the node that has the lock, and its replicas.
+    sharded,
+    /// Plain: each message goes to all nodes.
+    plain,
+};
+
 /// Where the server is and how locks behave: everything that is the same for all locks of a client.
 ///
 /// The constructor of `client` checks the settings. It throws `std::invalid_argument` that names
@@ -63,8 +75,11 @@ struct config {
         /// 1 … 65535.
         std::uint16_t port = 0;
 
+        /// @{
         /// @par Thread safety   Safe.
         friend bool operator==(address const&, address const&) = default;
+        friend std::strong_ordering operator<=>(address const&, address const&) = default;
+        /// @}
     };
 
     /// Name or address of the server. A name is resolved at each attempt to connect.
@@ -73,6 +88,12 @@ struct config {
     std::uint16_t port = 6379;
     /// The path of a UNIX socket. If it is not empty, `host` and `port` are not used.
     std::string unix_socket = {};
+    /// Nodes of a Redis Cluster. The others are found through any of them. If it is not empty,
+    /// `host` and `port` are not used, `unix_socket` must be empty, `database` must be 0, and
+    /// `lock_delay` and `replicas` cannot be used.
+    std::vector<address> cluster_nodes = {};
+    /// For `cluster_nodes` only.
+    cluster_channel_kind cluster_channels = cluster_channel_kind::automatic;
     /// The user to log in as.
     ///
     /// Empty means the server's `default` user. Any other user needs a password.
@@ -198,12 +219,15 @@ struct config {
 };
 
 /// Reads a URL: `redis://user:password@host:port/database`, `rediss://…` for TLS,
-/// `unix://user:password@/path?db=…`, or `redis-sentinel://user:password@host:port,host:port/name`
-/// for the primary that the Sentinels at these addresses know by that name; `/database` may follow.
+/// `unix://user:password@/path?db=…`, `redis-sentinel://user:password@host:port,host:port/name` for
+/// the primary that the Sentinels at these addresses know by that name (`/database` may follow), or
+/// `redis-cluster://user:password@host:port,host:port` with nodes of a Redis Cluster, and
+/// `rediss-cluster://…` for one with TLS.
 ///
 /// What the URL does not name keeps its default; the port of a Sentinel is 26379. All URLs
-/// understand `?client_name=…`; `rediss` also understands `ca_file`, `certificate_file` and
-/// `private_key_file`. Special characters are percent-encoded.
+/// understand `?client_name=…`; those with TLS also understand `ca_file`, `certificate_file` and
+/// `private_key_file`, those of a cluster `channels` (`automatic`, `sharded` or `plain`). Special
+/// characters are percent-encoded.
 ///
 /// Of a URL with Sentinels, user and password are the servers'. `sentinel_username` and
 /// `sentinel_password` are for the Sentinels. `rediss-sentinel` means TLS for servers and

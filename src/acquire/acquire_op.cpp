@@ -92,7 +92,7 @@ void acquire_op::start() {
     if (fsm_.done() || look_at_other_side() || share()) {
         return;
     }
-    if (auto const cause = client_->failure(); cause && !client_->can_execute()) {
+    if (auto const cause = client_->failure(*what_.on); cause && !client_->can_execute(*what_.on)) {
         end(cause);
         return;
     }
@@ -101,7 +101,7 @@ void acquire_op::start() {
     }
     if (what_.how_long == patience::limited) {
         arm_limit(saturating_add(started_, what_.limit) - lease_clock::now());
-    } else if (what_.how_long == patience::one_attempt && !client_->may_attempt()) {
+    } else if (what_.how_long == patience::one_attempt && !client_->may_attempt(*what_.on)) {
         arm_limit(what_.terms.request_timeout);
     }
     all_.enter(shared_from_this());
@@ -216,7 +216,7 @@ void acquire_op::try_again(attempt_answer answer) {
     sleep_until(*pause_, lease_clock::now() + client_->settings().reconnect_min);
     pause_->async_wait([weak = weak_from_this()](error_code ec) {
         auto const op = weak.lock();
-        if (op && !ec && op->listed && !op->in_flight() && op->client_->may_attempt()) {
+        if (op && !ec && op->listed && !op->in_flight() && op->client_->may_attempt(*op->on())) {
             op->attempt(lease_clock::now());
         }
     });
@@ -274,7 +274,7 @@ void acquire_op::on_cancel(asio::cancellation_type type) {
 
 void acquire_op::on_time_up() {
     bool const busy = queue && queue->busy_since(started_);
-    end_with(fsm_.on_time_up(busy, client_->why_no_attempt()));
+    end_with(fsm_.on_time_up(busy, client_->why_no_attempt(*what_.on)));
 }
 
 void acquire_op::end(error_code cause) {

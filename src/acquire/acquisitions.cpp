@@ -46,7 +46,7 @@ void acquisitions::enter(std::shared_ptr<acquire_op> op) {
     }
     op->place = singles_.insert(singles_.end(), op);
     op->listed = true;
-    if (client_.may_attempt()) {
+    if (client_.may_attempt(*op->on())) {
         op->attempt(lease_clock::now());
     }
 }
@@ -139,10 +139,10 @@ void acquisitions::forget(std::shared_ptr<target const> on, holder_id const& id)
     }
 }
 
-void acquisitions::on_connected() {
+void acquisitions::on_connected(client_context::some const& those) {
     auto const waiting = static_cast<nanos::rep>(queues_.size() + singles_.size());
     auto const spread = std::min(waiting * spread_each, longest_spread);
-    queues_.on_connected(spread);
+    queues_.on_connected(spread, those);
     if (singles_.empty()) {
         return;
     }
@@ -158,25 +158,30 @@ void acquisitions::on_connected() {
 }
 
 void acquisitions::try_singles() {
-    if (!client_.may_attempt()) {
-        return;
-    }
     auto const all = singles_;
     for (auto const& op : all) {
-        if (op->listed && !op->in_flight()) {
+        if (op->listed && !op->in_flight() && client_.may_attempt(*op->on())) {
             op->attempt(lease_clock::now());
         }
     }
 }
 
-void acquisitions::on_disconnected() {
-    queues_.on_disconnected();
+void acquisitions::on_disconnected(client_context::some const& those) {
+    queues_.on_disconnected(those);
 }
 
 void acquisitions::end_all(error_code cause) {
+    end_all(cause, client_context::everything());
+}
+
+void acquisitions::end_all(error_code cause, client_context::some const& those) {
     auto const all = singles_;
-    for_each_in_spite_of_exceptions(all, [cause](auto const& op) { op->end(cause); });
-    queues_.end_all(cause);
+    for_each_in_spite_of_exceptions(all, [&](auto const& op) {
+        if (those(*op->on())) {
+            op->end(cause);
+        }
+    });
+    queues_.end_all(cause, those);
     if (cause == errc::client_stopped) {
         // For another cause, other nodes may make up a majority.
         lines_->end_all(cause);

@@ -121,10 +121,11 @@ public:
     /// The acquisitions of the same target and owner that wait, in the order of their arrival.
     [[nodiscard]] std::vector<std::shared_ptr<acquire_op>> waiting_like(acquire_op const& op) const;
 
-    /// Attempts can be made.
-    void on_connected();
-    void on_disconnected();
+    /// Attempts can be made for `those`, or no more.
+    void on_connected(client_context::some const& those);
+    void on_disconnected(client_context::some const& those);
     void end_all(error_code cause);
+    void end_all(error_code cause, client_context::some const& those);
     /// A lock was freed by this client. `notified`: the message went out.
     void on_freed(target const& on, bool notified);
     /// A request to give a lock back was answered, or will not be.

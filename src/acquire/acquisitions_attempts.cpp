@@ -11,7 +11,7 @@
 namespace holdfast::detail {
 
 void acquisitions::exec(attempt const& what, exec_handler&& handler) {
-    auto& known = client_.server();
+    auto& known = client_.server(what.on);
     auto const& settings = client_.settings();
     auto const with = rights_for(what.on, what.terms);
     client_.count().attempts.add();
@@ -166,7 +166,7 @@ lease acquisitions::add_hold(
     auto const token = granted.reply.token;
     auto const& learned = granted.reply.learned;
     auto const& by = granted.by;
-    client_.server().tokens.on_granted(token, now);
+    client_.server(*op.on()).tokens.on_granted(token, now);
     auto const terms = op.terms().learned && learned.lease > millis{0}
                            ? terms_with(client_.settings(), op.terms(), learned.lease)
                            : op.terms();

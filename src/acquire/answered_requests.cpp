@@ -3,7 +3,9 @@
 #include "core/lease_terms.hpp"
 #include "protocol/counted.hpp"
 
+#include <algorithm>
 #include <exception>
+#include <iterator>
 #include <utility>
 
 namespace holdfast::detail {
@@ -42,17 +44,28 @@ void answered_requests::arm() {
 }
 
 void answered_requests::tell() noexcept {
-    auto const all = std::exchange(answered_, {});
+    auto all = std::exchange(answered_, {});
     if (timer_) {
         timer_->cancel();
     }
-    if (all.empty() || !client_.can_execute()) {
+    // Usually one call for all.
+    for (auto first = all.begin(); first != all.end();) {
+        auto const end = std::partition(std::next(first), all.end(), [&](answered const& one) {
+            return client_.in_one_slot(*first->on, *one.on);
+        });
+        tell(std::span{first, end});
+        first = end;
+    }
+}
+
+void answered_requests::tell(std::span<answered const> some) noexcept {
+    if (!client_.can_execute(*some.front().on)) {
         return;
     }
     try {
         std::vector<counted::answered> marks;
-        marks.reserve(all.size());
-        for (auto const& one : all) {
+        marks.reserve(some.size());
+        for (auto const& one : some) {
             marks.push_back({one.on.get(), one.id});
         }
         auto const& settings = client_.settings();

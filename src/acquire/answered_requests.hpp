@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,7 @@ private:
     };
 
     void arm();
+    void tell(std::span<answered const> some) noexcept;
 
     client_context& client_;
     std::vector<answered> answered_;

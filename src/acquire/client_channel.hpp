@@ -8,14 +8,17 @@
 namespace holdfast::detail {
 
 class acquisitions;
+class wait_queue;
 
 /// The channel on which one client is told that it has a lock, or is the next. A server that finds
 /// no listener there takes the client for gone.
 ///
-/// It is open while there are wait queues. Used on the client's strand.
+/// It is open while there are wait queues. On a cluster each queue has one of its own, in the slot
+/// of its lock: the server of the lock knows who listens there. Used on the client's strand.
 class client_channel final : private subscriber {
 public:
     explicit client_channel(acquisitions& all) : all_{all} {}
+    client_channel(acquisitions& all, wait_queue& queue) : all_{all}, queue_{&queue} {}
 
     /// @throws std::exception without memory.
     void open();
@@ -45,6 +48,8 @@ private:
     };
 
     acquisitions& all_;
+    // Null: all of the client's.
+    wait_queue* queue_ = nullptr;
     counted_type counted_{*this};
     subscription subscription_;
     bool confirmed_ = false;

@@ -58,7 +58,7 @@ void looks::on_timer() {
 }
 
 void looks::send(look const& what) {
-    if (!client_.can_execute() || !client_.hands_over()) {
+    if (!client_.can_execute(*what.on) || !client_.hands_over()) {
         return;
     }
     auto const& settings = client_.settings();
@@ -70,7 +70,7 @@ void looks::send(look const& what) {
                 .timeout = request_timeout_for(settings, settings.lease),
                 .hand_over = true,
                 .counter_ttl = settings.fence_ttl,
-                .floor = client_.server().tokens.floor(lease_clock::now()),
+                .floor = client_.server(*what.on).tokens.floor(lease_clock::now()),
             }),
             [on = what.on, client = client_.shared_from_this()](exec_result result) {
                 if (result.status == exec_status::replied &&

@@ -84,10 +84,11 @@ void multi_acquire::perform(multi_acquire_fsm::action const& next) {
 // granted meanwhile.
 bool multi_acquire::may_ask_together() const {
     auto const& first = what_.members.front();
-    return !what_.who && !first.terms.learned && lead_->may_attempt() && !first.all->closed() &&
-           lead_->server().tokens.has_granted() &&
+    return !what_.who && !first.terms.learned && lead_->may_attempt(*first.on) &&
+           !first.all->closed() && lead_->server(*first.on).tokens.has_granted() &&
            std::all_of(what_.members.begin(), what_.members.end(), [&](member const& each) {
-               return each.client == lead_ && may_be_taken_together(*each.on, *first.on);
+               return each.client == lead_ && may_be_taken_together(*each.on, *first.on) &&
+                      lead_->may_share_a_call(*each.on, *first.on);
            });
 }
 

@@ -33,9 +33,16 @@ wait_queue::wait_queue(acquisitions& all, std::shared_ptr<target const> on)
           all.client().settings().reconnect_min,
           all.client().settings().reconnect_max
       } {
-    if (!all_.client().may_attempt()) {
+    if (!all_.client().may_attempt(*on_)) {
         fsm_.on_disconnected();
     }
+    if (all_.client().clustered() && on_->speaks->hands_over()) {
+        channel_.emplace(all_, *this);
+    }
+}
+
+client_channel& wait_queue::own_channel() noexcept {
+    return channel_ ? *channel_ : all_.channel();
 }
 
 void wait_queue::join(std::shared_ptr<acquire_op> op) {
@@ -106,10 +113,10 @@ void wait_queue::listen(time_point now) {
     }
     auto& client = all_.client();
     if (client.hands_over(*on_)) {
-        all_.channel().open();
+        own_channel().open();
         if (!waiters_channel_) {
             waiters_channel_ =
-                client.subscribe(std::string{on_->waiters()}, all_.channel().counted());
+                client.subscribe(std::string{on_->waiters()}, own_channel().counted());
         }
     } else if (on_->speaks->names_turns() && !waiters_channel_) {
         waiters_channel_ = client.subscribe(std::string{on_->waiters()}, turns_);

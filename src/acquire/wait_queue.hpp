@@ -3,6 +3,7 @@
 
 #include "acquire/acquisitions.hpp"
 #include "acquire/candidate.hpp"
+#include "acquire/client_channel.hpp"
 #include "core/orphan_watch.hpp"
 #include "core/wait_queue_fsm.hpp"
 #include "lease/holds.hpp"
@@ -135,8 +136,9 @@ private:
     void drop_candidate() noexcept;
     [[nodiscard]] std::shared_ptr<candidate> end_candidate() noexcept;
     [[nodiscard]] std::shared_ptr<candidate> const& the_candidate();
+    [[nodiscard]] client_channel& own_channel() noexcept;
     [[nodiscard]] hold* own(time_point now) const noexcept;
-    [[nodiscard]] bool may_queue() const noexcept;
+    [[nodiscard]] bool may_queue() noexcept;
     void count_wait(acquire_op& op);
     void arm(time_point at);
     [[nodiscard]] time_point warn_at() const noexcept;
@@ -151,6 +153,8 @@ private:
     std::weak_ptr<hold> own_;
     orphan_watch orphans_;
     turn_listener turns_{*this};
+    // On a cluster it is this lock's alone.
+    std::optional<client_channel> channel_;
     subscription subscription_;
     subscription waiters_channel_;
     std::optional<timer> timer_;

@@ -26,9 +26,9 @@ std::shared_ptr<candidate> const& wait_queue::the_candidate() {
     return candidate_;
 }
 
-bool wait_queue::may_queue() const noexcept {
+bool wait_queue::may_queue() noexcept {
     return on_->speaks->keeps_places() ||
-           (all_.client().hands_over(*on_) && all_.channel().confirmed());
+           (all_.client().hands_over(*on_) && own_channel().confirmed());
 }
 
 void wait_queue::send_attempt(time_point now) {
@@ -110,7 +110,7 @@ void wait_queue::on_answer(attempt const& what, exec_result const& result) {
         case attempt_answer::failed: fsm_.on_undecided(); break;
         case attempt_answer::not_sent:
             fsm_.on_undecided();
-            if (!client.may_attempt()) {
+            if (!client.may_attempt(*on_)) {
                 fsm_.on_disconnected();
             }
             break;
@@ -164,7 +164,7 @@ void wait_queue::on_busy(attempt const& what, attempt_reply const& reply, time_p
     auto const jitter = scaled(wait_queue_fsm::longest_jitter, client.random_part()) + millis{1};
     if (reply.place) {
         what.by->place = reply.place;
-        client.server().time.on_reply(what.sent_at, reply.place->server_time);
+        client.server(*on_).time.on_reply(what.sent_at, reply.place->server_time);
     }
     orphans_.on_seen(reply.orphan, now);
     bool const queues = on_->speaks->keeps_places() || client.hands_over(*on_);

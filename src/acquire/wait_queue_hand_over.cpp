@@ -93,9 +93,9 @@ void wait_queue::take_grant(candidate::grant const& granted) {
     auto const worth_having = margin + nanos{granted.window} / 10;
     // Without a connection its holder could neither claim it nor give it back.
     bool const asks_first =
-        client.confirms() || client.settings().confirm_grants || !client.can_execute();
+        client.confirms() || client.settings().confirm_grants || !client.can_execute(*on_);
     auto const end = asks_first ? std::nullopt
-                                : client.server().time.end_of(
+                                : client.server(*on_).time.end_of(
                                       granted.server_time,
                                       granted.window,
                                       client.settings().drift,
@@ -211,7 +211,7 @@ void wait_queue::on_given_back(released const& what) {
     } else {
         auto& client = all_.client();
         candidate_->place = what.reply->place;
-        client.server().time.on_reply(what.sent_at, what.reply->place->server_time);
+        client.server(*on_).time.on_reply(what.sent_at, what.reply->place->server_time);
         auto const now = lease_clock::now();
         // Whoever is the next one looks when the new holder should have claimed the lock. The
         // others are told when they are the next.

@@ -123,15 +123,19 @@ std::vector<std::shared_ptr<wait_queue>> wait_queues::all() const {
     return queues;
 }
 
-void wait_queues::on_connected(nanos spread) {
+void wait_queues::on_connected(nanos spread, client_context::some const& those) {
     for (auto const& queue : all()) {
-        queue->on_connected(scaled(spread, all_.client().random_part()));
+        if (those(*queue->on())) {
+            queue->on_connected(scaled(spread, all_.client().random_part()));
+        }
     }
 }
 
-void wait_queues::on_disconnected() {
+void wait_queues::on_disconnected(client_context::some const& those) {
     for (auto const& [key, queue] : queues_) {
-        queue->on_disconnected();
+        if (those(*queue->on())) {
+            queue->on_disconnected();
+        }
     }
 }
 
@@ -141,9 +145,11 @@ void wait_queues::on_hand_over_changed() {
     }
 }
 
-void wait_queues::end_all(error_code cause) {
+void wait_queues::end_all(error_code cause, client_context::some const& those) {
     for (auto const& queue : all()) {
-        queue->end_all(cause);
+        if (those(*queue->on())) {
+            queue->end_all(cause);
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include "core/lease_terms.hpp"
 #include "protocol/target.hpp"
+#include "runtime/client_context.hpp"
 #include "runtime/runtime.hpp"
 
 #include <holdfast/error.hpp>
@@ -43,10 +44,13 @@ public:
     void close(wait_queue& which) noexcept;
 
     /// `spread` is the time over which the queues try again.
-    void on_connected(nanos spread);
-    void on_disconnected();
+    void on_connected(nanos spread, client_context::some const& those);
+    void on_disconnected(client_context::some const& those);
     void on_hand_over_changed();
-    void end_all(error_code cause);
+    void end_all(
+        error_code cause,
+        client_context::some const& those = client_context::everything()
+    );
     /// Drops all queues and what waits in them.
     void clear() noexcept;
 

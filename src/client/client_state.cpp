@@ -21,7 +21,7 @@ client_state::client_state(asio::any_io_executor executor, config settings)
       holds_{*this},
       acquisitions_{*this, holds_},
       connecting_{*this},
-      delay_{*this, [this] { acquisitions_.on_connected(); }} {}
+      delay_{*this, [this](some const& those) { acquisitions_.on_connected(those); }} {}
 
 std::shared_ptr<client_state> client_state::make(
     asio::any_io_executor executor,
@@ -52,6 +52,7 @@ void client_state::start(backend_factory const& make_backend) {
     });
     acquisitions_.answered().set_on_idle([this] { on_idle(); });
     backend_ = make_backend(strand(), settings_, count_);
+    clustered_ = backend_->clustered();
     on_strand([self = shared_from_this(), this] { start_backend(); });
 }
 
@@ -90,43 +91,60 @@ bool client_state::all_up() const {
 }
 
 void client_state::on_up(connection_id which) {
-    if (all_up()) {
-        tell(&client_state::ready_waiters_, {});
-    }
+    on_changed();
     if (which.what == purpose::commands) {
-        on_connected(backend_->who(which.server));
+        auto const to = backend_->who(which.server);
+        auto& known = server(which.server);
+        known.reset();
+        if (known.identity.on_connected(to.run_id, lease_clock::now())) {
+            log(log_level::warning,
+                "the server is another one: all its leases are asked for there");
+        }
+        node_.on_up(to.run_id, to.began_by);
+        auto const those = those_of(which);
+        holds_.on_connected(those);
+        connecting_.tell({}, those);
+        delay_.on_connected(to.run_id, those);
     }
-}
-
-void client_state::on_connected(backend::identity const& to) {
-    server().reset();
-    if (server().identity.on_connected(to.run_id, lease_clock::now())) {
-        log(log_level::warning, "the server is another one: all leases are asked for there");
-    }
-    node_.on_up(to.run_id, to.began_by);
-    holds_.on_connected();
-    connecting_.tell({});
-    delay_.on_connected(to.run_id);
 }
 
 void client_state::on_down(connection_id which) {
     if (which.what == purpose::commands) {
+        auto const those = those_of(which);
         node_.on_down();
-        holds_.on_disconnected();
+        holds_.on_disconnected(those);
         delay_.on_disconnected();
-        acquisitions_.on_disconnected();
+        acquisitions_.on_disconnected(those);
     }
 }
 
-void client_state::on_failure(connection_id, error_code cause) {
+void client_state::on_failure(connection_id which, error_code cause) {
     node_.on_failure(cause);
     tell(&client_state::ready_waiters_, cause);
-    end_all(cause);
+    end_all(cause, those_of(which));
+}
+
+// What was sent to the former server is answered from there, or by nobody: this asks again.
+void client_state::on_moved(std::function<bool(std::string_view key)> const& these) {
+    auto const those = those_with(these);
+    holds_.on_connected(those);
+    connecting_.tell({}, those);
+    acquisitions_.on_connected(those);
+}
+
+void client_state::on_changed() {
+    if (all_up()) {
+        tell(&client_state::ready_waiters_, {});
+    }
 }
 
 void client_state::end_all(error_code cause) {
-    connecting_.tell(cause);
-    acquisitions_.end_all(cause);
+    end_all(cause, everything());
+}
+
+void client_state::end_all(error_code cause, some const& those) {
+    connecting_.tell(cause, those);
+    acquisitions_.end_all(cause, those);
 }
 
 // Coming and going

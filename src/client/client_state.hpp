@@ -57,8 +57,9 @@ private:
     void on_up(connection_id which) override;
     void on_down(connection_id which) override;
     void on_failure(connection_id which, error_code cause) override;
+    void on_moved(std::function<bool(std::string_view key)> const& these) override;
+    void on_changed() override;
 
-    void on_connected(backend::identity const& to);
     void start(backend_factory const& make_backend);
     void start_backend();
     [[nodiscard]] bool all_up() const;
@@ -70,6 +71,7 @@ private:
     void on_ready_asked();
     void tell(plain_waiters client_state::* where, error_code ec);
     void end_all(error_code cause);
+    void end_all(error_code cause, some const& those);
     void begin_drain(nanos timeout);
     void begin_shutdown();
     [[nodiscard]] bool idle();

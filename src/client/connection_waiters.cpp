@@ -4,34 +4,48 @@
 
 namespace holdfast::detail {
 
-void connection_waiters::add(std::function<void(error_code)> f) {
-    if (client_.can_execute()) {
+void connection_waiters::add(std::function<void(error_code)> f, std::shared_ptr<target const> on) {
+    if (on ? client_.can_execute(*on) : client_.can_execute()) {
         f({});
         return;
     }
-    if (auto const cause = client_.failure()) {
+    if (auto const cause = on ? client_.failure(*on) : client_.failure()) {
         f(cause);
         return;
     }
     auto const& settings = client_.settings();
-    wait(request_timeout_for(settings, settings.lease), std::move(f), &connection_waiters::give_up);
+    wait(
+        request_timeout_for(settings, settings.lease),
+        std::move(f),
+        std::move(on),
+        &connection_waiters::give_up
+    );
 }
 
-void connection_waiters::add_after(nanos pause, std::function<void(error_code)> f) {
-    wait(pause, std::move(f), &connection_waiters::add);
+void connection_waiters::add_after(
+    nanos pause,
+    std::function<void(error_code)> f,
+    std::shared_ptr<target const> on
+) {
+    wait(pause, std::move(f), std::move(on), &connection_waiters::add);
 }
 
-void connection_waiters::give_up(std::function<void(error_code)> f) {
-    auto const cause = client_.why_down().cause;
+void connection_waiters::give_up(
+    std::function<void(error_code)> f,
+    std::shared_ptr<target const> on
+) {
+    auto const cause = (on ? client_.why_down(*on) : client_.why_down()).cause;
     f(cause ? cause : make_error_code(errc::unreachable));
 }
 
 void connection_waiters::wait(
     nanos limit,
     std::function<void(error_code)> f,
-    void (connection_waiters::*then)(std::function<void(error_code)>)
+    std::shared_ptr<target const> on,
+    continuation then
 ) {
-    auto const made = std::make_shared<waiter>(waiter{std::move(f), timer{client_.strand()}});
+    auto const made =
+        std::make_shared<waiter>(waiter{std::move(f), std::move(on), timer{client_.strand()}});
     auto const at = waiting_.insert(waiting_.end(), made);
     sleep_until(made->limit, lease_clock::now() + limit);
     made->limit.async_wait([this, client = client_.shared_from_this(), made, at, then](error_code ec
@@ -40,7 +54,7 @@ void connection_waiters::wait(
             return;
         }
         waiting_.erase(at);
-        (this->*then)(std::exchange(made->f, {}));
+        (this->*then)(std::exchange(made->f, {}), made->on);
     });
 }
 
@@ -56,8 +70,18 @@ std::shared_ptr<void> connection_waiters::reserve() {
 }
 
 void connection_waiters::tell(error_code ec) {
-    auto const all = std::exchange(waiting_, {});
-    for_each_in_spite_of_exceptions(all, [ec](auto const& waiting) {
+    tell(ec, client_context::everything());
+}
+
+void connection_waiters::tell(error_code ec, client_context::some const& those) {
+    std::list<std::shared_ptr<waiter>> told;
+    for (auto at = waiting_.begin(); at != waiting_.end();) {
+        auto const each = at++;
+        if (!(*each)->on || those(*(*each)->on)) {
+            told.splice(told.end(), waiting_, each);
+        }
+    }
+    for_each_in_spite_of_exceptions(told, [ec](auto const& waiting) {
         waiting->limit.cancel();
         std::exchange(waiting->f, {})(ec);
     });

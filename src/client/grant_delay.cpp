@@ -5,15 +5,17 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <utility>
 
 namespace holdfast::detail {
 
-void grant_delay::on_connected(std::string_view run_id) {
+void grant_delay::on_connected(std::string_view run_id, client_context::some those) {
+    those_ = std::move(those);
     ++epoch_;
     timer_.reset();
     auto const& settings = client_.settings();
     if (settings.lock_delay <= millis{0}) {
-        over_();
+        over_(those_);
         return;
     }
     client_.hold_grants_back(true);
@@ -82,7 +84,7 @@ void grant_delay::wait(nanos rest) {
 void grant_delay::end() {
     timer_.reset();
     client_.hold_grants_back(false);
-    over_();
+    over_(those_);
 }
 
 void grant_delay::on_disconnected() noexcept {

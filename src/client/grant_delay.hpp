@@ -19,13 +19,13 @@ namespace holdfast::detail {
 /// The server says when it was first met, so that a client that comes later does not wait again.
 class grant_delay {
 public:
-    /// `over` is called when attempts may be made.
-    grant_delay(client_context& client, std::function<void()> over)
+    /// `over` is called when attempts may be made for what was connected to.
+    grant_delay(client_context& client, std::function<void(client_context::some const&)> over)
         : client_{client},
           over_{std::move(over)} {}
 
-    /// A connection is up to the server with this run id; empty if it is not known.
-    void on_connected(std::string_view run_id);
+    /// A connection is up to the server with this run id; empty if it is not known. It has `those`.
+    void on_connected(std::string_view run_id, client_context::some those);
     void on_disconnected() noexcept;
     void clear() noexcept;
 
@@ -35,7 +35,8 @@ private:
     void end();
 
     client_context& client_;
-    std::function<void()> over_;
+    std::function<void(client_context::some const&)> over_;
+    client_context::some those_;
     std::optional<timer> timer_;
     // Of the connection: what was asked on another one counts no more.
     std::uint64_t epoch_ = 0;

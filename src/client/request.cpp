@@ -28,7 +28,9 @@ void request_op::start() {
         .backoff_min = settings.reconnect_min,
         .backoff_max = settings.reconnect_max,
     });
-    client.connecting().add([self = shared_from_this()](error_code ec) { self->on_connection(ec); }
+    client.connecting().add(
+        [self = shared_from_this()](error_code ec) { self->on_connection(ec); },
+        what_.on
     );
 }
 
@@ -38,7 +40,7 @@ void request_op::on_connection(error_code ec) {
         return;
     }
     using failure = request_fsm::failure;
-    bool const passes = ec != errc::client_stopped && !client_->failure();
+    bool const passes = ec != errc::client_stopped && !client_->failure(*what_.on);
     on_failure(passes ? failure::refused : failure::failed, ec);
 }
 
@@ -90,7 +92,8 @@ void request_op::on_failure(request_fsm::failure what, error_code cause) {
     try {
         client_->connecting().add_after(
             fsm_->pause(client_->random_part()),
-            [self = shared_from_this()](error_code ec) { self->on_connection(ec); }
+            [self = shared_from_this()](error_code ec) { self->on_connection(ec); },
+            what_.on
         );
     } catch (std::exception const&) {
         // Out of memory: it cannot be repeated.

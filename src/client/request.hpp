@@ -37,7 +37,7 @@ public:
         /// It changes something, and may be executed more than once as if it were once. It is
         /// repeated for as long as a usual lease lasts. Otherwise it is sent once.
         bool repeats = false;
-        /// Of one that repeats: what it is about.
+        /// What it is about.
         std::shared_ptr<target const> on;
     };
 

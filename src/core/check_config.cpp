@@ -50,6 +50,25 @@ void check_addresses(std::vector<config::address> const& all, char const* member
     }
 }
 
+void check_cluster(config const& settings) {
+    check_addresses(settings.cluster_nodes, "cluster_nodes");
+    if (!settings.sentinels.empty()) {
+        refuse("sentinels", "cannot be used with cluster_nodes");
+    }
+    if (!settings.unix_socket.empty()) {
+        refuse("unix_socket", "cannot be used with cluster_nodes");
+    }
+    if (settings.database != 0) {
+        refuse("database", "must be 0: a Redis Cluster has no other");
+    }
+    if (settings.lock_delay > millis{0}) {
+        refuse("lock_delay", "cannot be used with cluster_nodes");
+    }
+    if (settings.replicas.count > 0) {
+        refuse("replicas", "cannot be used with cluster_nodes");
+    }
+}
+
 void check_sentinels(config const& settings) {
     check_addresses(settings.sentinels, "sentinels");
     if (settings.primary_name.empty()) {
@@ -74,7 +93,9 @@ void check_sentinels(config const& settings) {
 }  // namespace
 
 void check_config(config const& settings) {
-    if (!settings.sentinels.empty()) {
+    if (!settings.cluster_nodes.empty()) {
+        check_cluster(settings);
+    } else if (!settings.sentinels.empty()) {
         check_sentinels(settings);
     } else if (!settings.primary_name.empty()) {
         refuse("sentinels", "are missing for primary_name");

@@ -179,7 +179,7 @@ void hold::refill(
         .lease = renews ? terms.lease : millis{0},
         .timeout = terms.request_timeout,
         .tokens = tokens,
-        .floor = client_->server().tokens.floor(what.sent_at),
+        .floor = client_->server(*target_).tokens.floor(what.sent_at),
         .counter_ttl = settings.fence_ttl,
     };
     bool const learns = terms.learned && client_->learns();
@@ -235,7 +235,7 @@ void hold::on_refill_answered(exec_result const& result, std::uint32_t tokens, b
     }
     auto const reply = target_->speaks->read_renew(result.reply);
     if (reply.token.value != 0) {
-        client_->server().tokens.on_taken(reply.token, lease_clock::now());
+        client_->server(*target_).tokens.on_taken(reply.token, lease_clock::now());
     }
     fsm_.on_refilled(
         {reply.token, reply.token.value == 0 ? 0 : tokens},
@@ -251,7 +251,7 @@ void hold::on_disconnected() {
 }
 
 bool hold::of_another_server() const noexcept {
-    return fsm_.verified_at() < client_->server().identity.changed_at();
+    return fsm_.verified_at() < client_->server(*target_).identity.changed_at();
 }
 
 loss_reason hold::reason_of(loss_reason lost) const noexcept {

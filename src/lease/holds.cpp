@@ -297,10 +297,10 @@ void holds::on_tenure_over(tenure& of) {
     }
 }
 
-void holds::on_connected() {
-    releases_.on_connected();
+void holds::on_connected(client_context::some const& those) {
+    releases_.on_connected(those);
     for (auto& each : holds_) {
-        if (auto const& current = each.current()) {
+        if (auto const& current = each.current(); current && those(*each.on())) {
             // Spread over a part of the time that is left, so that thousands of renewals do not
             // come at once. After a failover they do, a hundred in a script.
             each.on_connected(scaled(current->terms().renew_after / 16, client_.random_part()));
@@ -308,10 +308,12 @@ void holds::on_connected() {
     }
 }
 
-void holds::on_disconnected() {
-    releases_.on_disconnected();
+void holds::on_disconnected(client_context::some const& those) {
+    releases_.on_disconnected(those);
     for (auto& each : holds_) {
-        each.on_disconnected();
+        if (those(*each.on())) {
+            each.on_disconnected();
+        }
     }
 }
 

@@ -89,8 +89,9 @@ public:
             successors_->on_lost(of);
         }
     }
-    void on_connected();
-    void on_disconnected();
+    /// A connection was made, or broke, for `those`.
+    void on_connected(client_context::some const& those);
+    void on_disconnected(client_context::some const& those);
     /// Every lease is lost, and is released.
     void stop();
     void on_context_gone() noexcept;

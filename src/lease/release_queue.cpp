@@ -87,7 +87,7 @@ release_queue::entry_ptr release_queue::list(release_task task, time_point now) 
     }
     e->place = pending_.emplace_hint(pending_.end(), time_point::max(), e);
     e->listed = true;
-    if (!client_.can_execute()) {
+    if (!client_.can_execute(*e->task.on)) {
         e->fsm.on_disconnected();
     }
     return e;
@@ -106,7 +106,7 @@ void release_queue::send(entry_ptr const& e, time_point now) {
             .window = task.window,
             .next = next,
             .counter_ttl = client_.settings().fence_ttl,
-            .floor = client_.server().tokens.floor(now),
+            .floor = client_.server(*task.on).tokens.floor(now),
             .others = task.others,
             .held = task.held,
             .patience = client_.settings().waiter_patience,
@@ -217,16 +217,21 @@ void release_queue::drop_a_withdrawal() {
     apply(dropped, dropped->fsm.on_stopped());
 }
 
-void release_queue::on_disconnected() {
+void release_queue::on_disconnected(client_context::some const& those) {
     for (auto const& [at, e] : pending_) {
-        e->fsm.on_disconnected();
+        if (those(*e->task.on)) {
+            e->fsm.on_disconnected();
+        }
     }
 }
 
-void release_queue::on_connected() {
+void release_queue::on_connected(client_context::some const& those) {
     auto const now = lease_clock::now();
     std::vector<entry_ptr> due;
     for (auto const& [at, e] : pending_) {
+        if (!those(*e->task.on)) {
+            continue;
+        }
         e->fsm.on_connected(now);
         if (e->fsm.due(now)) {
             due.push_back(e);

@@ -62,8 +62,9 @@ public:
     ~release_queue();
 
     void add(release_task task, time_point now = lease_clock::now());
-    void on_connected();
-    void on_disconnected();
+    /// A connection was made, or broke, for the releases of `those`.
+    void on_connected(client_context::some const& those = client_context::everything());
+    void on_disconnected(client_context::some const& those = client_context::everything());
     /// Nothing more will be answered.
     void stop() noexcept;
     [[nodiscard]] bool idle() const noexcept { return pending_.empty(); }

@@ -2,11 +2,14 @@
 
 #include "lease/tenure.hpp"
 #include "protocol/primitive.hpp"
+#include "protocol/slot.hpp"
 #include "protocol/target.hpp"
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
+#include <functional>
 #include <iterator>
 #include <utility>
 
@@ -21,7 +24,7 @@ constexpr std::size_t most_kept = 1024;
 
 // The error may be that of one lock, or of so many locks in one script.
 bool concerns_one(exec_result const& result) {
-    return result.status == exec_status::failed ||
+    return result.status == exec_status::failed || result.keys_apart ||
            (result.status == exec_status::unknown && result.error == errc::server_refused);
 }
 
@@ -35,6 +38,24 @@ void for_each_apart(Range const& all, F f) {
             // Out of memory: its keep-alive does not wait for this.
         }
     }
+}
+
+// There may be as many slots as leases.
+void sort_by_slot(std::span<std::shared_ptr<tenure>> due) {
+    std::vector<std::pair<std::uintptr_t, std::shared_ptr<tenure>*>> order;
+    order.reserve(due.size());
+    for (auto& one : due) {
+        auto const& on = *one->over().on();
+        auto const kind = reinterpret_cast<std::uintptr_t>(on.speaks);
+        order.emplace_back(kind * slot_count + slot_of(on.lock), &one);
+    }
+    std::sort(order.begin(), order.end());
+    std::vector<std::shared_ptr<tenure>> sorted;
+    sorted.reserve(due.size());
+    for (auto const& [key, one] : order) {
+        sorted.push_back(std::move(*one));
+    }
+    std::move(sorted.begin(), sorted.end(), due.begin());
 }
 
 void renew_alone(std::shared_ptr<tenure> const& one) {
@@ -121,10 +142,17 @@ void renewals::send(std::size_t count) {
     auto const is_alone = [](auto const& one) { return one->over().renewed_alone(); };
     auto first = std::partition(due.begin(), due.end(), is_alone);
     for_each_apart(std::span{due.begin(), first}, renew_alone);
+    if (client_.clustered()) {
+        sort_by_slot({first, due.end()});
+    }
     while (first != due.end()) {
-        auto const end = std::partition(std::next(first), due.end(), [&](auto const& one) {
-            return may_share_a_call(*(*first)->over().on(), *one->over().on());
-        });
+        auto const is_other = [&](auto const& one) {
+            return !client_.may_share_a_call(*(*first)->over().on(), *one->over().on());
+        };
+        auto const rest = std::next(first);
+        auto const end = client_.clustered()
+                             ? std::find_if(rest, due.end(), is_other)
+                             : std::partition(rest, due.end(), std::not_fn(is_other));
         for (std::span group{first, end}; !group.empty();) {
             auto const size = std::min(group.size(), most_in_a_batch);
             send_together(group.first(size));

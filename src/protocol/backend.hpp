@@ -13,6 +13,8 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -56,12 +58,18 @@ public:
     /// The server refuses the connection for a cause that does not pass by itself. The backend
     /// keeps trying.
     virtual void on_failure(connection_id which, error_code cause) = 0;
+    /// Another server has these keys now, and its connection was up before. Whoever waited for a
+    /// connection to the former one can go on.
+    virtual void on_moved(std::function<bool(std::string_view key)> const& /*these*/) {}
+    /// What `up` says may have changed although no connection has come or gone.
+    virtual void on_changed() {}
 
 protected:
     ~backend_events() = default;
 };
 
-/// What the operations need of a server. Everything unpleasant about the network ends behind it.
+/// What the operations need of a server, or of the servers of a Redis Cluster. Everything
+/// unpleasant about the network ends behind it.
 ///
 /// All functions are called on the client's strand. Nothing is reported from inside a call.
 class backend {
@@ -73,8 +81,10 @@ public:
     /// No event and no reconnection after this; what is in flight is answered `unknown`.
     virtual void stop() = 0;
 
-    /// Runs a script. Without a connection the answer is `not_sent`. No reply within the call's
-    /// time-out is `unknown`, and the script may be executed all the same.
+    /// Runs a script, on the server that has its first key. All keys of a call have the same
+    /// server; a call without keys may run on any. Without a connection the answer is `not_sent`.
+    /// No reply within the call's time-out is `unknown`, and the script may be executed all the
+    /// same.
     ///
     /// Requests are executed in the order of the calls as long as the connection lives. One whose
     /// script the server does not know comes again, behind what was sent meanwhile, unless it was
@@ -105,7 +115,8 @@ public:
     /// long.
     [[nodiscard]] virtual subscription subscribe(std::string channel, subscriber& to) = 0;
 
-    /// The connection of this purpose is up, and usable. Nobody asks for that of `replication`.
+    /// The connection of this purpose is up, and usable. Nobody asks for that of `replication`. Of
+    /// a cluster: each slot has a server, and one of the servers has such a connection.
     [[nodiscard]] virtual bool up(connection_id::purpose what) const = 0;
     /// Why there is no connection: a permanent cause, else what the last attempt to connect came
     /// to. Success while both connections are up, and before the first attempt has ended.
@@ -123,6 +134,22 @@ public:
         lease_clock::time_point began_by = lease_clock::time_point::min();
     };
     [[nodiscard]] virtual identity who(std::uint32_t /*server*/) const { return {}; }
+
+    /// The keys are spread over the slots of a cluster: those of one call share a slot.
+    [[nodiscard]] virtual bool clustered() const noexcept { return false; }
+    /// The number of the server that has a key. None: it is not known.
+    [[nodiscard]] virtual std::optional<std::uint32_t> server_of(std::string_view /*key*/) const {
+        return 0;
+    }
+    /// Whether a request about a key can be sent now. A cluster begins to connect to its server if
+    /// it has not yet; `on_up` tells of it.
+    [[nodiscard]] virtual bool reach(std::string_view /*key*/) {
+        return up(connection_id::purpose::commands);
+    }
+    /// As `why_down`, of the server that has a key.
+    [[nodiscard]] virtual obstacle why_out_of_reach(std::string_view /*key*/) const {
+        return why_down();
+    }
 };
 
 }  // namespace holdfast::detail

@@ -136,6 +136,18 @@ void channels::on_down() {
     });
 }
 
+void channels::on_unconfirmed(std::string_view channel) {
+    auto const at = all_.find(channel);
+    if (at == all_.end()) {
+        return;
+    }
+    at->second.confirmed = false;
+    tell(listeners(at->second), [](part& one) {
+        one.told = false;
+        one.to.on_unconfirmed();
+    });
+}
+
 void channels::stop() noexcept {
     for (auto& [name, one] : all_) {
         for (auto* const each : one.parts) {

@@ -40,6 +40,8 @@ public:
     void on_notification(std::string_view channel, std::string_view message);
     /// The connection is gone: no channel is confirmed any more.
     void on_down();
+    /// The same of one channel.
+    void on_unconfirmed(std::string_view channel);
     /// Nothing is asked for any more; whoever listens is not told.
     void stop() noexcept;
 

@@ -1,5 +1,8 @@
 #include "protocol/hand_over_message.hpp"
 
+#include "protocol/target.hpp"
+
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -89,6 +92,14 @@ std::string channel_of_client(std::string_view client_id) {
     std::string channel{"holdfast_client:"};
     channel += client_id;
     return channel;
+}
+
+// Its beginning is followed by what follows that of the lock's other keys: see embed.cmake.
+std::string channel_of_client(std::string_view client_id, target const& on) {
+    auto const counter = on.counter();
+    std::string channel{"holdfast_client"};
+    channel += counter.substr(std::min(counter.find(':'), counter.size()));
+    return channel.append(":").append(client_id);
 }
 
 }  // namespace holdfast::detail

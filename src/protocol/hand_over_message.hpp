@@ -11,6 +11,8 @@
 
 namespace holdfast::detail {
 
+struct target;
+
 /// What a script tells one client, on the client's own channel. It is a fact, not a hint: whoever
 /// may publish there may give locks away.
 struct hand_over_message {
@@ -42,6 +44,8 @@ struct hand_over_message {
 
 /// The channel of a client.
 [[nodiscard]] std::string channel_of_client(std::string_view client_id);
+/// The same on a cluster, for one lock: it is in the lock's slot.
+[[nodiscard]] std::string channel_of_client(std::string_view client_id, target const& on);
 
 }  // namespace holdfast::detail
 

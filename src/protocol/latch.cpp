@@ -2,6 +2,8 @@
 
 #include "protocol/scripts.hpp"
 
+#include <utility>
+
 namespace holdfast::detail {
 
 call latch_protocol_type::acquire(attempt const& what) const {
@@ -47,7 +49,7 @@ latch_protocol_type const& latch_protocol() noexcept {
     return instance;
 }
 
-target make_latch_target(std::string_view prefix, std::string_view name) {
+target make_latch_target(std::string_view prefix, std::string_view name, bool in_one_slot) {
     auto made = make_target(
         latch_protocol(),
         target_kind::latch,
@@ -56,10 +58,16 @@ target make_latch_target(std::string_view prefix, std::string_view name) {
         {"holdfast_done", "", "", ""}
     );
     if (made.valid()) {
-        // Redisson puts the name in braces here also if it has some.
-        made.set_parts(
-            {std::string{made.done()}, "redisson_countdownlatch__channel__{" + made.lock + "}"}
-        );
+        constexpr std::string_view word = "redisson_countdownlatch__channel__";
+        std::string channel{word};
+        if (in_one_slot && made.lock.find('{') != std::string::npos) {
+            // With more braces it would be in another slot. No Java client has it there.
+            channel += made.lock;
+        } else {
+            // Redisson puts the name in braces here also if it has some.
+            channel += "{" + made.lock + "}";
+        }
+        made.set_parts({std::string{made.done()}, std::move(channel)});
     }
     return made;
 }

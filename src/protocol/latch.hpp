@@ -31,7 +31,12 @@ private:
 [[nodiscard]] latch_protocol_type const& latch_protocol() noexcept;
 
 /// The latch of the name `prefix + name`; an invalid target if the name is not allowed.
-[[nodiscard]] target make_latch_target(std::string_view prefix, std::string_view name);
+/// `in_one_slot`: its channel has the hash tag that its keys have.
+[[nodiscard]] target make_latch_target(
+    std::string_view prefix,
+    std::string_view name,
+    bool in_one_slot = false
+);
 
 }  // namespace holdfast::detail
 

@@ -81,6 +81,9 @@ struct exec_result {
     error_code error;
     /// Of `replied`; of `unconfirmed` if there was one.
     script_reply reply;
+    /// Refused because the slot of its keys is being moved to another server. A request for one of
+    /// the keys alone may be executed meanwhile.
+    bool keys_apart = false;
 };
 
 }  // namespace holdfast::detail

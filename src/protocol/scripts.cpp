@@ -2,7 +2,8 @@
 
 namespace holdfast::detail::scripts {
 
-#define HOLDFAST_SCRIPT(symbol, name, sha1, text) script const symbol{name, text, sha1};
+#define HOLDFAST_SCRIPT(symbol, name, sha1, text, ...) \
+    script const symbol{name, text, sha1, __VA_ARGS__};
 #include "protocol/scripts.inc"
 #undef HOLDFAST_SCRIPT
 

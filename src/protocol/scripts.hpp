@@ -5,8 +5,9 @@
 
 namespace holdfast::detail::scripts {
 
-// One per file of scripts/: `lock_acquire` is scripts/lock/acquire.lua.
-#define HOLDFAST_SCRIPT(symbol, name, sha1, text) extern script const symbol;
+// One per file of scripts/: `lock_acquire` is scripts/lock/acquire.lua. What is different on a
+// cluster follows as its other forms.
+#define HOLDFAST_SCRIPT(symbol, name, sha1, text, ...) extern script const symbol;
 #include "protocol/scripts.inc"
 #undef HOLDFAST_SCRIPT
 

@@ -57,7 +57,6 @@ target make_target(
     return made;
 }
 
-// On a cluster their slots would have to be the same, too.
 bool may_share_a_call(target const& a, target const& b) noexcept {
     return a.speaks == b.speaks;
 }

@@ -76,7 +76,8 @@ private:
     std::array<std::string_view, 4> const& beginnings
 );
 
-/// Whether one script may have the keys of both.
+/// Whether one script may have the keys of both, if one server has them. See
+/// `client_context::may_share_a_call`.
 [[nodiscard]] bool may_share_a_call(target const& a, target const& b) noexcept;
 
 /// Equal for the same lock, whichever object names it.

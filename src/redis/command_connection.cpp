@@ -9,7 +9,6 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <exception>
 #include <new>
 #include <utility>
@@ -17,36 +16,32 @@
 
 namespace holdfast::detail {
 
-namespace {
-
-void complete(exec_handler& handler, exec_result result) {
-    if (handler) {
-        std::exchange(handler, {})(std::move(result));
-    }
-}
-
-exec_result make_result(exec_status status, error_code cause) {
-    return {status, cause, {}};
-}
-
-}  // namespace
-
 command_connection::command_connection(server_context of, events to)
     : supervisor{std::move(of), connection_id::purpose::commands, std::move(to)},
       timeout_{strand()},
       beside_{strand_of(strand()).inner()} {}
 
 void command_connection::exec(call&& what, exec_handler&& handler) {
+    exec({.what = std::move(what), .handler = std::move(handler)});
+}
+
+void command_connection::exec(routed_call&& what) {
     if (!usable()) {
-        asio::post(strand(), [handler = std::move(handler), cause = why_down().cause]() mutable {
-            complete(handler, make_result(exec_status::not_sent, cause));
-        });
+        asio::post(
+            strand(),
+            [handler = std::move(what.handler), cause = why_down().cause]() mutable {
+                complete(handler, make_result(exec_status::not_sent, cause));
+            }
+        );
         return;
     }
     record r;
-    r.timeout = what.timeout();
-    r.what.emplace(std::move(what));
-    r.handler = std::move(handler);
+    r.timeout = what.what.timeout();
+    r.what.emplace(std::move(what.what));
+    r.handler = std::move(what.handler);
+    r.give_up_at = what.give_up_at;
+    r.asking = what.asking;
+    r.redirections = what.redirections;
     enqueue(r);
 }
 
@@ -67,13 +62,18 @@ void command_connection::append(record& r) {
     }
     auto const nonce = next_nonce();
     r.sent_at = lease_clock::now();
-    r.give_up_at = r.sent == 0 ? r.sent_at + r.timeout : r.give_up_at;
+    if (r.give_up_at == lease_clock::time_point{}) {
+        r.give_up_at = r.sent_at + r.timeout;
+    }
     bool const alone = matcher_.empty();
     if (r.what && r.what->is_published_first() && open_->size() == 0) {
         add_check_before(r);
     }
     if (r.what) {
-        open_->add(*r.what, r.by_text, nonce);
+        if (r.asking) {
+            add_asking(r);
+        }
+        open_->add(*r.what, r.by_text, nonce, dialect());
     } else {
         open_->add_check(nonce);
     }
@@ -103,6 +103,17 @@ void command_connection::add_check_before(record const& r) {
     open_->add_check(nonce);
     count().commands.add();
     matcher_.on_sent(std::move(check), nonce, true);
+}
+
+void command_connection::add_asking(record const& r) {
+    record asking;
+    asking.timeout = r.timeout;
+    asking.sent_at = r.sent_at;
+    asking.give_up_at = r.give_up_at;
+    asking.asking = true;
+    open_->add_asking();
+    count().commands.add();
+    matcher_.on_sent(std::move(asking), next_nonce(), true);
 }
 
 // The first request leaves at once. What comes while it is under way is collected, also from those
@@ -155,129 +166,6 @@ void command_connection::flush() {
             deliver();
         }
     );
-}
-
-void command_connection::on_reply(bool more_to_come) {
-    inbox_.push_back(text_reply::of(collector_.current()));
-    if (more_to_come && !deliver_posted_) {
-        asio::post(strand(), [self = shared_from_this(), this] {
-            deliver_posted_ = false;
-            deliver();
-        });
-        deliver_posted_ = true;
-    }
-}
-
-void command_connection::deliver() {
-    if (!inbox_.empty()) {
-        last_read_ = lease_clock::now();
-    }
-    while (!inbox_.empty() && !desynchronised_) {
-        auto reply = std::move(inbox_.front());
-        inbox_.pop_front();
-        if (matcher_.empty()) {
-            desynchronise();
-            return;
-        }
-        answer(std::move(reply));
-    }
-}
-
-command_connection::record command_connection::take() {
-    auto r = matcher_.take();
-    if (r.by_text) {
-        texts_.remove(r.what->what());
-    }
-    return r;
-}
-
-void command_connection::answer(text_reply reply) {
-    if (reply.is_error) {
-        on_error_reply(reply.text);
-        return;
-    }
-    script_reply said{std::move(reply.text)};
-    auto const nonce = said.nonce();
-    std::uint64_t number = 0;
-    auto const [end, ec] = std::from_chars(nonce.data(), nonce.data() + nonce.size(), number);
-    if (ec != std::errc{} || end != nonce.data() + nonce.size() || !matcher_.next_is(number)) {
-        // Another request's reply: nothing that was or will be read here can be trusted.
-        desynchronise();
-        return;
-    }
-    auto r = take();
-    on_proven();
-    settle_doubts(true);
-    if (r.handler) {
-        complete(r.handler, {exec_status::replied, {}, std::move(said)});
-    }
-}
-
-void command_connection::on_error_reply(std::string const& text) {
-    auto const cause = classify(text);
-    bool const check_refused = matcher_.next_is_check();
-    auto r = take();
-    if (check_refused) {
-        // Nothing is proven about the errors before it.
-        settle_doubts(false);
-        return;
-    }
-    if (cause.what == server_error::effect::no_script && r.handler) {
-        send_again(r);
-        return;
-    }
-    bool const overdue = !r.handler;
-    bool const expected = r.what->is_optional() && cause.error == errc::no_permission;
-    bool const severe = cause.what == server_error::effect::permanent && !expected;
-    log(severe ? log_level::error : log_level::warning,
-        std::string("the server refused ") + std::string(r.what->what().name) + ": " +
-            loggable(text));
-    matcher_.put_in_doubt(std::move(r), make_result(status_of(cause.what), cause.error));
-    check_alignment(overdue);
-    if (cause.wrong_role) {
-        drop_epoch("the server has become a replica");
-    }
-}
-
-// Of many requests one takes the text of the script, and those that leave behind it find it there.
-// What does not find it (the text was refused, or a proxy took it elsewhere) takes it itself.
-void command_connection::send_again(record& r) {
-    if (r.what->is_withdrawn()) {
-        complete(r.handler, make_result(exec_status::not_sent, asio::error::operation_aborted));
-        return;
-    }
-    r.by_text = r.sent > 1 || !texts_.has(r.what->what());
-    try {
-        enqueue(r);
-    } catch (std::exception const&) {
-        complete(r.handler, make_result(exec_status::unknown, errc::unreachable));
-    }
-}
-
-void command_connection::check_alignment(bool overdue) {
-    if (matcher_.needs_check(overdue)) {
-        record check;
-        check.timeout = request_timeout_for(settings(), settings().lease);
-        enqueue(check);
-    }
-}
-
-void command_connection::settle_doubts(bool proven) {
-    if (!matcher_.any_doubt()) {
-        return;
-    }
-    auto settled = matcher_.settle();
-    for_each_in_spite_of_exceptions(settled, [proven](matcher::doubt& one) {
-        complete(
-            one.request.handler,
-            proven ? std::move(one.error) : make_result(exec_status::unknown, one.error.error)
-        );
-    });
-}
-
-void command_connection::desynchronise() {
-    desynchronised_ = true;
-    drop_epoch("an answer does not belong to its request");
 }
 
 void command_connection::arm_timeout(lease_clock::time_point at) {

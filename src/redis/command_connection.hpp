@@ -3,6 +3,7 @@
 
 #include "core/reply_matcher.hpp"
 #include "protocol/backend.hpp"
+#include "redis/cluster_observer.hpp"
 #include "redis/request_batch.hpp"
 #include "redis/supervisor.hpp"
 #include "redis/texts_in_flight.hpp"
@@ -14,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace holdfast::detail {
 
@@ -26,6 +28,7 @@ public:
     command_connection(server_context of, events to);
 
     void exec(call&& what, exec_handler&& handler);
+    void exec(routed_call&& what);
     void begin_burst() noexcept {
         in_burst_ = true;
         burst_is_alone_.reset();
@@ -37,6 +40,8 @@ public:
         }
     }
     void stop() override;
+    /// Nothing is under way.
+    [[nodiscard]] bool idle() const noexcept { return matcher_.empty() && !matcher_.any_doubt(); }
     /// Requests can be sent.
     [[nodiscard]] bool usable() const noexcept { return up() && !stopped() && !desynchronised_; }
 
@@ -50,10 +55,23 @@ private:
         std::chrono::nanoseconds timeout{};
         unsigned sent = 0;  // times
         bool by_text = false;
+        /// Sent behind ASKING; without a call it is that command itself.
+        bool asking = false;
+        /// How often a node of a cluster has named another one.
+        unsigned redirections = 0;
         /// If no reply will come.
         error_code cause = errc::unreachable;
     };
     using matcher = reply_matcher<record, exec_result>;
+
+    static void complete(exec_handler& handler, exec_result result) {
+        if (handler) {
+            std::exchange(handler, {})(std::move(result));
+        }
+    }
+    static exec_result make_result(exec_status status, error_code cause) {
+        return {status, cause, {}};
+    }
 
     void on_up() override;
     void on_down() override;
@@ -63,6 +81,7 @@ private:
     void enqueue(record& r);
     void append(record& r);
     void add_check_before(record const& r);
+    void add_asking(record const& r);
     void flush_soon(bool alone);
     void flush();
     void on_reply(bool more_to_come);
@@ -73,6 +92,8 @@ private:
     void on_error_reply(std::string const& text);
     void settle_doubts(bool proven);
     void send_again(record& r);
+    [[nodiscard]] bool end_withdrawn(record& r);
+    [[nodiscard]] bool redirect(record& r, std::string const& text);
     void check_alignment(bool overdue);
     void desynchronise();
     void arm_timeout(lease_clock::time_point at);

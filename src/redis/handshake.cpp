@@ -1,5 +1,7 @@
 #include "redis/handshake.hpp"
 
+#include "protocol/scripts.hpp"
+
 #include <boost/container/static_vector.hpp>
 
 #include <algorithm>
@@ -65,11 +67,15 @@ handshake::handshake(config const& settings, bool for_commands, std::string nonc
         request_.push("TIME");
         steps_.push_back(step::time);
     }
-    if (with == peer::server) {
+    if (with != peer::sentinel) {
         add(step::server, "INFO", "server");
     }
     if (for_commands) {
         add(step::memory, "INFO", "memory");
+    }
+    if (for_commands && with == peer::cluster_node) {
+        request_.push("EVAL", scripts::cluster_slots.text, "0", nonce_);
+        steps_.push_back(step::slots);
     }
     // The nonce comes last: it proves that no reply before it is missing.
     add(step::ping, "PING", nonce_);
@@ -115,19 +121,24 @@ void handshake::judge_error(step what, std::string const& text, verdict& out) {
 void handshake::judge_hello(raw_reply const& reply, verdict& out) const {
     auto const mode = value_of(reply, "mode");
     auto const role = value_of(reply, "role");
+    auto const version = value_of(reply, "version");
+    std::from_chars(version.data(), version.data() + version.size(), out.major_version);
+    bool const is_node = mode == "cluster";
+    bool const expects_node = with_ == peer::cluster_node;
     if (with_ == peer::sentinel) {
         if (mode != "sentinel") {
             out.error = errc::unsupported_server;
             out.permanent = true;
             out.remarks.emplace_back(log_level::error, "the server is no Sentinel");
         }
-    } else if (mode == "cluster" || mode == "sentinel") {
+    } else if (is_node != expects_node || mode == "sentinel") {
         out.error = errc::unsupported_server;
         out.permanent = true;
         out.remarks.emplace_back(
             log_level::error,
-            mode == "cluster" ? "the server is a node of a Redis Cluster, which is not supported"
-                              : "the server is a Sentinel, which keeps no locks"
+            is_node              ? "the server is a node of a Redis Cluster: use redis-cluster://"
+            : mode == "sentinel" ? "the server is a Sentinel, which keeps no locks"
+                                 : "the server is not a node of a Redis Cluster"
         );
     } else if (role == "replica" || role == "slave") {
         out.error = errc::server_refused;
@@ -175,8 +186,14 @@ handshake::verdict handshake::judge() const {
             case step::server: judge_server(reply.text(0), result); break;
             case step::memory: judge_memory(reply.text(0), result); break;
             case step::select:
-            case step::time: break;
+            case step::time:
+            case step::slots: break;
         }
+    }
+    // A replica knows them, too.
+    auto const slots = std::find(steps_.begin(), steps_.end(), step::slots) - steps_.begin();
+    if (static_cast<std::size_t>(slots) < there) {
+        result.slots = replies_[static_cast<std::size_t>(slots)].text(0);
     }
     if (!result.error && replies_.size() != steps_.size()) {
         result.error = errc::unreachable;

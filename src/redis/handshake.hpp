@@ -37,11 +37,16 @@ public:
         std::string run_id;
         /// For how long its process has been running, in whole seconds. Empty for the same reason.
         std::optional<std::chrono::seconds> uptime;
+        /// The first number of the server's version; zero: not known.
+        int major_version = 0;
+        /// Of a node of a cluster, also of one that may not be used: what it answered to
+        /// `scripts::cluster_slots`.
+        std::string slots;
         std::vector<std::pair<log_level, std::string>> remarks;
     };
 
-    /// Whom the connection should lead to.
-    enum class peer { server, sentinel };
+    /// Whom the connection should lead to. A node of a cluster is asked for the slots.
+    enum class peer { server, cluster_node, sentinel };
 
     /// `for_commands`: also checks the clock and the memory policy.
     handshake(
@@ -59,7 +64,7 @@ public:
     [[nodiscard]] verdict judge() const;
 
 private:
-    enum class step { hello, select, ping, time, server, memory };
+    enum class step { hello, select, ping, time, server, memory, slots };
 
     void add(step what, std::string_view command, std::string_view argument = {});
     static void judge_error(step what, std::string const& text, verdict& out);

@@ -97,7 +97,7 @@ void replica_connection::write(round& made) {
         one.nonce = 0;
         if (!one.said) {
             one.nonce = next_nonce();
-            push_script(made.request, one.what, one.by_text, one.nonce, words_);
+            push_script(made.request, one.what, one.by_text, one.nonce, dialect(), words_);
             ++made.scripts;
         }
         until = std::max(until, one.give_up_at);

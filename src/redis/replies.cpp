@@ -1,5 +1,6 @@
 #include "redis/replies.hpp"
 
+#include "protocol/slot.hpp"
 #include "protocol/target.hpp"
 
 #include <boost/asio/error.hpp>
@@ -42,8 +43,9 @@ constexpr std::array known_codes{
     known_code{"WRONGTYPE", effect::permanent, errc::corrupt_state},
     known_code{"NOPROTO", effect::permanent, errc::unsupported_server},
     known_code{"CROSSSLOT", effect::permanent, errc::unsupported_server},
-    known_code{"MOVED", effect::permanent, errc::unsupported_server},
-    known_code{"ASK", effect::permanent, errc::unsupported_server},
+    // Where no cluster was expected.
+    known_code{"MOVED", effect::redirected, errc::unsupported_server},
+    known_code{"ASK", effect::redirected, errc::unsupported_server},
 };
 
 struct known_phrase {
@@ -98,7 +100,13 @@ bool has_code(std::string_view text, std::string_view code) {
 server_error classify(std::string_view text) {
     for (auto const& known : known_codes) {
         if (has_code(text, known.code)) {
-            return {known.what, known.error, known.code == "READONLY"};
+            return {
+                known.what,
+                known.error,
+                known.code == "READONLY",
+                known.code == "TRYAGAIN",
+                known.code == "CLUSTERDOWN",
+            };
         }
     }
     for (auto const& known : known_phrases) {
@@ -111,12 +119,41 @@ server_error classify(std::string_view text) {
 
 exec_status status_of(server_error::effect what) noexcept {
     switch (what) {
-        case server_error::effect::permanent: return exec_status::failed;
+        case server_error::effect::permanent:
+        case server_error::effect::redirected: return exec_status::failed;
         case server_error::effect::uncertain: return exec_status::unknown;
         case server_error::effect::transient:
         case server_error::effect::no_script: break;
     }
     return exec_status::refused;
+}
+
+// "MOVED 3999 127.0.0.1:6381"; "ASK 3999 :6381" is the same host.
+std::optional<redirection> read_redirection(std::string_view text) {
+    redirection read;
+    read.ask = text.starts_with("ASK ");
+    if (!read.ask && !text.starts_with("MOVED ")) {
+        return std::nullopt;
+    }
+    text.remove_prefix(text.find(' ') + 1);
+    auto const space = text.find(' ');
+    auto const colon = text.rfind(':');
+    if (space == std::string_view::npos || colon == std::string_view::npos || colon < space) {
+        return std::nullopt;
+    }
+    auto const number = [](std::string_view digits, std::uint16_t& value) {
+        auto const [end, ec] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+        return ec == std::errc{} && end == digits.data() + digits.size();
+    };
+    if (!number(text.substr(0, space), read.slot) || read.slot >= slot_count ||
+        !number(text.substr(colon + 1), read.port) || read.port == 0) {
+        return std::nullopt;
+    }
+    // A node that is to tell its name, and has none, says a question mark.
+    if (auto const host = text.substr(space + 1, colon - space - 1); host != "?") {
+        read.host = host;
+    }
+    return read;
 }
 
 std::string loggable(std::string_view text) {

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -24,6 +25,8 @@ struct server_error {
         /// Not executed: the script is not known there. The one error after which the same request
         /// is sent again blindly.
         no_script,
+        /// Not executed: another node of a cluster has the keys. See `redirection`.
+        redirected,
         /// Not executed, and will not be until somebody mends the cause.
         permanent,
         /// A script may have got half way.
@@ -33,7 +36,24 @@ struct server_error {
     error_code error;
     /// The connection is to the wrong server by now: a replica.
     bool wrong_role = false;
+    /// Of one that is transient: the keys of the request are on two nodes at the moment, because
+    /// their slot is being moved.
+    bool apart = false;
+    /// Of one that is transient: the cluster does not serve the slot.
+    bool cluster_down = false;
 };
+
+/// Which node of a cluster has the keys of a request: MOVED or ASK.
+struct redirection {
+    /// Only this request is to be sent there, behind ASKING: the slot is being moved.
+    bool ask = false;
+    std::uint16_t slot = 0;
+    /// Empty: the host is that of the node which says so.
+    std::string host;
+    std::uint16_t port = 0;
+};
+/// Nothing if the text of the error is not one.
+[[nodiscard]] std::optional<redirection> read_redirection(std::string_view text);
 
 /// Classifies the text of an error reply, in the form of Redis 7 (code first) and in that of Redis
 /// 6, which wraps what a script's command said.

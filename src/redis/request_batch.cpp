@@ -28,12 +28,14 @@ void push_script(
     call const& what,
     bool by_text,
     std::uint64_t nonce,
+    script_dialect dialect,
     std::vector<std::string_view>& words
 ) {
+    auto const form = what.what().in(dialect);
     decimal const last{nonce};
     decimal const key_count{what.keys()};
     words.clear();
-    words.push_back(by_text ? what.what().text : what.what().sha1);
+    words.push_back(by_text ? form.text : form.sha1);
     words.push_back(key_count.view());
     for (std::size_t i = 0; i < what.size(); ++i) {
         words.push_back(what.word(i));
@@ -42,8 +44,18 @@ void push_script(
     to.push_range(by_text ? "EVAL" : "EVALSHA", words);
 }
 
-void request_batch::add(call const& what, bool by_text, std::uint64_t nonce) {
-    push_script(request_, what, by_text, nonce, words_);
+void request_batch::add(
+    call const& what,
+    bool by_text,
+    std::uint64_t nonce,
+    script_dialect dialect
+) {
+    push_script(request_, what, by_text, nonce, dialect, words_);
+    ++size_;
+}
+
+void request_batch::add_asking() {
+    request_.push("ASKING");
     ++size_;
 }
 

@@ -2,6 +2,7 @@
 #define HOLDFAST_REDIS_REQUEST_BATCH_HPP
 
 #include "protocol/call.hpp"
+#include "protocol/script.hpp"
 
 #include <boost/redis/request.hpp>
 
@@ -19,6 +20,7 @@ void push_script(
     call const& what,
     bool by_text,
     std::uint64_t nonce,
+    script_dialect dialect,
     std::vector<std::string_view>& words
 );
 
@@ -26,7 +28,15 @@ void push_script(
 class request_batch {
 public:
     /// See `push_script`.
-    void add(call const& what, bool by_text, std::uint64_t nonce);
+    void add(
+        call const& what,
+        bool by_text,
+        std::uint64_t nonce,
+        script_dialect dialect = script_dialect::single
+    );
+    /// Has a node of a cluster execute the next command though another one has the slot. It is
+    /// answered with `OK`.
+    void add_asking();
     /// A PING, whose reply is its nonce.
     void add_check(std::uint64_t nonce);
     void clear();

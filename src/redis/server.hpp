@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace holdfast::detail {
 
@@ -26,10 +27,15 @@ public:
     void move_to(config const& there);
     void exec(call&& what, exec_handler&& handler);
     void exec_replicated(call&& what, replication const& wanted, replicated_handler&& handler);
+    void exec(routed_call&& what) { commands_->exec(std::move(what)); }
     void begin_burst() noexcept { commands_->begin_burst(); }
     void end_burst() { commands_->end_burst(); }
     [[nodiscard]] subscription subscribe(std::string channel, subscriber& to);
     [[nodiscard]] bool up(connection_id::purpose what) const;
+    /// Requests were sent there before.
+    [[nodiscard]] bool was_up() const noexcept { return commands_->was_up(); }
+    /// Nothing is under way, and nobody listens.
+    [[nodiscard]] bool idle() const noexcept { return commands_->idle() && subscriptions_->idle(); }
     [[nodiscard]] backend::obstacle why_down() const;
     [[nodiscard]] backend::identity who() const;
 

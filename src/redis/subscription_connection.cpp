@@ -1,6 +1,8 @@
 #include "redis/subscription_connection.hpp"
 
 #include "core/lease_terms.hpp"
+#include "protocol/slot.hpp"
+#include "redis/cluster_observer.hpp"
 #include "runtime/counters.hpp"
 
 #include <boost/asio/post.hpp>
@@ -9,6 +11,36 @@
 #include <utility>
 
 namespace holdfast::detail {
+
+namespace {
+
+// Boost.Redis 1.92 counts a reply to each command but those that it knows to have none, and it does
+// not know those of sharded channels: every later reply would be taken for another command's. So
+// the command is written behind one that it knows. Nobody listens to that one's channel: it has no
+// effect. Valkey says so with an error where nothing is subscribed to yet, which answers nothing.
+struct behind_unsubscribe {
+    std::string_view command;
+    std::string_view channel;
+};
+
+void add_bulk(std::string& to, std::string_view text) {
+    to.append("$").append(std::to_string(text.size())).append("\r\n");
+    to.append(text).append("\r\n");
+}
+
+// Found by Boost.Redis when it writes the argument.
+void boost_redis_to_bulk(std::string& to, behind_unsubscribe const& what) {
+    add_bulk(to, "holdfast_nobody");
+    to.append("*2\r\n");
+    add_bulk(to, what.command);
+    add_bulk(to, what.channel);
+}
+
+void push_sharded(boost::redis::request& to, std::string_view command, std::string_view channel) {
+    to.push("UNSUBSCRIBE", behind_unsubscribe{command, channel});
+}
+
+}  // namespace
 
 subscription_connection::subscription_connection(server_context of, events to)
     : supervisor{std::move(of), connection_id::purpose::subscriptions, std::move(to)},
@@ -41,9 +73,13 @@ void subscription_connection::on_wanted(std::string const& channel) {
 }
 
 void subscription_connection::on_unwanted(std::string const& channel) {
-    wanted_.erase(channel);
+    auto const at = wanted_.find(channel);
+    bool const served = at != wanted_.end() && at->second != not_served;
+    if (at != wanted_.end()) {
+        wanted_.erase(at);
+    }
     count().subscriptions_now.subtract();
-    if (up() && !stopped()) {
+    if (served && up() && !stopped()) {
         send(false, channel, 0);
     }
 }
@@ -54,7 +90,11 @@ void subscription_connection::send(
     std::uint64_t generation
 ) {
     auto request = std::make_shared<boost::redis::request>();
-    request->push(subscribe ? "SUBSCRIBE" : "UNSUBSCRIBE", channel);
+    if (sharded()) {
+        push_sharded(*request, subscribe ? "SSUBSCRIBE" : "SUNSUBSCRIBE", channel);
+    } else {
+        request->push(subscribe ? "SUBSCRIBE" : "UNSUBSCRIBE", channel);
+    }
     count().commands.add();
     unanswered_.push_back({subscribe, channel, generation, lease_clock::now()});
     arm_timeout();
@@ -117,13 +157,55 @@ void subscription_connection::on_unsolicited(raw_reply& message) {
             return;
         }
         auto const kind = message.text(0);
-        if (kind == "message") {
+        auto const channel = message.text(1);
+        bool const subscribes = kind == (sharded() ? "ssubscribe" : "subscribe");
+        if (kind == (sharded() ? "smessage" : "message")) {
             count().notifications.add();
-            channels_->on_notification(message.text(1), message.text(2));
-        } else if (kind == "subscribe" || kind == "unsubscribe") {
-            on_confirmation(kind == "subscribe", message.text(1));
+            channels_->on_notification(channel, message.text(2));
+        } else if (subscribes || kind == (sharded() ? "sunsubscribe" : "unsubscribe")) {
+            bool const asked = !unanswered_.empty() && !unanswered_.front().subscribe &&
+                               unanswered_.front().channel == channel;
+            if (sharded() && !subscribes && !asked) {
+                on_withdrawn(channel);
+            } else {
+                on_confirmation(subscribes, channel);
+            }
         }
     });
+}
+
+// The slot of the channel has moved.
+void subscription_connection::on_withdrawn(std::string_view channel) {
+    auto const at = wanted_.find(channel);
+    if (at == wanted_.end()) {
+        return;
+    }
+    at->second = not_served;
+    channels_->on_unconfirmed(channel);
+    if (auto const observer = cluster()) {
+        observer->on_channel_moved(number(), channel, nullptr);
+    }
+}
+
+// The channel's slot is another node's. A request whose channel was withdrawn meanwhile has been
+// answered by that: the error says for which slot it is.
+bool subscription_connection::on_moved(std::string const& text) {
+    auto const observer = cluster();
+    auto const where = observer ? read_redirection(text) : std::nullopt;
+    if (!where) {
+        return false;
+    }
+    if (unanswered_.empty() || slot_of(unanswered_.front().channel) != where->slot) {
+        return true;
+    }
+    auto const answered = std::move(unanswered_.front());
+    unanswered_.pop_front();
+    auto const at = wanted_.find(answered.channel);
+    if (answered.subscribe && at != wanted_.end() && at->second == answered.generation) {
+        at->second = not_served;
+        observer->on_channel_moved(number(), answered.channel, &*where);
+    }
+    return true;
 }
 
 void subscription_connection::on_confirmation(bool subscribe, std::string_view channel) {
@@ -144,6 +226,9 @@ void subscription_connection::on_confirmation(bool subscribe, std::string_view c
 }
 
 void subscription_connection::on_refusal(std::string const& text) {
+    if (on_moved(text) || (sharded() && text.starts_with("NOSUB 'unsubscribe'"))) {
+        return;
+    }
     if (unanswered_.empty()) {
         drop_epoch("an error that answers nothing");
         return;

@@ -25,6 +25,8 @@ public:
 
     [[nodiscard]] subscription subscribe(std::string channel, subscriber& to);
     void stop() override;
+    /// Nobody listens.
+    [[nodiscard]] bool idle() const noexcept { return wanted_.empty(); }
 
 private:
     struct sent {
@@ -43,10 +45,18 @@ private:
     void arm_timeout();
     void on_timeout();
     void send(bool subscribe, std::string const& channel, std::uint64_t generation);
+    [[nodiscard]] bool sharded() const noexcept { return dialect() == script_dialect::sharded; }
     void on_confirmation(bool subscribe, std::string_view channel);
+    /// The server does not serve the channel any more.
+    void on_withdrawn(std::string_view channel);
+    [[nodiscard]] bool on_moved(std::string const& text);
     void on_refusal(std::string const& text);
 
     std::shared_ptr<channels> channels_;
+    // Instead of a generation: the slot of the channel has moved, and nothing is to be
+    // unsubscribed.
+    static constexpr std::uint64_t not_served = 0;
+
     // The generation of the last SUBSCRIBE of each channel that is wanted.
     std::map<std::string, std::uint64_t, std::less<>> wanted_;
     std::deque<sent> unanswered_;

@@ -1,5 +1,6 @@
 #include "redis/supervisor.hpp"
 
+#include "redis/cluster_observer.hpp"
 #include "redis/endpoint.hpp"
 #include "runtime/counters.hpp"
 
@@ -262,7 +263,24 @@ handshake::verdict supervisor::judge_handshake() {
     for (auto const& [level, text] : verdict.remarks) {
         say(level, text);
     }
+    if (auto const observer = cluster(); observer && !verdict.slots.empty()) {
+        observer->on_slots(id_.server, script_reply{std::move(verdict.slots)});
+    }
     return verdict;
+}
+
+script_dialect supervisor::dialect_of(int major_version) const noexcept {
+    // The first one with sharded channels.
+    constexpr int sharding_version = 7;
+    if (of_.with != handshake::peer::cluster_node) {
+        return script_dialect::single;
+    }
+    switch (of_.settings->cluster_channels) {
+        case cluster_channel_kind::sharded: return script_dialect::sharded;
+        case cluster_channel_kind::plain: return script_dialect::cluster;
+        case cluster_channel_kind::automatic: break;
+    }
+    return major_version >= sharding_version ? script_dialect::sharded : script_dialect::cluster;
 }
 
 void supervisor::on_connected(handshake::verdict&& passed) {
@@ -272,6 +290,7 @@ void supervisor::on_connected(handshake::verdict&& passed) {
     up_ = was_up_ = true;
     obstacle_ = {};
     run_id_ = std::move(passed.run_id);
+    dialect_ = dialect_of(passed.major_version);
     up_since_ = lease_clock::now();
     // Servers count from the beginning of a second, and to that of another.
     auto const least = passed.uptime.value_or(std::chrono::seconds{0}) - std::chrono::seconds{1};

@@ -4,6 +4,7 @@
 #include "core/backoff.hpp"
 #include "core/repetition.hpp"
 #include "protocol/backend.hpp"
+#include "protocol/script.hpp"
 #include "redis/address_source.hpp"
 #include "redis/handshake.hpp"
 #include "redis/redis_connection.hpp"
@@ -23,6 +24,7 @@
 
 namespace holdfast::detail {
 
+class cluster_observer;
 struct counters;
 
 /// What the connections of a server have in common.
@@ -35,6 +37,8 @@ struct server_context {
     /// Where the server is, if that can change. Otherwise it is where the settings say.
     std::shared_ptr<address_source> source = {};
     handshake::peer with = handshake::peer::server;
+    /// Who is told of a cluster; it may go before the connections have ended.
+    std::weak_ptr<cluster_observer> cluster = {};
 };
 
 /// One connection to the server, made again whenever it breaks. Each epoch has a
@@ -76,6 +80,8 @@ public:
     [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
     /// That server's process did not begin later.
     [[nodiscard]] lease_clock::time_point began_by() const noexcept { return began_by_; }
+    /// It was up before.
+    [[nodiscard]] bool was_up() const noexcept { return was_up_; }
 
 protected:
     /// Before and after `events::up`, and only after it `on_down`.
@@ -94,6 +100,13 @@ protected:
     [[nodiscard]] std::uint64_t next_nonce() noexcept { return nonce_++; }
     [[nodiscard]] config const& settings() const noexcept { return *of_.settings; }
     [[nodiscard]] counters& count() noexcept { return *of_.count; }
+    /// How scripts and channels are spoken of there.
+    [[nodiscard]] script_dialect dialect() const noexcept { return dialect_; }
+    [[nodiscard]] std::uint32_t number() const noexcept { return id_.server; }
+    /// None: the server is no node of a cluster, or the cluster is not wanted any more.
+    [[nodiscard]] std::shared_ptr<cluster_observer> cluster() const noexcept {
+        return of_.cluster.lock();
+    }
 
 private:
     static asio::awaitable<void> supervise(std::shared_ptr<supervisor> self);
@@ -109,6 +122,7 @@ private:
     void on_handshake(std::shared_ptr<redis_connection> const& connection, error_code ec);
     [[nodiscard]] handshake::verdict judge_handshake();
     void on_connected(handshake::verdict&& passed);
+    [[nodiscard]] script_dialect dialect_of(int major_version) const noexcept;
     /// Forgets the connection; true if it was up.
     bool close_epoch();
     void on_epoch_ended(error_code ec);
@@ -133,6 +147,7 @@ private:
     backend::obstacle obstacle_;
     std::string run_id_;
     lease_clock::time_point began_by_{};
+    script_dialect dialect_ = script_dialect::single;
     lease_clock::time_point up_since_{};
     bool up_ = false;
     bool was_up_ = false;

@@ -2,6 +2,7 @@
 
 #include "core/lease_terms.hpp"
 #include "protocol/primitive.hpp"
+#include "protocol/slot.hpp"
 #include "protocol/target.hpp"
 
 #include <boost/asio/execution/blocking.hpp>
@@ -143,6 +144,45 @@ bool client_context::can_execute() const {
     return backend_ && backend_->up(connection_id::purpose::commands);
 }
 
+bool client_context::can_execute(target const& on) const {
+    return backend_ && backend_->reach(on.lock);
+}
+
+bool client_context::in_one_slot(target const& a, target const& b) const noexcept {
+    return !clustered_ || slot_of(a.lock) == slot_of(b.lock);
+}
+
+bool client_context::may_share_a_call(target const& a, target const& b) const noexcept {
+    return detail::may_share_a_call(a, b) && in_one_slot(a, b);
+}
+
+client_context::some client_context::those_of(connection_id which) const {
+    if (!clustered_) {
+        return everything();
+    }
+    return [this, which](target const& on) {
+        // Nobody knows yet whose it is.
+        auto const number = backend_ ? backend_->server_of(on.lock) : std::nullopt;
+        return !number || *number == which.server;
+    };
+}
+
+client_context::some client_context::those_with(std::function<bool(std::string_view key)> these) {
+    return [these = std::move(these)](target const& on) { return these(on.lock); };
+}
+
+server_knowledge& client_context::server(std::uint32_t number) {
+    while (servers_.size() <= number) {
+        servers_.emplace_back();
+    }
+    return servers_[number];
+}
+
+server_knowledge& client_context::server(target const& on) {
+    auto const number = clustered_ && backend_ ? backend_->server_of(on.lock) : std::nullopt;
+    return server(number.value_or(0));
+}
+
 subscription client_context::subscribe(std::string channel, subscriber& to) {
     return backend_ ? backend_->subscribe(std::move(channel), to) : subscription{};
 }
@@ -151,8 +191,17 @@ backend::obstacle client_context::why_down() const {
     return backend_ ? backend_->why_down() : backend::obstacle{};
 }
 
+backend::obstacle client_context::why_down(target const& on) const {
+    return backend_ ? backend_->why_out_of_reach(on.lock) : backend::obstacle{};
+}
+
 error_code client_context::failure() const {
     auto const why = why_down();
+    return why.permanent ? why.cause : error_code{};
+}
+
+error_code client_context::failure(target const& on) const {
+    auto const why = why_down(on);
     return why.permanent ? why.cause : error_code{};
 }
 

@@ -21,6 +21,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -115,23 +116,47 @@ public:
         }
     }
     [[nodiscard]] bool can_execute() const;
-    /// Requests can be sent that may be granted something.
-    [[nodiscard]] bool may_attempt() const { return can_execute() && !grants_held_back_; }
+    /// Requests about this one can be sent. Else its server is being connected to.
+    [[nodiscard]] bool can_execute(target const& on) const;
+    /// Requests about this one can be sent that may be granted something.
+    [[nodiscard]] bool may_attempt(target const& on) const {
+        return can_execute(on) && !grants_held_back_;
+    }
     /// Why they cannot; success if they can.
-    [[nodiscard]] error_code why_no_attempt() const {
-        bool const held_back = can_execute() && grants_held_back_;
-        return held_back ? make_error_code(errc::server_refused) : why_down().cause;
+    [[nodiscard]] error_code why_no_attempt(target const& on) const {
+        bool const held_back = can_execute(on) && grants_held_back_;
+        return held_back ? make_error_code(errc::server_refused) : why_down(on).cause;
     }
     /// Another server may still have holders that this one knows nothing of.
     void hold_grants_back(bool now) noexcept { grants_held_back_ = now; }
     [[nodiscard]] subscription subscribe(std::string channel, subscriber& to);
     /// Why nothing can be executed.
     [[nodiscard]] backend::obstacle why_down() const;
+    /// The same of requests about this one.
+    [[nodiscard]] backend::obstacle why_down(target const& on) const;
     /// A cause that does not pass by itself, while there is no connection for it.
     [[nodiscard]] error_code failure() const;
+    [[nodiscard]] error_code failure(target const& on) const;
+    /// The keys are spread over the slots of a cluster.
+    [[nodiscard]] bool clustered() const noexcept { return clustered_; }
+    /// One server has the keys of both, and its slots do not keep them apart.
+    [[nodiscard]] bool in_one_slot(target const& a, target const& b) const noexcept;
+    /// Whether one script may have the keys of both.
+    [[nodiscard]] bool may_share_a_call(target const& a, target const& b) const noexcept;
+    /// Some of what a client holds and waits for: that of one server, usually all.
+    using some = std::function<bool(target const&)>;
+    [[nodiscard]] static some everything() {
+        return [](target const&) { return true; };
+    }
+    /// Those that the server of a connection has.
+    [[nodiscard]] some those_of(connection_id which) const;
+    /// Those with these keys.
+    [[nodiscard]] static some those_with(std::function<bool(std::string_view key)> these);
     [[nodiscard]] holder_id make_holder_id();
-    /// What is known of the server of this connection.
-    [[nodiscard]] server_knowledge& server() noexcept { return server_; }
+    /// What is known of a server since it was connected to.
+    [[nodiscard]] server_knowledge& server(std::uint32_t number = 0);
+    /// Of the one that has the keys of the target.
+    [[nodiscard]] server_knowledge& server(target const& on);
     /// Locks are handed over between clients: the settings and the user's rights allow it.
     [[nodiscard]] bool hands_over() const noexcept {
         return settings_->hand_over && !hand_over_denied_;
@@ -175,6 +200,7 @@ protected:
     std::shared_ptr<counters> count_;
     std::unique_ptr<backend> backend_;
     node_status node_;
+    bool clustered_ = false;
 
 private:
     void confirm_grant(call&& again, is_grant granted, exec_handler&& handler);
@@ -190,7 +216,7 @@ private:
     random_pool random_;
     std::string client_id_;
     std::minstd_rand jitter_;
-    server_knowledge server_;
+    std::deque<server_knowledge> servers_{1};
     bool grants_held_back_ = false;
     bool hand_over_denied_ = false;
     enum class right : std::uint8_t { assumed, doubted, denied };

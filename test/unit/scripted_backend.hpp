@@ -3,6 +3,7 @@
 
 #include "protocol/backend.hpp"
 #include "protocol/channels.hpp"
+#include "protocol/slot.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/post.hpp>
@@ -11,6 +12,8 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -69,7 +72,17 @@ public:
     }
     obstacle why_down() const override { return why; }
     identity who(std::uint32_t) const override { return {run_id, began_by}; }
+    bool clustered() const noexcept override { return is_cluster; }
+    /// Of a cluster: server 0 has the first half of the slots, and 1 the second.
+    std::optional<std::uint32_t> server_of(std::string_view key) const override {
+        return is_cluster && detail::slot_of(key) >= detail::slot_count / 2 ? 1U : 0U;
+    }
+    bool reach(std::string_view key) override {
+        return commands_up && !out_of_reach.contains(*server_of(key));
+    }
 
+    bool is_cluster = false;
+    std::set<std::uint32_t> out_of_reach;
     bool commands_up = true;
     bool subscriptions_up = true;
     bool stopped = false;

@@ -59,9 +59,10 @@ public:
         state = detail::client_state::make(
             context.get_executor(),
             std::move(settings),
-            [&](asio::any_io_executor strand, auto const&, auto const&) {
+            [&](asio::any_io_executor strand, auto const& with, auto const&) {
                 auto made = std::make_unique<scripted_backend>(std::move(strand));
                 server = made.get();
+                server->is_cluster = !with->cluster_nodes.empty();
                 server->commands_up = server->subscriptions_up = connected;
                 return made;
             }

@@ -299,4 +299,55 @@ BOOST_AUTO_TEST_CASE(a_bad_url_is_refused_by_the_part_that_is_wrong_and_never_by
     }
 }
 
+BOOST_AUTO_TEST_CASE(a_cluster_is_named_by_some_of_its_nodes) {
+    using kind = holdfast::cluster_channel_kind;
+    auto const plain = parse_url("redis-cluster://h1:7000,h2,[::1]:7001");
+    BOOST_REQUIRE(plain.cluster_nodes.size() == 3U);
+    BOOST_TEST((plain.cluster_nodes[0] == config::address{"h1", 7000}));
+    BOOST_TEST((plain.cluster_nodes[1] == config::address{"h2", 6379}));
+    BOOST_TEST((plain.cluster_nodes[2] == config::address{"::1", 7001}));
+    BOOST_TEST(!plain.tls.enabled);
+    BOOST_TEST((plain.cluster_channels == kind::automatic));
+    auto const full = parse_url(
+        "rediss-cluster://alice:s3cret%2C@h1:7000,h2:7000/0?client_name=x&channels=plain&ca_file=/"
+        "ca"
+    );
+    BOOST_TEST(full.tls.enabled);
+    BOOST_TEST(full.tls.ca_file == "/ca");
+    BOOST_TEST(full.username == "alice");
+    BOOST_TEST(full.password == "s3cret,");
+    BOOST_TEST(full.cluster_nodes.size() == 2U);
+    BOOST_TEST(full.client_name == "x");
+    BOOST_TEST((full.cluster_channels == kind::plain));
+    auto const sharded = parse_url("redis-cluster://h1?channels=sharded");
+    BOOST_TEST((sharded.cluster_channels == kind::sharded));
+}
+
+BOOST_AUTO_TEST_CASE(a_bad_url_of_a_cluster_is_refused_by_the_part_that_is_wrong) {
+    struct {
+        std::string url;
+        std::string part;
+    } const wrong[] = {
+        {"redis-cluster://", "host"},
+        {"redis-cluster://h1,", "host"},
+        {"redis-cluster://h1:0", "host"},
+        {"redis-cluster://h1:70000,h2", "host"},
+        {"redis-cluster://h1/1", "database"},
+        {"redis-cluster://h1?channels=some", "channels"},
+        {"redis://h1?channels=plain", "query"},
+        {"redis-cluster://h1?ca_file=/ca", "query"},
+        {"redis-cluster://alice@h1", "password"},
+        {"redis-cluster://a:s3cret@b@h1", "syntax"},
+    };
+    for (auto const& each : wrong) {
+        BOOST_CHECK_EXCEPTION(
+            (void)parse_url(each.url),
+            std::invalid_argument,
+            [&](std::invalid_argument const& e) {
+                return contains(e.what(), each.part) && !contains(e.what(), "s3cret");
+            }
+        );
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

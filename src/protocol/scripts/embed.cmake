@@ -1,4 +1,5 @@
-# Writes OUTPUT: for each file of SCRIPTS a line HOLDFAST_SCRIPT(symbol, "name", "sha1", R"lua(text)lua").
+# Writes OUTPUT: for each file of SCRIPTS a line
+# HOLDFAST_SCRIPT(symbol, "name", "sha1", R"lua(text)lua", {cluster's text, sha1}, {sharded text, sha1}).
 # Redis names a script by the SHA-1 of its text, so what is embedded is what is sent, byte for byte.
 set(entries "")
 foreach(script IN LISTS SCRIPTS)
@@ -31,6 +32,21 @@ foreach(script IN LISTS SCRIPTS)
     endif()
 
     string(SHA1 text_sha "${text}")
-    string(APPEND entries "HOLDFAST_SCRIPT(${primitive}_${name}, \"${primitive}.${name}\", \"${text_sha}\", R\"lua(${text})lua\")\n")
+
+    # On a cluster a client has a channel for each lock, in the lock's slot. The second key is one of the lock's with the same hash
+    # tag behind its first word.
+    string(REPLACE "'holdfast_client:' .." "string.gsub(KEYS[2], '^[^:]+', 'holdfast_client') .. ':' .." cluster "${text}")
+    string(REPLACE "'PUBLISH'" "'SPUBLISH'" sharded "${cluster}")
+    string(REPLACE "'NUMSUB'" "'SHARDNUMSUB'" sharded "${sharded}")
+    set(forms "")
+    foreach(form IN ITEMS cluster sharded)
+        if("${${form}}" STREQUAL "${text}")
+            string(APPEND forms ", {}")
+        else()
+            string(SHA1 form_sha "${${form}}")
+            string(APPEND forms ", {R\"lua(${${form}})lua\", \"${form_sha}\"}")
+        endif()
+    endforeach()
+    string(APPEND entries "HOLDFAST_SCRIPT(${primitive}_${name}, \"${primitive}.${name}\", \"${text_sha}\", R\"lua(${text})lua\"${forms})\n")
 endforeach()
 file(WRITE "${OUTPUT}" "${entries}")

@@ -16,10 +16,15 @@ using namespace std::string_literals;
 namespace scripts = detail::scripts;
 
 std::span<detail::script const* const> library_scripts() {
-#define HOLDFAST_SCRIPT(symbol, name, sha1, text) &scripts::symbol,
-    static std::array const all{
+#define HOLDFAST_SCRIPT(symbol, name, sha1, text, ...) &scripts::symbol,
+    static std::vector<detail::script const*> const all = [] {
+        std::vector<detail::script const*> made{
 #include "protocol/scripts.inc"
-    };
+        };
+        // A server that is no node of a cluster has no slots.
+        std::erase(made, &scripts::cluster_slots);
+        return made;
+    }();
 #undef HOLDFAST_SCRIPT
     return all;
 }

@@ -87,4 +87,25 @@ BOOST_AUTO_TEST_CASE(without_a_connection_the_server_forgets_by_itself) {
     BOOST_TEST(all.server->requests[0].what.keys() == 1U);
 }
 
+BOOST_AUTO_TEST_CASE(on_a_cluster_those_of_one_slot_are_told_together) {
+    holdfast::config settings;
+    settings.cluster_nodes = {{"127.0.0.1", 7000}};
+    scripted_client all{settings};
+    answered_requests answered{*all.state};
+    all.on_strand([&] {
+        std::uint64_t number = 1;
+        for (auto const* name : {"{a}1", "{b}1", "{a}2", "{b}2", "{a}3"}) {
+            answered.add(
+                std::make_shared<target const>(make_counting_semaphore_target("", name)),
+                all.state->holder_id_of(number++)
+            );
+        }
+        answered.tell();
+    });
+    BOOST_REQUIRE(all.server->requests.size() == 2U);
+    BOOST_TEST(all.server->requests[0].what.keys() == 3U);
+    BOOST_TEST(all.server->requests[1].what.keys() == 2U);
+    all.on_strand([&] { answered.clear(); });
+}
+
 BOOST_AUTO_TEST_SUITE_END()

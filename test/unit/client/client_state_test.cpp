@@ -243,4 +243,70 @@ BOOST_AUTO_TEST_CASE(at_the_end_of_the_context_nobody_is_called) {
     BOOST_TEST(!late.error.has_value());
 }
 
+BOOST_AUTO_TEST_CASE(on_a_cluster_a_connection_concerns_what_its_server_has) {
+    config settings;
+    settings.cluster_nodes = {{"127.0.0.1", 7000}};
+    scripted_client all{settings};
+    auto const on = [](char const* name) {
+        return std::make_shared<holdfast::detail::target const>(
+            holdfast::detail::make_lock_target("", name)
+        );
+    };
+    // Slot 5061 is server 0's, and slot 12182 is server 1's.
+    auto const mine = grant(all, {.on = on("bar")});
+    auto const other = grant(all, {.on = on("foo")});
+    all.server->out_of_reach = {1};
+    all.on_strand([&] { all.server->events->on_down({.server = 1, .epoch = 1}); });
+    BOOST_TEST((mine.state() == lease_state::held));
+    BOOST_TEST((other.state() == lease_state::in_doubt));
+    // An attempt waits for its own server only.
+    acquiring const waiting{all, {.on = on("{foo}2")}};
+    acquiring const granted_one{all, {.on = on("{bar}2")}};
+    BOOST_TEST(all.sent() == "acquire");
+    all.answer(granted());
+    BOOST_TEST(granted_one.got.valid());
+    BOOST_TEST(!waiting.done());
+    all.server->out_of_reach = {};
+    all.on_strand([&] { all.server->events->on_up({.server = 0, .epoch = 2}); });
+    BOOST_TEST(all.sent().find("acquire") == std::string::npos);
+    all.on_strand([&] { all.server->events->on_up({.server = 1, .epoch = 2}); });
+    BOOST_TEST(all.eventually([&] { return all.sent().find("acquire") != std::string::npos; }));
+}
+
+BOOST_AUTO_TEST_CASE(on_a_cluster_what_waits_for_a_server_goes_on_when_another_one_has_its_slot) {
+    config settings;
+    settings.cluster_nodes = {{"127.0.0.1", 7000}};
+    scripted_client all{settings};
+    all.server->out_of_reach = {0, 1};
+    acquiring const waiting{all};
+    BOOST_TEST(all.sent() == "");
+    all.server->out_of_reach = {};
+    all.on_strand([&] {
+        all.server->events->on_moved([](std::string_view key) { return key == "b"; });
+    });
+    BOOST_TEST(all.sent() == "");
+    all.on_strand([&] {
+        all.server->events->on_moved([](std::string_view key) { return key == "a"; });
+    });
+    BOOST_TEST(all.eventually([&] { return all.sent() == "acquire"; }));
+}
+
+BOOST_AUTO_TEST_CASE(a_failure_of_one_node_does_not_end_what_others_have) {
+    config settings;
+    settings.cluster_nodes = {{"127.0.0.1", 7000}};
+    scripted_client all{settings};
+    all.server->out_of_reach = {0, 1};
+    auto const foo = std::make_shared<holdfast::detail::target const>(
+        holdfast::detail::make_lock_target("", "foo")
+    );
+    acquiring const at_one{all, {.on = foo}};
+    auto const bar = std::make_shared<holdfast::detail::target const>(
+        holdfast::detail::make_lock_target("", "bar")
+    );
+    acquiring const at_zero{all, {.on = bar}};
+    all.on_strand([&] { all.server->events->on_failure({.server = 1}, errc::auth_failed); });
+    BOOST_TEST((at_one.error == errc::auth_failed));
+    BOOST_TEST(!at_zero.done());
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -190,4 +190,36 @@ BOOST_AUTO_TEST_CASE(the_shortest_learned_lease_may_be_any_that_a_lease_may_be) 
     }
 }
 
+BOOST_AUTO_TEST_CASE(a_cluster_has_nodes_and_one_database) {
+    config settings;
+    settings.cluster_nodes = {{"h1", 7000}, {"::1", 7001}};
+    BOOST_CHECK_NO_THROW(check_config(settings));
+    auto const refused = [](config const& wrong, std::string_view member) {
+        BOOST_CHECK_EXCEPTION(check_config(wrong), std::invalid_argument, [&](auto const& e) {
+            return names(e, member);
+        });
+    };
+    auto other = settings;
+    other.database = 1;
+    refused(other, "database");
+    other = settings;
+    other.unix_socket = "/run/redis.sock";
+    refused(other, "unix_socket");
+    other = settings;
+    other.cluster_nodes.push_back({"h2", 0});
+    refused(other, "cluster_nodes");
+    other = settings;
+    other.cluster_nodes.push_back({"h1", 7000});
+    refused(other, "cluster_nodes");
+    other = settings;
+    other.sentinels = {{"h1", 26379}};
+    refused(other, "sentinels");
+    other = settings;
+    other.lock_delay = std::chrono::seconds{1};
+    refused(other, "lock_delay");
+    other = settings;
+    other.replicas.count = 1;
+    refused(other, "replicas");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

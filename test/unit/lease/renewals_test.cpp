@@ -395,4 +395,36 @@ BOOST_AUTO_TEST_CASE(what_replicas_do_not_have_is_doubt_and_a_loss_is_a_loss) {
     BOOST_TEST(all.count().renewals == 0U);
 }
 
+BOOST_AUTO_TEST_CASE(on_a_cluster_those_of_one_slot_are_renewed_together) {
+    holdfast::config settings;
+    settings.cluster_nodes = {{"127.0.0.1", 7000}};
+    world all{settings};
+    for (auto const* name : {"{a}1", "{b}1", "{a}2", "{b}2", "{c}"}) {
+        all.leases.push_back(grant(
+            all,
+            {.sent_ago = 2h,
+             .holder = all.holder.get_executor(),
+             .on = std::make_shared<target const>(make_lock_target("", name))}
+        ));
+    }
+    all.run_holder();
+    std::size_t together = 0;
+    for (auto const& each : all.server->requests) {
+        together += each.what.keys() == 2U ? 1 : 0;
+    }
+    BOOST_TEST(together == 2U);
+    BOOST_TEST(all.server->requests.size() == 3U);
+}
+
+BOOST_AUTO_TEST_CASE(keys_that_are_on_two_nodes_are_renewed_one_by_one) {
+    world all;
+    all.add_due(2);
+    all.run_holder();
+    BOOST_TEST(all.sent() == "renew_many");
+    auto apart = failed(errc::server_refused, exec_status::refused);
+    apart.keys_apart = true;
+    all.answer(apart);
+    BOOST_TEST(all.sent() == "renew renew");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

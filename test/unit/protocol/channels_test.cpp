@@ -227,4 +227,21 @@ BOOST_AUTO_TEST_CASE(subscriptions_may_outlive_the_registry) {
     BOOST_TEST(on.asked == "+c ");
 }
 
+BOOST_AUTO_TEST_CASE(one_channel_alone_may_be_unconfirmed) {
+    world on;
+    listener a;
+    a.part = on.all->add("c", a);
+    listener b;
+    b.part = on.all->add("d", b);
+    on.all->on_confirmed("c");
+    on.all->on_confirmed("d");
+    auto const before = b.heard;
+    on.all->on_unconfirmed("c");
+    on.all->on_unconfirmed("other");
+    BOOST_TEST(a.heard == "confirmed unconfirmed ");
+    BOOST_TEST(b.heard == before);
+    on.all->on_confirmed("c");
+    BOOST_TEST(a.heard == "confirmed unconfirmed again ");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

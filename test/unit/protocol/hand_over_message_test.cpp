@@ -2,6 +2,8 @@
 
 #include "protocol/hand_over_message.hpp"
 
+#include "protocol/lock.hpp"
+#include "protocol/slot.hpp"
 #include "unit/printers.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -67,6 +69,17 @@ BOOST_AUTO_TEST_CASE(anything_else_is_no_message) {
 
 BOOST_AUTO_TEST_CASE(each_client_has_a_channel) {
     BOOST_TEST(channel_of_client("abc") == "holdfast_client:abc");
+}
+
+BOOST_AUTO_TEST_CASE(on_a_cluster_a_client_has_a_channel_for_each_lock_in_its_slot) {
+    using holdfast::detail::make_lock_target;
+    BOOST_TEST(
+        channel_of_client("abc", make_lock_target("p:", "x")) == "holdfast_client:{p:x}:abc"
+    );
+    auto const tagged = make_lock_target("", "a{b}c");
+    auto const channel = channel_of_client("abc", tagged);
+    BOOST_TEST(channel == "holdfast_client:a{b}c:abc");
+    BOOST_TEST(holdfast::detail::slot_of(channel) == holdfast::detail::slot_of(tagged.lock));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

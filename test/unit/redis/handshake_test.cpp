@@ -61,9 +61,11 @@ answer error(std::string_view text) {
 handshake::verdict judged(
     std::vector<answer> const& answers,
     config const& settings = {},
-    bool for_commands = true
+    bool for_commands = true,
+    bool of_cluster = false
 ) {
-    handshake asked{settings, for_commands, std::string{nonce}};
+    auto const with = of_cluster ? handshake::peer::cluster_node : handshake::peer::server;
+    handshake asked{settings, for_commands, std::string{nonce}, with};
     for (auto const& one : answers) {
         asked.on_event(event::init, {});
         bool const nested = one.kind == type::map || one.kind == type::array;
@@ -331,6 +333,59 @@ BOOST_AUTO_TEST_CASE(where_a_sentinel_should_be_nothing_else_will_do) {
     auto const other = judged_of_sentinel("standalone");
     BOOST_TEST((other.error == errc::unsupported_server));
     BOOST_TEST(other.permanent);
+}
+
+BOOST_AUTO_TEST_CASE(a_node_of_a_cluster_is_asked_for_the_slots) {
+    answer const slots{type::blob_string, {"42 0 16383 h 7000"}};
+    auto const primary = hello_of("cluster", "master");
+    auto const verdict =
+        judged({primary, time_of_day, server, memory, slots, pong}, {}, true, true);
+    BOOST_TEST(!verdict.error);
+    BOOST_TEST(verdict.slots == "42 0 16383 h 7000");
+    BOOST_TEST(!judged({primary, server, pong}, {}, false, true).error);
+    // A replica knows them, and is not used.
+    auto const replica = hello_of("cluster", "replica");
+    auto const refused =
+        judged({replica, time_of_day, server, memory, slots, pong}, {}, true, true);
+    BOOST_TEST((refused.error == errc::server_refused));
+    BOOST_TEST(!refused.permanent);
+    BOOST_TEST(refused.slots == "42 0 16383 h 7000");
+}
+
+BOOST_AUTO_TEST_CASE(a_user_of_a_cluster_has_to_be_allowed_to_ask_for_the_slots) {
+    auto const denied =
+        error("NOPERM this user has no permissions to run the 'cluster|slots' command");
+    auto const verdict = judged(
+        {hello_of("cluster", "master"), time_of_day, server, memory, denied, pong},
+        {},
+        true,
+        true
+    );
+    BOOST_TEST((verdict.error == errc::no_permission));
+    BOOST_TEST(verdict.permanent);
+    BOOST_TEST(verdict.slots.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_is_no_node_of_a_cluster_is_refused_where_one_is_expected) {
+    for (std::string_view const mode : {"standalone", "sentinel"}) {
+        auto const verdict = judged({hello_of(mode, "master"), server, pong}, {}, false, true);
+        BOOST_TEST((verdict.error == errc::unsupported_server));
+        BOOST_TEST(verdict.permanent);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_servers_version_is_read) {
+    auto const with = [](std::string_view version) {
+        answer const said{
+            type::map,
+            {"server", "redis", "version", version, "mode", "standalone", "role", "master"},
+        };
+        return judged({said, server, pong}, {}, false).major_version;
+    };
+    BOOST_TEST(with("7.0.15") == 7);
+    BOOST_TEST(with("10.1") == 10);
+    BOOST_TEST(with("unknown") == 0);
+    BOOST_TEST(judged({hello, server, pong}, {}, false).major_version == 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -95,8 +95,8 @@ expectation const with_code[] = {
     {"CROSSSLOT Keys in request don't hash to the same slot",
      effect::permanent,
      errc::unsupported_server},
-    {"MOVED 3999 127.0.0.1:6381", effect::permanent, errc::unsupported_server},
-    {"ASK 3999 127.0.0.1:6381", effect::permanent, errc::unsupported_server},
+    {"MOVED 3999 127.0.0.1:6381", effect::redirected, errc::unsupported_server},
+    {"ASK 3999 127.0.0.1:6381", effect::redirected, errc::unsupported_server},
 };
 
 expectation const with_phrase[] = {
@@ -353,6 +353,44 @@ BOOST_AUTO_TEST_CASE(an_error_says_whether_the_script_was_executed) {
     BOOST_TEST((status_of(effect::no_script) == exec_status::refused));
     BOOST_TEST((status_of(effect::permanent) == exec_status::failed));
     BOOST_TEST((status_of(effect::uncertain) == exec_status::unknown));
+}
+
+BOOST_AUTO_TEST_CASE(a_redirection_says_which_node_has_the_slot) {
+    using holdfast::detail::read_redirection;
+    auto const moved = read_redirection("MOVED 3999 127.0.0.1:6381");
+    BOOST_REQUIRE(moved.has_value());
+    BOOST_TEST(!moved->ask);
+    BOOST_TEST(moved->slot == 3999);
+    BOOST_TEST(moved->host == "127.0.0.1");
+    BOOST_TEST(moved->port == 6381);
+    auto const six = read_redirection("ASK 16383 2001:db8::7:6381");
+    BOOST_REQUIRE(six.has_value());
+    BOOST_TEST(six->ask);
+    BOOST_TEST(six->host == "2001:db8::7");
+    // The same host, or one that has no name yet.
+    for (std::string const same : {"MOVED 1 :6381", "MOVED 1 ?:6381"}) {
+        BOOST_REQUIRE(read_redirection(same).has_value());
+        BOOST_TEST(read_redirection(same)->host == "");
+    }
+    for (std::string const wrong :
+         {"",
+          "MOVED",
+          "MOVED 1",
+          "MOVED 1 h",
+          "MOVED x h:1",
+          "MOVED 16384 h:1",
+          "MOVED 1 h:0",
+          "MOVED 1 h:65536",
+          "ERR MOVED 1 h:1"}) {
+        BOOST_TEST(!read_redirection(wrong).has_value(), wrong);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_cluster_says_why_it_does_not_serve_a_request) {
+    BOOST_TEST(classify("TRYAGAIN Multiple keys request during rehashing of slot").apart);
+    BOOST_TEST(!classify("CLUSTERDOWN The cluster is down").apart);
+    BOOST_TEST(classify("CLUSTERDOWN Hash slot not served").cluster_down);
+    BOOST_TEST(!classify("BUSY Redis is busy").cluster_down);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

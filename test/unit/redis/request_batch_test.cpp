@@ -105,4 +105,26 @@ BOOST_AUTO_TEST_CASE(neither_large_batches_are_kept_nor_many) {
     BOOST_TEST(kept == 4);
 }
 
+BOOST_AUTO_TEST_CASE(a_node_that_does_not_have_the_slot_yet_is_asked_first) {
+    request_batch batch;
+    batch.add_asking();
+    batch.add_check(42);
+    BOOST_TEST(
+        batch.request().payload() ==
+        "*1\r\n" + bulk("ASKING") + "*2\r\n" + bulk("PING") + bulk("42")
+    );
+    BOOST_TEST(batch.size() == 2U);
+}
+
+BOOST_AUTO_TEST_CASE(a_script_is_sent_as_its_server_speaks) {
+    using holdfast::detail::script_dialect;
+    auto const& what = holdfast::detail::scripts::lock_release;
+    request_batch plain;
+    plain.add(release(), false, 42, script_dialect::cluster);
+    BOOST_TEST(plain.request().payload().find(what.cluster.sha1) != std::string::npos);
+    request_batch sharded;
+    sharded.add(release(), true, 42, script_dialect::sharded);
+    BOOST_TEST(sharded.request().payload().find(what.sharded.text) != std::string::npos);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,79 @@
+#include "redis/deployment/cluster.hpp"
+
+#include "redis/deployment/cluster_routes.hpp"
+#include "redis/tls.hpp"
+
+#include <utility>
+
+namespace holdfast::detail {
+
+namespace {
+
+class cluster_backend final : public backend {
+public:
+    explicit cluster_backend(std::shared_ptr<cluster_routes> to) : to_{std::move(to)} {}
+
+    void start(backend_events& events) override { to_->start(events); }
+    void stop() override { to_->stop(); }
+    void exec(call&& what, exec_handler&& handler) override {
+        to_->exec(std::move(what), std::move(handler));
+    }
+    void begin_burst() noexcept override { to_->begin_burst(); }
+    void end_burst() override { to_->end_burst(); }
+    [[nodiscard]] subscription subscribe(std::string channel, subscriber& to) override {
+        return to_->subscribe(std::move(channel), to);
+    }
+    [[nodiscard]] bool up(connection_id::purpose what) const override { return to_->up(what); }
+    [[nodiscard]] obstacle why_down() const override { return to_->why_down(); }
+    [[nodiscard]] bool clustered() const noexcept override { return true; }
+    [[nodiscard]] std::optional<std::uint32_t> server_of(std::string_view key) const override {
+        return to_->server_of(key);
+    }
+    [[nodiscard]] bool reach(std::string_view key) override { return to_->reach(key); }
+    [[nodiscard]] obstacle why_out_of_reach(std::string_view key) const override {
+        return to_->why_out_of_reach(key);
+    }
+
+private:
+    std::shared_ptr<cluster_routes> to_;
+};
+
+}  // namespace
+
+std::unique_ptr<backend> make_cluster_that_idles(
+    asio::any_io_executor strand,
+    std::shared_ptr<config const> settings,
+    std::shared_ptr<counters> count,
+    nanos idle_after
+) {
+    auto trust = std::make_shared<tls_trust>(settings->tls);
+    server_context common{
+        .strand = std::move(strand),
+        .settings = std::move(settings),
+        .count = std::move(count),
+        .trust = std::move(trust),
+        .number = 0,
+        .source = {},
+        .with = handshake::peer::cluster_node,
+    };
+    return std::make_unique<cluster_backend>(
+        std::make_shared<cluster_routes>(std::move(common), idle_after)
+    );
+}
+
+std::unique_ptr<backend> make_cluster(
+    asio::any_io_executor strand,
+    std::shared_ptr<config const> settings,
+    std::shared_ptr<counters> count
+) {
+    // Longer than locks are usually held or waited for, and short beside the life of a program.
+    constexpr std::chrono::minutes idle_after{1};
+    return make_cluster_that_idles(
+        std::move(strand),
+        std::move(settings),
+        std::move(count),
+        idle_after
+    );
+}
+
+}  // namespace holdfast::detail

@@ -1,0 +1,244 @@
+#include "redis/deployment/cluster_routes.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <memory>
+#include <utility>
+
+namespace holdfast::detail {
+
+namespace {
+
+using purpose = connection_id::purpose;
+
+void answer(exec_handler& handler, exec_status status, error_code cause) {
+    std::exchange(handler, {})(exec_result{status, cause, {}});
+}
+
+}  // namespace
+
+cluster_routes::cluster_routes(server_context common, nanos idle_after)
+    : common_{std::move(common)},
+      idle_after_{idle_after},
+      look_timer_{common_.strand},
+      sweep_timer_{common_.strand} {}
+
+void cluster_routes::later(std::function<void()> f) {
+    asio::post(common_.strand, [weak = weak_from_this(), f = std::move(f)] {
+        if (auto const self = weak.lock()) {
+            f();
+        }
+    });
+}
+
+void cluster_routes::log(log_level level, std::string const& message) const {
+    if (common_.settings->log) {
+        common_.settings->log(level, message);
+    }
+}
+
+void cluster_routes::start(backend_events& events) {
+    events_ = &events;
+    auto const soon = [weak = weak_from_this()](std::function<void()> f) {
+        if (auto const self = weak.lock()) {
+            self->later(std::move(f));
+        }
+    };
+    if (!nodes_) {
+        common_.cluster = std::shared_ptr<cluster_observer>{shared_from_this(), this};
+        channels_ = std::make_unique<cluster_channels>(cluster_channels::actions{
+            .server_of = [this](std::string_view channel) { return server_of(channel); },
+            .subscribe =
+                [this](std::uint32_t server, std::string channel, subscriber& to) {
+                    return open(server).subscribe(std::move(channel), to);
+                },
+            .later = soon,
+        });
+        nodes_ = std::make_unique<cluster_nodes>(common_, *this, soon);
+        sweep_later();
+    }
+    open_seeds();
+}
+
+void cluster_routes::stop() {
+    stopped_ = true;
+    look_timer_.cancel();
+    sweep_timer_.cancel();
+    if (nodes_) {
+        nodes_->stop();
+        channels_->stop();
+    }
+}
+
+// All of them: the first that answers is enough, and those that are not needed are left.
+void cluster_routes::open_seeds() {
+    for (auto const& where : common_.settings->cluster_nodes) {
+        open(map_.number_of(where));
+    }
+}
+
+// Requests and subscriptions
+
+void cluster_routes::exec(call&& what, exec_handler&& handler) {
+    auto to = what.keys() > 0 ? server_of(what.word(0)) : map_.any_primary();
+    if (stopped_ || !nodes_ || !to) {
+        auto const cause = stopped_ ? make_error_code(errc::client_stopped) : why_down().cause;
+        asio::post(common_.strand, [handler = std::move(handler), cause]() mutable {
+            answer(handler, exec_status::not_sent, cause);
+        });
+        return;
+    }
+    nodes_->exec(*to, map_.address(*to), {.what = std::move(what), .handler = std::move(handler)});
+}
+
+subscription cluster_routes::subscribe(std::string channel, subscriber& to) {
+    return channels_ && !stopped_ ? channels_->add(std::move(channel), to) : subscription{};
+}
+
+void cluster_routes::begin_burst() noexcept {
+    if (nodes_) {
+        nodes_->for_each([](std::uint32_t, server& one) { one.begin_burst(); });
+    }
+}
+
+void cluster_routes::end_burst() {
+    if (nodes_) {
+        nodes_->for_each([](std::uint32_t, server& one) { one.end_burst(); });
+    }
+}
+
+bool cluster_routes::up(purpose what) const {
+    bool any = false;
+    if (nodes_ && map_.complete()) {
+        nodes_->for_each([&](std::uint32_t number, server& one) {
+            any = any || (map_.is_primary(number) && one.up(what));
+        });
+    }
+    return any;
+}
+
+backend::obstacle cluster_routes::why_down() const {
+    backend::obstacle found;
+    bool usable = false;
+    if (nodes_) {
+        nodes_->for_each([&](std::uint32_t, server& one) {
+            usable = usable || one.up(purpose::commands);
+            auto const why = one.why_down();
+            if (why.cause && (!found.cause || (why.permanent && !found.permanent))) {
+                found = why;
+            }
+        });
+    }
+    if (usable) {
+        // One that can be used says more than those that cannot.
+        return map_.complete() ? backend::obstacle{} : backend::obstacle{errc::server_refused};
+    }
+    return found;
+}
+
+bool cluster_routes::reach(std::string_view key) {
+    auto const slot = slot_of(key);
+    auto const to = map_.server_of(slot);
+    if (!nodes_ || stopped_ || !to) {
+        wanted_.insert(slot);
+        return false;
+    }
+    if (auto const* const one = nodes_->find(*to)) {
+        nodes_->touch(*to);
+        return one->up(purpose::commands);
+    }
+    open(*to);
+    return false;
+}
+
+backend::obstacle cluster_routes::why_out_of_reach(std::string_view key) const {
+    auto const to = server_of(key);
+    auto const* const one = to && nodes_ ? nodes_->find(*to) : nullptr;
+    return one ? one->why_down() : why_down();
+}
+
+// What the nodes say
+
+void cluster_routes::on_up(connection_id which) {
+    if (which.what == purpose::commands) {
+        nodes_->on_up(which.server);
+    }
+    if (map_.known()) {
+        events_->on_up(which);
+    } else {
+        untold_.push_back(which);
+    }
+}
+
+void cluster_routes::on_down(connection_id which) {
+    if (std::erase(untold_, which) == 0) {
+        events_->on_down(which);
+    }
+    look_soon();
+}
+
+void cluster_routes::on_failure(connection_id which, error_code cause) {
+    events_->on_failure(which, cause);
+    look_soon();
+}
+
+void cluster_routes::on_slots(std::uint32_t server, script_reply const& slots) {
+    if (!stopped_ && map_.on_answer(server, slots, lease_clock::now())) {
+        on_map_changed();
+    }
+}
+
+void cluster_routes::on_doubt(std::uint32_t server) {
+    ask_for_slots(server);
+    look_soon();
+}
+
+std::uint32_t cluster_routes::target_of(std::uint32_t server, redirection const& where) {
+    auto const& host = where.host.empty() ? map_.address(server).host : where.host;
+    return map_.number_of({host, where.port});
+}
+
+// It is sent on at once. What has the same slot and is sent later goes there without being told.
+void cluster_routes::on_redirected(
+    std::uint32_t server,
+    redirection const& where,
+    routed_call&& what
+) {
+    bool const too_late = what.give_up_at != time_point{} && what.give_up_at <= lease_clock::now();
+    if (stopped_ || too_late || ++what.redirections > most_redirections) {
+        later([what = std::make_shared<routed_call>(std::move(what))] {
+            answer(what->handler, exec_status::refused, errc::server_refused);
+        });
+        return;
+    }
+    auto const to = target_of(server, where);
+    if (!where.ask) {
+        map_.on_moved(where.slot, to, lease_clock::now());
+        on_map_changed();
+        ask_for_slots(to);
+    }
+    what.asking = where.ask;
+    nodes_->exec(to, map_.address(to), std::move(what));
+}
+
+void cluster_routes::on_channel_moved(
+    std::uint32_t server,
+    std::string_view channel,
+    redirection const* where
+) {
+    if (stopped_) {
+        return;
+    }
+    channels_->on_withdrawn(server, channel);
+    if (!where) {
+        // Whoever has lost the slot knows who has it.
+        ask_for_slots(server);
+        return;
+    }
+    auto const to = target_of(server, *where);
+    map_.on_moved(where->slot, to, lease_clock::now());
+    on_map_changed();
+    ask_for_slots(to);
+}
+
+}  // namespace holdfast::detail

@@ -1,0 +1,105 @@
+#ifndef HOLDFAST_REDIS_DEPLOYMENT_CLUSTER_ROUTES_HPP
+#define HOLDFAST_REDIS_DEPLOYMENT_CLUSTER_ROUTES_HPP
+
+#include "core/lease_terms.hpp"
+#include "protocol/backend.hpp"
+#include "protocol/slot.hpp"
+#include "redis/cluster_observer.hpp"
+#include "redis/deployment/cluster_channels.hpp"
+#include "redis/deployment/cluster_nodes.hpp"
+#include "redis/deployment/slot_map.hpp"
+#include "runtime/runtime.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::detail {
+
+/// Which requests and which subscriptions of a client go to which node of a cluster, and what
+/// follows when slots move. Used on the client's strand; connections may outlive it.
+class cluster_routes final : public std::enable_shared_from_this<cluster_routes>,
+                             public cluster_observer,
+                             public backend_events {
+public:
+    cluster_routes(server_context common, nanos idle_after);
+
+    void start(backend_events& events);
+    void stop();
+
+    void exec(call&& what, exec_handler&& handler);
+    [[nodiscard]] subscription subscribe(std::string channel, subscriber& to);
+    void begin_burst() noexcept;
+    void end_burst();
+
+    [[nodiscard]] bool up(connection_id::purpose what) const;
+    [[nodiscard]] backend::obstacle why_down() const;
+    [[nodiscard]] std::optional<std::uint32_t> server_of(std::string_view key) const {
+        return map_.server_of(slot_of(key));
+    }
+    [[nodiscard]] bool reach(std::string_view key);
+    [[nodiscard]] backend::obstacle why_out_of_reach(std::string_view key) const;
+
+    // cluster_observer
+    void on_slots(std::uint32_t server, script_reply const& slots) override;
+    void on_redirected(std::uint32_t server, redirection const& where, routed_call&& what) override;
+    void on_channel_moved(std::uint32_t server, std::string_view channel, redirection const* where)
+        override;
+    void on_doubt(std::uint32_t server) override;
+
+private:
+    // A request is sent to no more nodes than this because of what the last one said.
+    static constexpr unsigned most_redirections = 5;
+
+    // backend_events, of the nodes
+    void on_up(connection_id which) override;
+    void on_down(connection_id which) override;
+    void on_failure(connection_id which, error_code cause) override;
+
+    void later(std::function<void()> f);
+    server& open(std::uint32_t number) { return nodes_->open(number, map_.address(number)); }
+    void open_seeds();
+    [[nodiscard]] std::uint32_t target_of(std::uint32_t server, redirection const& where);
+    void on_map_changed();
+    void settle();
+    void tell_of_moves(std::vector<slot_map::move> const& moves);
+    void leave_unused();
+    /// Asks a node for the slots; `server` if it can be asked.
+    void ask_for_slots(std::uint32_t server);
+    void on_slots_answered(std::uint32_t server, exec_result const& result);
+    /// A slot has no server, or a server that has slots cannot be reached.
+    [[nodiscard]] bool something_is_missing() const;
+    void look_soon();
+    void sweep_later();
+    void log(log_level level, std::string const& message) const;
+
+    server_context common_;
+    nanos idle_after_;
+    backend_events* events_ = nullptr;
+    slot_map map_;
+    std::unique_ptr<cluster_nodes> nodes_;
+    std::unique_ptr<cluster_channels> channels_;
+    // Connections that came up before the slots were known.
+    std::vector<connection_id> untold_;
+    // Slots that were asked for when nobody was known to have them.
+    std::set<std::uint16_t> wanted_;
+    timer look_timer_;
+    timer sweep_timer_;
+    time_point asked_at_ = time_point::min();
+    bool asking_ = false;
+    // What was heard since it asked makes it ask again, and whom.
+    std::optional<std::uint32_t> ask_again_;
+    bool looking_ = false;
+    bool settling_ = false;
+    bool was_complete_ = false;
+    bool stopped_ = false;
+};
+
+}  // namespace holdfast::detail
+
+#endif

@@ -1,0 +1,191 @@
+// How a client of a cluster learns where the slots are, and what it does when they move.
+
+#include "core/lease_terms.hpp"
+#include "protocol/scripts.hpp"
+#include "redis/deployment/cluster_routes.hpp"
+
+#include <algorithm>
+#include <bitset>
+#include <memory>
+#include <utility>
+
+namespace holdfast::detail {
+
+namespace {
+
+using purpose = connection_id::purpose;
+
+// While something is missing the slots are asked for as often as this.
+constexpr nanos look_interval = millis{300};
+// What is heard within this time of a question is answered by one more.
+constexpr nanos shortest_pause = millis{50};
+
+}  // namespace
+
+void cluster_routes::ask_for_slots(std::uint32_t server) {
+    if (stopped_) {
+        return;
+    }
+    if (asking_) {
+        ask_again_ = server;
+        return;
+    }
+    if (asked_at_ != time_point::min() && lease_clock::now() - asked_at_ < shortest_pause) {
+        ask_again_ = server;
+        look_soon();
+        return;
+    }
+    std::uint32_t number = 0;
+    auto* const by = nodes_->any_usable(server, number);
+    if (!by) {
+        // Perhaps those that the user named know.
+        open_seeds();
+        look_soon();
+        return;
+    }
+    auto const& settings = *common_.settings;
+    asking_ = true;
+    ask_again_.reset();
+    asked_at_ = lease_clock::now();
+    by->exec(
+        call{scripts::cluster_slots, request_timeout_for(settings, settings.lease)},
+        [weak = weak_from_this(), number](exec_result result) {
+            if (auto const self = weak.lock()) {
+                self->on_slots_answered(number, result);
+            }
+        }
+    );
+}
+
+void cluster_routes::on_slots_answered(std::uint32_t server, exec_result const& result) {
+    asking_ = false;
+    if (stopped_) {
+        return;
+    }
+    if (result.status == exec_status::replied) {
+        on_slots(server, result.reply);
+    }
+    if (ask_again_) {
+        look_soon();
+    }
+}
+
+bool cluster_routes::something_is_missing() const {
+    bool missing = !map_.complete();
+    nodes_->for_each([&](std::uint32_t number, server& one) {
+        missing = missing || (map_.is_primary(number) && !one.up(purpose::commands));
+    });
+    return missing;
+}
+
+void cluster_routes::look_soon() {
+    if (looking_ || stopped_) {
+        return;
+    }
+    looking_ = true;
+    sleep_until(
+        look_timer_,
+        lease_clock::now() +
+            (ask_again_ && !something_is_missing() ? shortest_pause : look_interval)
+    );
+    look_timer_.async_wait([weak = weak_from_this()](error_code ec) {
+        auto const self = weak.lock();
+        if (!self || ec || self->stopped_) {
+            return;
+        }
+        self->looking_ = false;
+        bool const missing = self->something_is_missing();
+        if (self->ask_again_ || missing) {
+            self->ask_for_slots(self->ask_again_.value_or(0));
+        }
+        if (missing) {
+            self->look_soon();
+        }
+    });
+}
+
+// Many slots may move at a time, and connections may be in the middle of something.
+void cluster_routes::on_map_changed() {
+    if (!std::exchange(settling_, true)) {
+        later([this] {
+            settling_ = false;
+            if (!stopped_) {
+                settle();
+            }
+        });
+    }
+}
+
+void cluster_routes::settle() {
+    auto const moves = map_.take_moves();
+    for (auto const slot : std::exchange(wanted_, {})) {
+        if (auto const to = map_.server_of(slot)) {
+            open(*to);
+        } else {
+            wanted_.insert(slot);
+        }
+    }
+    // Whoever took over from a server that was in use is in use.
+    for (auto const& [slot, from, to] : moves) {
+        if (to && from && nodes_->find(*from) && !nodes_->find(*to)) {
+            open(*to);
+        }
+    }
+    channels_->go_after_slots();
+    if (auto const any = map_.any_primary()) {
+        auto const all = nodes_->numbers();
+        if (std::none_of(all.begin(), all.end(), [this](auto each) {
+                return map_.is_primary(each);
+            })) {
+            open(*any);
+        }
+    }
+    for (auto const& which : std::exchange(untold_, {})) {
+        events_->on_up(which);
+    }
+    tell_of_moves(moves);
+    bool const complete = map_.complete();
+    if (std::exchange(was_complete_, complete) != complete) {
+        log(complete ? log_level::info : log_level::warning,
+            complete ? "the cluster serves all slots" : "the cluster does not serve all slots");
+    }
+    events_->on_changed();
+    leave_unused();
+    if (something_is_missing()) {
+        look_soon();
+    }
+}
+
+// A server that is up already has slots now that it did not have.
+void cluster_routes::tell_of_moves(std::vector<slot_map::move> const& moves) {
+    auto const moved = std::make_shared<std::bitset<slot_count>>();
+    for (auto const& [slot, from, to] : moves) {
+        if (to && nodes_->usable(*to)) {
+            moved->set(slot);
+        }
+    }
+    if (moved->any()) {
+        events_->on_moved([moved](std::string_view key) { return moved->test(slot_of(key)); });
+    }
+}
+
+void cluster_routes::leave_unused() {
+    if (map_.known() && map_.any_primary()) {
+        nodes_->close_unused(idle_after_, [this](std::uint32_t number) {
+            return map_.is_primary(number);
+        });
+    }
+}
+
+void cluster_routes::sweep_later() {
+    sleep_until(sweep_timer_, lease_clock::now() + idle_after_ / 2);
+    sweep_timer_.async_wait([weak = weak_from_this()](error_code ec) {
+        auto const self = weak.lock();
+        if (self && !ec && !self->stopped_) {
+            self->leave_unused();
+            self->sweep_later();
+        }
+    });
+}
+
+}  // namespace holdfast::detail

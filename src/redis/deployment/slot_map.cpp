@@ -1,0 +1,97 @@
+#include "redis/deployment/slot_map.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace holdfast::detail {
+
+namespace {
+
+std::optional<std::uint16_t> read_number(std::string_view text, std::uint16_t greatest) {
+    std::uint16_t number = 0;
+    auto const [end, ec] = std::from_chars(text.data(), text.data() + text.size(), number);
+    bool const whole = ec == std::errc{} && end == text.data() + text.size();
+    return whole && number <= greatest ? std::optional{number} : std::nullopt;
+}
+
+std::string_view next_word(std::string_view& rest) {
+    auto const word = rest.substr(0, rest.find(' '));
+    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+    return word;
+}
+
+}  // namespace
+
+slot_map::slot_map() : servers_(slot_count, nobody) {}
+
+std::uint32_t slot_map::number_of(config::address const& where) {
+    auto const at = std::find(addresses_.begin(), addresses_.end(), where);
+    auto const number = static_cast<std::uint32_t>(at - addresses_.begin());
+    if (at == addresses_.end()) {
+        slots_of_.resize(addresses_.size() + 1);
+        addresses_.push_back(where);
+    }
+    return number;
+}
+
+void slot_map::assign(std::uint16_t slot, std::uint32_t server) {
+    auto& now = servers_[slot];
+    if (now == server) {
+        return;
+    }
+    moves_.push_back({slot, known_server(now), known_server(server)});
+    if (now != nobody) {
+        --slots_of_[now];
+        --served_;
+    }
+    if (server != nobody) {
+        ++slots_of_[server];
+        ++served_;
+    }
+    now = server;
+}
+
+bool slot_map::on_answer(std::uint32_t by, script_reply const& reply, time_point now) {
+    std::vector<std::uint32_t> said(slot_count, nobody);
+    for (auto rest = reply.rest(0); !rest.empty();) {
+        auto const first = read_number(next_word(rest), slot_count - 1);
+        auto const last = read_number(next_word(rest), slot_count - 1);
+        auto const host = next_word(rest);
+        auto const port = read_number(next_word(rest), 65'535);
+        if (!first || !last || *last < *first || host.empty() || !port || *port == 0) {
+            return false;
+        }
+        auto const server =
+            number_of({host == "-" ? addresses_[by].host : std::string{host}, *port});
+        std::fill(said.begin() + *first, said.begin() + *last + 1, server);
+    }
+    std::erase_if(moved_, [now](auto const& one) { return now - one.second > newer_for; });
+    for (std::uint16_t slot = 0; slot < slot_count; ++slot) {
+        // Whoever has it knows when that is over.
+        if (!moved_.contains(slot) || servers_[slot] == by) {
+            assign(slot, said[slot]);
+        }
+    }
+    known_ = true;
+    return true;
+}
+
+void slot_map::on_moved(std::uint16_t slot, std::uint32_t to, time_point now) {
+    moved_.insert_or_assign(slot, now);
+    assign(slot, to);
+}
+
+std::optional<std::uint32_t> slot_map::server_of(std::uint16_t slot) const noexcept {
+    return known_server(servers_[slot]);
+}
+
+std::optional<std::uint32_t> slot_map::any_primary() const noexcept {
+    auto const at =
+        std::find_if(slots_of_.begin(), slots_of_.end(), [](auto count) { return count > 0; });
+    return at == slots_of_.end()
+               ? std::nullopt
+               : std::optional{static_cast<std::uint32_t>(at - slots_of_.begin())};
+}
+
+}  // namespace holdfast::detail

@@ -1,0 +1,257 @@
+// What is held, waited for and asked for while slots of a Redis Cluster move from node to node.
+
+#include "support/one_cluster.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace holdfast::test;
+
+namespace {
+
+constexpr auto sharded = holdfast::cluster_channel_kind::sharded;
+constexpr auto plain = holdfast::cluster_channel_kind::plain;
+
+holdfast::config settings_of(
+    redis_cluster& cluster,
+    holdfast::cluster_channel_kind kind = holdfast::cluster_channel_kind::automatic
+) {
+    auto settings = holdfast::parse_url(cluster.url());
+    settings.cluster_channels = kind;
+    settings.lease = 2s;
+    return settings;
+}
+
+std::size_t other_than(std::size_t node) {
+    return (node + 1) % 3;
+}
+
+// What several clients take in turns.
+struct shared_thing {
+    std::string name;
+    bool taken = false;
+    std::uint64_t last_token = 0;
+    int grants = 0;
+    int overlaps = 0;
+    int stale_tokens = 0;
+};
+
+task take_turns(holdfast::client& client, shared_thing& thing, bool const& over, int& working) {
+    ++working;
+    while (!over) {
+        auto lock = client.lock(thing.name);
+        auto acquire = lock.acquire(as_result);
+        auto [ec, lease] = co_await std::move(acquire);
+        BOOST_TEST(!ec, ec.message());
+        thing.overlaps += std::exchange(thing.taken, true) ? 1 : 0;
+        auto const token = lease.token().value;
+        thing.stale_tokens += token <= std::exchange(thing.last_token, token) ? 1 : 0;
+        ++thing.grants;
+        co_await sleep_for(1ms);
+        thing.taken = false;
+        auto release = lease.release(as_result);
+        static_cast<void>(co_await std::move(release));
+    }
+    --working;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_lock_that_is_held_is_renewed_and_released_where_its_slot_has_gone) {
+    with_cluster([](redis_cluster& cluster, asio::any_io_executor executor) -> task {
+        holdfast::client client{executor, settings_of(cluster)};
+        auto lease = co_await client.lock("held").acquire();
+        auto const slot = redis_cluster::slot_of("held");
+        auto const to = other_than(cluster.owner_of(slot));
+        auto const before = cluster.errors("MOVED");
+        cluster.move(slot, to);
+        // Longer than the lease.
+        co_await sleep_for(3s);
+        BOOST_TEST(lease.valid());
+        BOOST_TEST(static_cast<int>(lease.state()) == static_cast<int>(lease_state::held));
+        auto probe = cluster.probe(to);
+        BOOST_TEST(probe.exists("held"));
+        // What has the same slot goes there without asking.
+        auto other = co_await client.lock("{held}:other").acquire();
+        co_await other.release();
+        co_await lease.release();
+        BOOST_TEST(!probe.exists("held"));
+        BOOST_TEST(cluster.errors("MOVED") - before <= 1);
+        BOOST_TEST(cluster.errors("ASK") == 0);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_waiter_gets_its_lock_after_the_slot_has_moved) {
+    for (auto const kind : {sharded, plain}) {
+        with_cluster([kind](redis_cluster& cluster, asio::any_io_executor executor) -> task {
+            holdfast::client first{executor, settings_of(cluster, kind)};
+            holdfast::client second{executor, settings_of(cluster, kind)};
+            for (int round = 0; round < 3; ++round) {
+                auto const name = "waits:" + std::to_string(round);
+                auto const slot = redis_cluster::slot_of(name);
+                auto held = co_await first.lock(name).acquire();
+                waiting_acquire waiter{executor, second.lock(name)};
+                auto from = cluster.probe_of(name);
+                BOOST_TEST(co_await co_eventually(5s, [&] {
+                    return from.cmd("ZCARD", "holdfast_queue:{" + name + "}").as_integer() == 1;
+                }));
+                auto const to = other_than(cluster.owner_of(slot));
+                cluster.move(slot, to);
+                co_await sleep_for(round * 150ms);
+                co_await held.release();
+                // Long before its holder's lease would have ended.
+                BOOST_TEST(co_await co_eventually(1500ms, [&] { return waiter.granted(); }));
+                BOOST_TEST(cluster.probe(to).exists(name));
+                co_await waiter.lease().release();
+            }
+        });
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_waiter_is_subscribed_where_the_slot_has_gone) {
+    with_cluster([](redis_cluster& cluster, asio::any_io_executor executor) -> task {
+        holdfast::client first{executor, settings_of(cluster, sharded)};
+        holdfast::client second{executor, settings_of(cluster, sharded)};
+        auto const held = co_await first.lock("listens").acquire();
+        waiting_acquire waiter{executor, second.lock("listens")};
+        auto const channel = "redisson_lock__channel:{listens}";
+        auto const heard_by = [&](std::size_t node) {
+            return cluster.probe(node).cmd("PUBSUB", "SHARDNUMSUB", channel).as_array()[1].number;
+        };
+        auto const from = cluster.owner_of("listens");
+        BOOST_TEST(co_await co_eventually(5s, [&] { return heard_by(from) == 1; }));
+        auto const to = other_than(from);
+        cluster.move(redis_cluster::slot_of("listens"), to);
+        BOOST_TEST(co_await co_eventually(5s, [&] { return heard_by(to) == 1; }));
+        BOOST_TEST(heard_by(from) == 0);
+        // It asks again there, and keeps its place.
+        auto probe = cluster.probe(to);
+        BOOST_TEST(probe.cmd("ZCARD", "holdfast_queue:{listens}").as_integer() == 1);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(while_a_slot_moves_a_holder_is_renewed_wherever_its_key_is) {
+    with_cluster([](redis_cluster& cluster, asio::any_io_executor executor) -> task {
+        holdfast::client client{executor, settings_of(cluster)};
+        std::vector<holdfast::lease> leases;
+        for (int i = 0; i < 4; ++i) {
+            leases.push_back(co_await client.lock("{{moving}}:{}", i).acquire());
+        }
+        auto const slot = redis_cluster::slot_of("moving");
+        auto const from = cluster.owner_of(slot);
+        auto const to = other_than(from);
+        cluster.begin_move(slot, from, to);
+        // Half of them are there, and half are here, for longer than a lease.
+        auto at = cluster.probe(from);
+        for (auto const* key : {"{moving}:0", "{moving}:1"}) {
+            auto const reply =
+                at.cmd("MIGRATE", "127.0.0.1", cluster.node(to).tcp_port(), key, 0, 5000);
+            BOOST_TEST(!reply.is_error(), reply.text);
+        }
+        co_await sleep_for(3s);
+        for (auto const& each : leases) {
+            BOOST_TEST(each.valid());
+        }
+        BOOST_TEST(cluster.errors("ASK") > 0);
+        cluster.move_keys(slot, from, to);
+        cluster.end_move(slot, from, to);
+        co_await sleep_for(1s);
+        for (auto& each : leases) {
+            BOOST_TEST(each.valid());
+            co_await each.release();
+        }
+        BOOST_TEST(cluster.probe(to).lock_keys().empty());
+    });
+}
+
+BOOST_AUTO_TEST_CASE(what_is_asked_for_while_its_slot_moves_is_granted_when_it_has_moved) {
+    with_cluster([](redis_cluster& cluster, asio::any_io_executor executor) -> task {
+        holdfast::client client{executor, settings_of(cluster)};
+        co_await client.ready();
+        auto const slot = redis_cluster::slot_of("later");
+        auto const from = cluster.owner_of(slot);
+        auto const to = other_than(from);
+        cluster.begin_move(slot, from, to);
+        waiting_acquire waiter{executor, client.lock("later")};
+        co_await sleep_for(500ms);
+        BOOST_TEST(!waiter.granted());
+        BOOST_TEST(!waiter.error());
+        cluster.end_move(slot, from, to);
+        BOOST_TEST(co_await co_eventually(4s, [&] { return waiter.granted(); }));
+        BOOST_TEST(cluster.probe(to).exists("later"));
+        co_await waiter.lease().release();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_command_goes_to_a_wrong_node_once_for_each_change) {
+    with_cluster([](redis_cluster& cluster, asio::any_io_executor executor) -> task {
+        holdfast::client client{executor, settings_of(cluster)};
+        co_await client.ready();
+        auto const slot = redis_cluster::slot_of("often");
+        for (int i = 0; i < 6; ++i) {
+            auto lease = co_await client.lock("often").acquire();
+            co_await lease.release();
+            auto const before = cluster.errors("MOVED");
+            cluster.move(slot, other_than(cluster.owner_of(slot)));
+            for (int j = 0; j < 5; ++j) {
+                lease = co_await client.lock("often").acquire();
+                co_await lease.release();
+            }
+            BOOST_TEST(cluster.errors("MOVED") - before <= 1);
+        }
+    });
+}
+
+BOOST_AUTO_TEST_CASE(locks_go_round_among_clients_while_their_slots_move) {
+    for (auto const kind : {sharded, plain}) {
+        with_cluster([kind](redis_cluster& cluster, asio::any_io_executor executor) -> task {
+            std::deque<holdfast::client> clients;
+            for (int i = 0; i < 3; ++i) {
+                clients.emplace_back(executor, settings_of(cluster, kind));
+            }
+            std::deque<shared_thing> things;
+            for (auto const* name : {"round:a", "round:b", "round:c"}) {
+                things.push_back({.name = name});
+            }
+            bool over = false;
+            int working = 0;
+            for (auto& client : clients) {
+                for (auto& thing : things) {
+                    for (int i = 0; i < 2; ++i) {
+                        auto worker = take_turns(client, thing, over, working);
+                        asio::co_spawn(executor, std::move(worker), asio::detached);
+                    }
+                }
+            }
+            co_await sleep_for(300ms);
+            auto const before = cluster.errors("MOVED");
+            constexpr int moves = 24;
+            for (int i = 0; i < moves; ++i) {
+                auto& thing = things[static_cast<std::size_t>(i) % things.size()];
+                auto const slot = redis_cluster::slot_of(thing.name);
+                cluster.move(slot, other_than(cluster.owner_of(slot)));
+                auto const had = thing.grants;
+                // It is not held for longer than a moment, and nobody waits for a lease to end.
+                BOOST_TEST(co_await co_eventually(1500ms, [&] { return thing.grants > had + 3; }));
+            }
+            // Each client's commands and each client's subscriptions, which have another
+            // connection.
+            BOOST_TEST(cluster.errors("MOVED") - before <= moves * 3 * 2);
+            over = true;
+            BOOST_TEST(co_await co_eventually(10s, [&] { return working == 0; }));
+            for (auto const& thing : things) {
+                BOOST_TEST(thing.overlaps == 0);
+                BOOST_TEST(thing.stale_tokens == 0);
+            }
+            BOOST_TEST(cluster.errors("CROSSSLOT") == 0);
+            BOOST_TEST_MESSAGE(
+                "grants: " << things[0].grants + things[1].grants + things[2].grants
+                           << ", MOVED: " << cluster.errors("MOVED") - before
+                           << ", TRYAGAIN: " << cluster.errors("TRYAGAIN")
+            );
+        });
+    }
+}

@@ -1,0 +1,451 @@
+// Locks, and everything else that waits and holds, on a Redis Cluster whose slots stay where they
+// are.
+
+#include "redis/deployment/cluster.hpp"
+
+#include "protocol/scripts.hpp"
+#include "runtime/counters.hpp"
+#include "runtime/strand.hpp"
+#include "support/one_cluster.hpp"
+
+#include <holdfast/multi_lock.hpp>
+
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+using namespace holdfast::test;
+
+namespace {
+
+// One lock on each node.
+std::vector<std::string> names_on_all(redis_cluster& cluster, std::string const& beginning) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < cluster.size(); ++i) {
+        names.push_back(cluster.name_on(i, beginning));
+    }
+    return names;
+}
+
+holdfast::config settings_of(redis_cluster& cluster, holdfast::cluster_channel_kind kind) {
+    auto settings = holdfast::parse_url(cluster.url());
+    settings.cluster_channels = kind;
+    return settings;
+}
+
+constexpr auto sharded = holdfast::cluster_channel_kind::sharded;
+constexpr auto plain = holdfast::cluster_channel_kind::plain;
+
+struct nobody final : holdfast::detail::backend_events {
+    void on_up(holdfast::detail::connection_id) override {}
+    void on_down(holdfast::detail::connection_id) override {}
+    void on_failure(holdfast::detail::connection_id, error_code) override {}
+};
+
+std::size_t clients_of(redis_cluster& cluster, std::size_t node, std::string const& name) {
+    std::size_t count = 0;
+    for (auto& each : cluster.probe(node).client_list()) {
+        count += each["name"] == name ? 1U : 0U;
+    }
+    return count;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(locks_of_each_node_are_granted_renewed_and_given_back) {
+    with_cluster([](redis_cluster& cluster, asio::any_io_executor executor) -> task {
+        holdfast::client client{executor, cluster.url_of(0)};
+        co_await client.ready();
+        for (auto const& name : names_on_all(cluster, "stock:")) {
+            auto lease = co_await client.lock(name).acquire();
+            BOOST_TEST(lease.valid());
+            BOOST_TEST(lease.token().value > 1'000'000'000'000'000U);
+            auto probe = cluster.probe_of(name);
+            BOOST_TEST(probe.exists(name));
+            co_await lease.renew();
+            co_await lease.release();
+            BOOST_TEST(!probe.exists(name));
+        }
+        BOOST_TEST(cluster.errors("MOVED") == 0);
+        BOOST_TEST(cluster.errors("CROSSSLOT") == 0);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_busy_lock_is_refused_and_a_name_without_a_slot_is_none) {
+    with_cluster([](redis_cluster& cluster, asio::any_io_executor executor) -> task {
+        holdfast::client first{executor, cluster.url()};
+        holdfast::client second{executor, cluster.url()};
+        auto const held = co_await first.lock("a").acquire();
+        auto const busy = co_await second.lock("a").try_acquire();
+        BOOST_TEST(!busy);
+        // Fault 112: braces that Redisson's rule for names would spread over several slots.
+        for (std::string const name : {"foo{", "{}foo", "}{", "a}b", "{a", "a}"}) {
+            auto lock = first.lock(name);
+            auto acquire = lock.acquire(as_result);
+            auto [ec, lease] = co_await std::move(acquire);
+            BOOST_TEST((ec == errc::invalid_name), name);
+            auto inspect = lock.inspect(as_result);
+            auto [inspected, info] = co_await std::move(inspect);
+            BOOST_TEST((inspected == errc::invalid_name), name);
+        }
+        auto tagged = co_await first.lock(std::string{"order:{42}:line"}).acquire();
+        BOOST_TEST(tagged.valid());
+        co_await tagged.release();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_waiter_of_another_client_is_handed_the_lock) {
+    for (auto const kind : {sharded, plain}) {
+        with_cluster([kind](redis_cluster& cluster, asio::any_io_executor executor) -> task {
+            holdfast::client first{executor, settings_of(cluster, kind)};
+            holdfast::client second{executor, settings_of(cluster, kind)};
+            for (auto const& name : names_on_all(cluster, "waited:")) {
+                auto held = co_await first.lock(name).acquire();
+                waiting_acquire waiter{executor, second.lock(name)};
+                auto probe = cluster.probe_of(name);
+                BOOST_TEST(co_await co_eventually(5s, [&] {
+                    return probe.cmd("ZCARD", "holdfast_queue:{" + name + "}").as_integer() == 1;
+                }));
+                BOOST_TEST(!waiter.granted());
+                auto const former = held.token();
+                co_await held.release();
+                BOOST_TEST(co_await co_eventually(2s, [&] { return waiter.granted(); }));
+                BOOST_TEST(waiter.lease().token().value > former.value);
+                co_await waiter.lease().release();
+            }
+            BOOST_TEST(second.stats().hand_overs == 3U);
+            BOOST_TEST(second.stats().hand_overs_by.other_client == 3U);
+            BOOST_TEST(cluster.errors("MOVED") == 0);
+        });
+    }
+}
+
+BOOST_AUTO_TEST_CASE(without_hand_over_a_release_wakes_the_waiter) {
+    for (auto const kind : {sharded, plain}) {
+        with_cluster([kind](redis_cluster& cluster, asio::any_io_executor executor) -> task {
+            auto settings = settings_of(cluster, kind);
+            settings.hand_over = false;
+            holdfast::client first{executor, settings};
+            holdfast::client second{executor, settings};
+            for (auto const& name : names_on_all(cluster, "told:")) {
+                auto held = co_await first.lock(name).acquire();
+                waiting_acquire waiter{executor, second.lock(name)};
+                BOOST_TEST(co_await co_eventually(5s, [&] {
+                    return second.stats().subscriptions_now > 0;
+                }));
+                co_await sleep_for(50ms);
+                BOOST_TEST(!waiter.granted());
+                co_await held.release();
+                BOOST_TEST(co_await co_eventually(2s, [&] { return waiter.granted(); }));
+                co_await waiter.lease().release();
+            }
+        });
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_forced_release_tells_the_waiters) {
+    with_cluster([](redis_cluster& cluster, asio::any_io_executor executor) -> task {
+        holdfast::client first{executor, cluster.url()};
+        holdfast::client second{executor, cluster.url()};
+        auto held = co_await first.lock("forced").acquire();
+        waiting_acquire waiter{executor, second.lock("forced")};
+        BOOST_TEST(co_await co_eventually(5s, [&] { return second.stats().waits == 1; }));
+        co_await sleep_for(100ms);
+        auto const freed = co_await first.lock("forced").force_release();
+        BOOST_TEST(freed);
+        BOOST_TEST(co_await co_eventually(2s, [&] { return waiter.granted(); }));
+        auto const info = co_await first.lock("forced").inspect();
+        BOOST_TEST(info.held);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(fair_locks_and_read_write_locks_wait_and_are_handed_on) {
+    for (auto const kind : {sharded, plain}) {
+        with_cluster([kind](redis_cluster& cluster, asio::any_io_executor executor) -> task {
+            holdfast::client first{executor, settings_of(cluster, kind)};
+            holdfast::client second{executor, settings_of(cluster, kind)};
+            for (auto const& name : names_on_all(cluster, "fair:")) {
+                auto held = co_await first.fair_lock(name).acquire();
+                auto const limit = lease_clock::now() + 2s;
+                asio::co_spawn(
+                    executor,
+                    [&]() -> task {
+                        co_await sleep_for(100ms);
+                        co_await held.release();
+                    },
+                    asio::detached
+                );
+                auto next = co_await second.fair_lock(name).acquire();
+                BOOST_TEST((lease_clock::now() < limit));
+                co_await next.release();
+            }
+            for (auto const& name : names_on_all(cluster, "rw:")) {
+                auto reading = co_await first.read_write_lock(name).read().acquire();
+                auto also = co_await second.read_write_lock(name).read().acquire();
+                auto const limit = lease_clock::now() + 2s;
+                asio::co_spawn(
+                    executor,
+                    [&]() -> task {
+                        co_await sleep_for(100ms);
+                        co_await reading.release();
+                        co_await also.release();
+                    },
+                    asio::detached
+                );
+                auto writing = co_await second.read_write_lock(name).write().acquire();
+                BOOST_TEST((lease_clock::now() < limit));
+                co_await writing.release();
+            }
+        });
+    }
+}
+
+BOOST_AUTO_TEST_CASE(semaphores_and_latches_wait_and_are_told) {
+    for (auto const kind : {sharded, plain}) {
+        with_cluster([kind](redis_cluster& cluster, asio::any_io_executor executor) -> task {
+            holdfast::client first{executor, settings_of(cluster, kind)};
+            holdfast::client second{executor, settings_of(cluster, kind)};
+            for (auto const& name : names_on_all(cluster, "pool:")) {
+                auto pool = first.semaphore(name);
+                static_cast<void>(co_await pool.try_set_permits(1));
+                auto held = co_await pool.acquire();
+                auto const limit = lease_clock::now() + 2s;
+                asio::co_spawn(
+                    executor,
+                    [&]() -> task {
+                        co_await sleep_for(100ms);
+                        co_await held.release();
+                    },
+                    asio::detached
+                );
+                auto next = co_await second.semaphore(name).acquire();
+                BOOST_TEST((lease_clock::now() < limit));
+                co_await next.release();
+            }
+            // A latch's channel needs the same hash tag as its keys.
+            for (std::string const name : {"start", "start:{all}:once"}) {
+                auto latch = first.latch(name);
+                static_cast<void>(co_await latch.try_set(1));
+                auto const limit = lease_clock::now() + 2s;
+                asio::co_spawn(
+                    executor,
+                    [&]() -> task {
+                        co_await sleep_for(100ms);
+                        co_await first.latch(name).count_down();
+                    },
+                    asio::detached
+                );
+                co_await second.latch(name).wait();
+                BOOST_TEST((lease_clock::now() < limit));
+            }
+            auto counted = first.counting_semaphore("counted");
+            static_cast<void>(co_await counted.try_set_permits(1));
+            co_await counted.acquire();
+            auto const limit = lease_clock::now() + 2s;
+            asio::co_spawn(
+                executor,
+                [&]() -> task {
+                    co_await sleep_for(100ms);
+                    co_await first.counting_semaphore("counted").release();
+                },
+                asio::detached
+            );
+            co_await second.counting_semaphore("counted").acquire();
+            BOOST_TEST((lease_clock::now() < limit));
+            BOOST_TEST(cluster.errors("CROSSSLOT") == 0);
+        });
+    }
+}
+
+BOOST_AUTO_TEST_CASE(several_locks_of_one_slot_or_of_all_nodes_are_taken_together) {
+    with_cluster([](redis_cluster& cluster, asio::any_io_executor executor) -> task {
+        holdfast::client client{executor, cluster.url()};
+        co_await client.ready();
+        holdfast::multi_lock near{client.lock("a{tag}"), client.lock("b{tag}")};
+        for (int i = 0; i < 2; ++i) {
+            auto lease = co_await near.acquire();
+            BOOST_TEST(lease.valid());
+            co_await lease.release();
+        }
+        auto const names = names_on_all(cluster, "far:");
+        holdfast::multi_lock far{
+            client.lock(names.at(0)),
+            client.lock(names.at(1)),
+            client.lock(names.at(2))
+        };
+        for (int i = 0; i < 2; ++i) {
+            auto lease = co_await far.acquire();
+            BOOST_TEST(lease.valid());
+            co_await lease.renew();
+            co_await lease.release();
+        }
+        BOOST_TEST(cluster.errors("CROSSSLOT") == 0);
+        BOOST_TEST(cluster.probe(0).lock_keys().empty());
+    });
+}
+
+BOOST_AUTO_TEST_CASE(renewals_of_a_slot_leave_together) {
+    with_cluster([](redis_cluster& cluster, asio::any_io_executor executor) -> task {
+        auto settings = holdfast::parse_url(cluster.url());
+        settings.lease = 1500ms;
+        holdfast::client client{executor, settings};
+        std::vector<holdfast::lease> leases;
+        for (int i = 0; i < 20; ++i) {
+            leases.push_back(co_await client.lock("{{one}}:{}", i).acquire());
+            leases.push_back(co_await client.lock("{{two}}:{}", i).acquire());
+        }
+        auto const before = client.stats().commands;
+        co_await sleep_for(2s);
+        for (auto const& each : leases) {
+            BOOST_TEST(each.valid());
+        }
+        // Each was renewed three or four times, and each slot's were one command.
+        BOOST_TEST(client.stats().renewals >= 3U * leases.size());
+        BOOST_TEST(client.stats().commands - before < leases.size());
+        BOOST_TEST(cluster.errors("CROSSSLOT") == 0);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_client_of_a_cluster_and_one_of_a_server_refuse_the_other) {
+    with_cluster([](redis_cluster& cluster, asio::any_io_executor executor) -> task {
+        holdfast::client wrong{
+            executor,
+            "redis://127.0.0.1:" + std::to_string(cluster.node(0).tcp_port())
+        };
+        auto ready = wrong.ready(as_result);
+        auto [ec] = co_await std::move(ready);
+        BOOST_TEST((ec == errc::unsupported_server));
+        redis_server alone{{.tcp = true}};
+        holdfast::client other{
+            executor,
+            "redis-cluster://127.0.0.1:" + std::to_string(alone.tcp_port())
+        };
+        auto also = other.ready(as_result);
+        auto [also_ec] = co_await std::move(also);
+        BOOST_TEST((also_ec == errc::unsupported_server));
+    });
+}
+
+BOOST_AUTO_TEST_CASE(only_servers_in_use_are_connected_to) {
+    with_cluster([](redis_cluster& cluster, asio::any_io_executor executor) -> task {
+        auto settings = holdfast::parse_url(cluster.url_of(0));
+        settings.client_name = "only-one";
+        holdfast::client client{executor, settings};
+        co_await client.ready();
+        BOOST_TEST(clients_of(cluster, 0, "only-one") == 2U);
+        BOOST_TEST(clients_of(cluster, 1, "only-one") == 0U);
+        auto lease = co_await client.lock(cluster.name_on(1, "used:")).acquire();
+        BOOST_TEST(clients_of(cluster, 1, "only-one") == 2U);
+        BOOST_TEST(clients_of(cluster, 2, "only-one") == 0U);
+        co_await lease.release();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_nobody_needs_is_left_and_connected_to_again) {
+    with_cluster([](redis_cluster& cluster, asio::any_io_executor executor) -> task {
+        namespace detail = holdfast::detail;
+        using purpose = detail::connection_id::purpose;
+        auto settings = std::make_shared<holdfast::config>(holdfast::parse_url(cluster.url_of(0)));
+        settings->client_name = "idle";
+        nobody events;
+        auto const to = detail::make_cluster_that_idles(
+            detail::strand{executor},
+            settings,
+            std::make_shared<detail::counters>(),
+            400ms
+        );
+        to->start(events);
+        auto const is_up = [&] {
+            return to->up(purpose::commands) && to->up(purpose::subscriptions);
+        };
+        BOOST_TEST(co_await co_eventually(5s, is_up));
+        auto const name = cluster.name_on(1, "idle:");
+        BOOST_TEST(co_await co_eventually(5s, [&] { return to->reach(name); }));
+        BOOST_TEST(clients_of(cluster, 1, "idle") == 2U);
+        // The last one stays: the cluster can be asked for its slots.
+        auto const all = [&] {
+            return clients_of(cluster, 0, "idle") + clients_of(cluster, 1, "idle");
+        };
+        BOOST_TEST(all() == 4U);
+        BOOST_TEST(co_await co_eventually(5s, [&] { return all() == 2U; }));
+        co_await sleep_for(1s);
+        BOOST_TEST(all() == 2U);
+        for (std::size_t i = 0; i < 2; ++i) {
+            std::optional<detail::exec_result> got;
+            detail::call look{detail::scripts::lock_inspect, 5s};
+            auto const each = cluster.name_on(i, "idle:");
+            look.key(each).key("redisson_lock_token:{" + each + "}");
+            to->exec(std::move(look), [&](detail::exec_result result) { got = std::move(result); });
+            BOOST_TEST(co_await co_eventually(5s, [&] { return got.has_value(); }));
+            BOOST_TEST((got->status == detail::exec_status::replied));
+        }
+        to->stop();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_user_needs_the_rights_that_the_readme_names_and_no_more) {
+    std::string const of_one_server =
+        "resetchannels ~app:* ~redisson_lock_token:{app:* ~redisson_lock__channel:{app:* "
+        "~holdfast_queue:{app:* ~holdfast_hold:{app:* &redisson_lock__channel:{app:* "
+        "&holdfast_waiters:{app:* &holdfast_client:* +ping +time +evalsha +eval +subscribe "
+        "+unsubscribe +pttl +hkeys +hgetall +hexists +hset +hdel +set +get +incr +incrby +pexpire "
+        "+pexpireat +exists +del +publish +zadd +zrem +zrange +zrank +zscore +zcount "
+        "+pubsub|numsub";
+    std::string const of_cluster = " +cluster|slots +asking";
+    std::string const of_sharded = " +spublish +ssubscribe +sunsubscribe +pubsub|shardnumsub";
+    for (auto const kind : {sharded, plain}) {
+        auto& cluster = shared_cluster();
+        auto const rights = of_one_server + of_cluster + (kind == sharded ? of_sharded : "");
+        for (std::size_t i = 0; i < cluster.size(); ++i) {
+            std::vector<std::string> words{"ACL", "SETUSER", "alice", "reset", "on", ">secret"};
+            std::istringstream each{rights};
+            for (std::string word; each >> word;) {
+                words.push_back(word);
+            }
+            auto const reply = cluster.probe(i).command(words);
+            BOOST_TEST(!reply.is_error(), reply.text);
+        }
+        log_lines log;
+        with_cluster([&](redis_cluster& at, asio::any_io_executor executor) -> task {
+            auto settings = settings_of(at, kind);
+            settings.username = "alice";
+            settings.password = "secret";
+            settings.key_prefix = "app:";
+            settings.log = log.sink();
+            holdfast::client first{executor, settings};
+            holdfast::client second{executor, settings};
+            for (std::string const name : {"a", "b", "c"}) {
+                auto held = co_await first.lock(name).acquire();
+                waiting_acquire waiter{executor, second.lock(name)};
+                auto probe = at.probe_of("app:" + name);
+                BOOST_TEST(co_await co_eventually(5s, [&] {
+                    return probe.cmd("ZCARD", "holdfast_queue:{app:" + name + "}").number == 1;
+                }));
+                co_await held.release();
+                BOOST_TEST(co_await co_eventually(2s, [&] { return waiter.granted(); }));
+                co_await waiter.lease().release();
+            }
+            BOOST_TEST(second.stats().hand_overs_by.other_client == 3U);
+        });
+        BOOST_TEST(log.count(log_level::error, "") == 0U, log.all());
+        BOOST_TEST(log.count(log_level::warning, "") == 0U, log.all());
+    }
+    // Without the right to ask for the slots a client says so.
+    auto& cluster = shared_cluster();
+    for (std::size_t i = 0; i < cluster.size(); ++i) {
+        cluster.probe(i).cmd("ACL", "SETUSER", "alice", "-cluster|slots");
+    }
+    with_cluster([](redis_cluster& at, asio::any_io_executor executor) -> task {
+        auto settings = holdfast::parse_url(at.url_of(0));
+        settings.username = "alice";
+        settings.password = "secret";
+        holdfast::client client{executor, settings};
+        auto ready = client.ready(as_result);
+        auto [ec] = co_await std::move(ready);
+        BOOST_TEST((ec == errc::no_permission), ec.message());
+    });
+    for (std::size_t i = 0; i < cluster.size(); ++i) {
+        cluster.probe(i).cmd("ACL", "DELUSER", "alice");
+    }
+}

@@ -1,0 +1,87 @@
+// What a client of a cluster does when it learns where the slots are, and that they have moved.
+
+#include "redis/deployment/cluster_routes.hpp"
+#include "unit/redis/deployment/routes_to_nowhere.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <optional>
+#include <utility>
+
+using namespace std::chrono_literals;
+using namespace holdfast::test;
+using holdfast::error_code;
+using holdfast::detail::connection_id;
+using holdfast::detail::exec_result;
+using holdfast::detail::slot_of;
+using holdfast::detail::subscriber;
+using purpose = connection_id::purpose;
+
+BOOST_FIXTURE_TEST_SUITE(cluster_routes_slots_test, routes_to_nowhere)
+
+BOOST_AUTO_TEST_CASE(what_is_learnt_is_told_and_logged_once) {
+    BOOST_TEST(changes == 0);
+    learn(" 0 100 127.0.0.1 11");
+    BOOST_TEST(changes == 1);
+    BOOST_TEST(log.count("serves all slots") == 0U);
+    learn(two_halves);
+    BOOST_TEST(changes == 2);
+    learn(two_halves);
+    BOOST_TEST(log.count("the cluster serves all slots") == 1U);
+    learn(" 0 100 127.0.0.1 11");
+    BOOST_TEST(log.count("does not serve all slots") == 1U);
+    // No connection is up.
+    BOOST_TEST(!to->up(purpose::commands));
+    BOOST_TEST(ups == 0);
+}
+
+BOOST_AUTO_TEST_CASE(nonsense_is_not_believed) {
+    to->on_slots(0, holdfast::detail::script_reply{"42 x"});
+    BOOST_TEST(!to->server_of("foo").has_value());
+}
+
+BOOST_AUTO_TEST_CASE(one_primary_is_connected_to_although_nobody_asks_for_it) {
+    learn(two_halves);
+    BOOST_TEST(eventually([&] { return log.count("127.0.0.1:11 ") > 0; }));
+    BOOST_TEST(log.count("127.0.0.1:12 ") == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(what_was_asked_for_before_is_connected_to_then) {
+    BOOST_TEST(!to->reach("foo"));
+    learn(two_halves);
+    BOOST_TEST(eventually([&] { return log.count("127.0.0.1:12 ") > 0; }));
+}
+
+BOOST_AUTO_TEST_CASE(who_takes_over_from_a_server_in_use_is_connected_to) {
+    learn(two_halves);
+    BOOST_TEST(!to->reach("foo"));
+    learn(" 0 8191 127.0.0.1 11 8192 16383 127.0.0.1 13");
+    BOOST_TEST(eventually([&] { return log.count("127.0.0.1:13 ") > 0; }));
+    // And the former one is left.
+    auto const before = log.count("127.0.0.1:12 ");
+    BOOST_TEST(to->reach("foo") == false);
+    BOOST_TEST(log.count("127.0.0.1:12 ") == before);
+}
+
+BOOST_AUTO_TEST_CASE(a_move_to_a_server_without_a_connection_is_told_by_its_connection) {
+    learn(two_halves);
+    std::optional<exec_result> got;
+    to->on_redirected(0, {false, slot_of("bar"), "127.0.0.1", 12}, about("bar", 50ms, got));
+    BOOST_TEST(eventually([&] { return got.has_value(); }));
+    BOOST_TEST(!moved);
+}
+
+BOOST_AUTO_TEST_CASE(a_subscription_waits_for_the_slots) {
+    struct : subscriber {
+        void on_confirmed(bool) override {}
+        void on_unconfirmed() override {}
+        void on_refused(error_code) override {}
+        void on_notification(std::string_view) override {}
+    } nobody;
+    auto const held = to->subscribe("{foo}:channel", nobody);
+    BOOST_TEST(static_cast<bool>(held));
+    learn(two_halves);
+    BOOST_TEST(eventually([&] { return log.count("127.0.0.1:12 ") > 0; }));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

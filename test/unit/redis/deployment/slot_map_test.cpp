@@ -1,0 +1,137 @@
+// Who has which slot: what nodes answer, what they say of one slot, and what has changed.
+
+#include "redis/deployment/slot_map.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <string>
+
+using namespace std::chrono_literals;
+using holdfast::config;
+using holdfast::detail::script_reply;
+using holdfast::detail::slot_map;
+using holdfast::detail::time_point;
+
+namespace {
+
+constexpr time_point t0{1h};
+
+struct fixture {
+    slot_map map;
+    std::uint32_t seed = map.number_of({"seed", 1});
+
+    bool answers(std::string const& words, time_point now = t0) {
+        return map.on_answer(seed, script_reply{"42" + words}, now);
+    }
+    std::string owner(std::uint16_t slot) const {
+        auto const server = map.server_of(slot);
+        return server ? map.address(*server).host : "nobody";
+    }
+};
+
+std::string const two_halves = " 0 8191 a 7000 8192 16383 b 7001";
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(slot_map_test, fixture)
+
+BOOST_AUTO_TEST_CASE(at_first_nobody_has_anything) {
+    BOOST_TEST(!map.known());
+    BOOST_TEST(!map.complete());
+    BOOST_TEST(owner(0) == "nobody");
+    BOOST_TEST(!map.any_primary());
+}
+
+BOOST_AUTO_TEST_CASE(a_node_says_who_has_what) {
+    BOOST_TEST(answers(two_halves));
+    BOOST_TEST(map.known());
+    BOOST_TEST(map.complete());
+    BOOST_TEST(owner(0) == "a");
+    BOOST_TEST(owner(8191) == "a");
+    BOOST_TEST(owner(8192) == "b");
+    BOOST_TEST(owner(16383) == "b");
+    BOOST_TEST(!map.is_primary(seed));
+    BOOST_TEST(map.is_primary(map.number_of({"a", 7000})));
+    BOOST_TEST(map.any_primary().value() == map.number_of({"a", 7000}));
+}
+
+BOOST_AUTO_TEST_CASE(a_node_that_does_not_know_its_own_host_has_the_one_it_was_asked_at) {
+    BOOST_TEST(answers(" 0 16383 - 7000"));
+    BOOST_TEST((map.address(map.server_of(5).value()) == config::address{"seed", 7000}));
+}
+
+BOOST_AUTO_TEST_CASE(a_gap_is_not_complete) {
+    BOOST_TEST(answers(" 0 100 a 7000 102 16383 b 7001"));
+    BOOST_TEST(map.known());
+    BOOST_TEST(!map.complete());
+    BOOST_TEST(owner(101) == "nobody");
+    BOOST_TEST(answers(two_halves));
+    BOOST_TEST(map.complete());
+    BOOST_TEST(answers(""));
+    BOOST_TEST(!map.any_primary());
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_such_answer_changes_nothing) {
+    BOOST_TEST(answers(two_halves));
+    for (std::string const wrong :
+         {" 0", " 0 5", " 0 5 a", " 5 0 a 1", " 0 16384 a 1", " x 5 a 1", " 0 5 a 0", " 0 5 a 70000"
+         }) {
+        BOOST_TEST(!answers(wrong), wrong);
+    }
+    BOOST_TEST(map.complete());
+}
+
+BOOST_AUTO_TEST_CASE(a_slot_that_has_moved_is_not_moved_back_by_who_has_not_heard_of_it) {
+    BOOST_TEST(answers(two_halves));
+    auto const b = map.number_of({"b", 7001});
+    map.on_moved(7, b, t0);
+    BOOST_TEST(owner(7) == "b");
+    BOOST_TEST(answers(two_halves, t0 + slot_map::newer_for));
+    BOOST_TEST(owner(7) == "b");
+    // In the end they are right.
+    BOOST_TEST(answers(two_halves, t0 + slot_map::newer_for + 1ns));
+    BOOST_TEST(owner(7) == "a");
+}
+
+BOOST_AUTO_TEST_CASE(who_has_a_slot_knows_when_that_is_over) {
+    BOOST_TEST(answers(two_halves));
+    auto const b = map.number_of({"b", 7001});
+    map.on_moved(7, b, t0);
+    BOOST_TEST(map.on_answer(b, script_reply{"42 0 6 a 7000 7 7 c 7002 8 16383 b 7001"}, t0));
+    BOOST_TEST(owner(7) == "c");
+}
+
+BOOST_AUTO_TEST_CASE(the_last_word_on_one_slot_counts) {
+    BOOST_TEST(answers(two_halves));
+    map.on_moved(7, map.number_of({"b", 7001}), t0);
+    map.on_moved(7, map.number_of({"c", 7002}), t0 + 1ms);
+    BOOST_TEST(owner(7) == "c");
+    BOOST_TEST(map.is_primary(map.number_of({"c", 7002})));
+    map.on_moved(7, map.number_of({"a", 7000}), t0 + 2ms);
+    BOOST_TEST(!map.is_primary(map.number_of({"c", 7002})));
+    BOOST_TEST(map.complete());
+}
+
+BOOST_AUTO_TEST_CASE(what_has_changed_is_told_once) {
+    BOOST_TEST(answers(two_halves));
+    BOOST_TEST(map.take_moves().size() == 16'384U);
+    BOOST_TEST(answers(two_halves));
+    BOOST_TEST(map.take_moves().empty());
+    map.on_moved(7, map.number_of({"b", 7001}), t0);
+    auto const moves = map.take_moves();
+    BOOST_REQUIRE(moves.size() == 1U);
+    BOOST_TEST(moves[0].slot == 7);
+    BOOST_TEST(moves[0].from.value() == map.number_of({"a", 7000}));
+    BOOST_TEST(moves[0].to.value() == map.number_of({"b", 7001}));
+    BOOST_TEST(map.take_moves().empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_server_keeps_its_number) {
+    auto const a = map.number_of({"a", 7000});
+    BOOST_TEST(map.number_of({"a", 7001}) != a);
+    BOOST_TEST(map.number_of({"b", 7000}) != a);
+    BOOST_TEST(map.number_of({"a", 7000}) == a);
+    BOOST_TEST(map.servers() == 4U);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
