@@ -10,6 +10,11 @@
 
 namespace holdfast::detail {
 
+/// Its holder may act.
+[[nodiscard]] inline bool is_alive(lease_state state) noexcept {
+    return state == lease_state::held || state == lease_state::in_doubt;
+}
+
 /// The life of one grant, from the answer that granted it to its end. It owns renewal and release,
 /// so that no renewal can follow a release.
 ///

@@ -88,7 +88,7 @@ sentinel_query::verdict sentinel_query::judge(std::vector<raw_reply> const& repl
 }
 
 sentinel_query::verdict sentinel_query::judge_end(error_code why) const {
-    auto made = judge(replies_);
+    auto made = judge(answers_->replies);
     if (made.answer.cause == errc::unreachable && why) {
         made.remark = "cannot be asked: " + why.message();
         if (why.category() == asio::error::get_ssl_category()) {
@@ -139,14 +139,15 @@ asio::awaitable<void> sentinel_query::ask(std::shared_ptr<sentinel_query> self) 
 
 void sentinel_query::start_request() {
     auto const connection = connection_;
-    boost::redis::any_adapter answers{[self = shared_from_this(
-                                       )](reply_collector::event what,
+    boost::redis::any_adapter adapter{[into = answers_](
+                                          reply_collector::event what,
                                           boost::redis::resp3::node_view const& node,
-                                          error_code& failed) {
+                                          error_code& failed
+                                      ) {
         // An exception would leave Boost.Redis half way.
         try {
-            if (self->collector_.on_event(what, node)) {
-                self->replies_.push_back(std::move(self->collector_.current()));
+            if (into->collector.on_event(what, node)) {
+                into->replies.push_back(std::move(into->collector.current()));
             }
         } catch (...) {
             failed = failure_while_parsing();
@@ -154,7 +155,7 @@ void sentinel_query::start_request() {
     }};
     connection->async_exec(
         request_,
-        std::move(answers),
+        std::move(adapter),
         [self = shared_from_this(), connection](error_code ec, std::size_t) {
             if (!ec) {
                 self->finish({});

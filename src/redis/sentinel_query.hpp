@@ -64,8 +64,12 @@ private:
     handler done_;
     std::shared_ptr<redis_connection> connection_;
     timer timeout_;
-    reply_collector collector_;
-    std::vector<raw_reply> replies_;
+    // Of its own: the connection has a share in it, and is a part of this.
+    struct answers {
+        reply_collector collector;
+        std::vector<raw_reply> replies;
+    };
+    std::shared_ptr<answers> answers_ = std::make_shared<answers>();
 };
 
 }  // namespace holdfast::detail

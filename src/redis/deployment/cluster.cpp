@@ -25,6 +25,7 @@ public:
     }
     [[nodiscard]] bool up(connection_id::purpose what) const override { return to_->up(what); }
     [[nodiscard]] obstacle why_down() const override { return to_->why_down(); }
+    [[nodiscard]] identity who(std::uint32_t server) const override { return to_->who(server); }
     [[nodiscard]] bool clustered() const noexcept override { return true; }
     [[nodiscard]] std::optional<std::uint32_t> server_of(std::string_view key) const override {
         return to_->server_of(key);

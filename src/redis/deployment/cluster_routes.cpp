@@ -157,6 +157,11 @@ backend::obstacle cluster_routes::why_out_of_reach(std::string_view key) const {
     return one ? one->why_down() : why_down();
 }
 
+backend::identity cluster_routes::who(std::uint32_t server) const {
+    auto const* const one = nodes_ ? nodes_->find(server) : nullptr;
+    return one ? one->who() : backend::identity{};
+}
+
 // What the nodes say
 
 void cluster_routes::on_up(connection_id which) {

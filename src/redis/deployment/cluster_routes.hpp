@@ -44,6 +44,7 @@ public:
     }
     [[nodiscard]] bool reach(std::string_view key);
     [[nodiscard]] backend::obstacle why_out_of_reach(std::string_view key) const;
+    [[nodiscard]] backend::identity who(std::uint32_t server) const;
 
     // cluster_observer
     void on_slots(std::uint32_t server, script_reply const& slots) override;

@@ -236,6 +236,23 @@ void await_switch(cell& where, std::size_t from, instant since) {
     where.note({.what = happening::failed_over, .since = since});
 }
 
+// Who has not heard of the switch yet is granted locks by the old primary until that is a replica.
+void await_demotion(cell& where, std::size_t of, instant since) {
+    auto const until = std::chrono::steady_clock::now() + 30s;
+    while (std::chrono::steady_clock::now() < until) {
+        try {
+            if (where.group().server(of).probe().info("replication").at("role") == "slave") {
+                where.note({.what = happening::failed_over, .since = since});
+                return;
+            }
+        } catch (std::runtime_error const&) {
+            // The Sentinels close all its connections.
+        }
+        sleep_ms(5);
+    }
+    throw std::runtime_error{"the old primary does not become a replica"};
+}
+
 void kill_primary(cell& where, std::mt19937_64&) {
     auto const from = where.group().primary();
     auto const since = now();
@@ -252,7 +269,7 @@ void pause_primary(cell& where, std::mt19937_64& random) {
     if (one_in(random, 2)) {
         sleep_ms(draw(random, 0, 300));
         where.group().server(from).resume();
-        sleep_ms(draw(random, 0, 500));
+        await_demotion(where, from, since);
     }
 }
 
@@ -262,6 +279,7 @@ void fail_over(cell& where, std::mt19937_64& random) {
     auto const since = now();
     where.group().fail_over(asked);
     await_switch(where, from, since);
+    await_demotion(where, from, since);
 }
 
 // Hand-overs
