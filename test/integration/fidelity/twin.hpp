@@ -64,6 +64,9 @@ bool is_newer_server(memory::value const& hello);
 /// What Redis 7.0 would have said, for a server that may be newer.
 memory::value in_words_of_redis(memory::value message, bool is_newer);
 
+/// Without the hash of the script in the text of an error: Valkey 9 leaves it out.
+memory::value without_script_hash(memory::value message);
+
 /// With the parts in order whose order only the server knows: maps and sets, and arrays if `all`.
 memory::value in_order(memory::value message, bool all);
 
