@@ -192,8 +192,8 @@ private:
     void compare_call(random_call const& made, value const& reply) {
         ++calls_;
         auto const server = in_order(in_words_of_redis(reply, is_newer_), made.unordered);
-        auto const of_model = [this](value reply) {
-            return is_newer_ ? without_script_hash(std::move(reply)) : reply;
+        auto const of_model = [this](value said) {
+            return is_newer_ ? without_script_hash(std::move(said)) : said;
         };
         auto const first = in_order(of_model(early_.execute(made.words)), made.unordered);
         auto const last = in_order(of_model(late_.execute(made.words)), made.unordered);

@@ -101,7 +101,9 @@ value in_words_of_redis(value message, bool is_newer) {
     // Scripts may return the text of an error.
     if (is_newer && (message.type == kind::error || message.type == kind::bulk)) {
         for (auto const& [redis, other] : wordings) {
-            if (auto const at = message.text.find(other); at != std::string::npos) {
+            // The newer Redis has some of them as they were.
+            bool const as_before = message.text.find(redis) != std::string::npos;
+            if (auto const at = message.text.find(other); at != std::string::npos && !as_before) {
                 message.text.replace(at, other.size(), redis);
             }
         }
