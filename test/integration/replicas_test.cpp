@@ -376,7 +376,7 @@ BOOST_AUTO_TEST_CASE(what_confirmed_grants_cost) {
         auto const without = co_await measure(0);
         auto const with = co_await measure(1);
         std::cout << "a pair without replicas " << without << " us, with one " << with << " us\n";
-        // A replica is asked, so it cannot be as quick.
-        BOOST_TEST(with > without);
+        // The time is the machine's. That replicas were asked for each grant is ours.
+        BOOST_TEST(all.primary().probe().commandstats()["wait"] >= pairs);
     });
 }

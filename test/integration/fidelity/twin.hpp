@@ -24,7 +24,7 @@ public:
 
     redis_server& server() { return server_; }
     memory::redis_model& model() { return model_; }
-    bool is_valkey() const { return is_valkey_; }
+    bool is_newer() const { return is_newer_; }
 
     /// Both begin a new connection, which speaks RESP2.
     void reconnect();
@@ -52,14 +52,20 @@ private:
     std::vector<memory::value> pushes_;
     memory::redis_model::session_id session_ = 0;
     memory::redis_model::session_id model_inspector_ = 0;
-    bool is_valkey_ = false;
+    bool is_newer_ = false;
 };
 
 /// Asks for all that a key of this type has.
 twin::words content_command(std::string const& type, std::string const& key);
 
-/// What Redis 7.0 would have said, for a server that may be Valkey.
-memory::value in_words_of_redis(memory::value message, bool is_valkey);
+/// Of its reply to HELLO 3: it is Valkey, or Redis 7.2 or newer, from which Valkey has its words.
+bool is_newer_server(memory::value const& hello);
+
+/// What Redis 7.0 would have said, for a server that may be newer.
+memory::value in_words_of_redis(memory::value message, bool is_newer);
+
+/// Without the hash of the script in the text of an error: Valkey 9 leaves it out.
+memory::value without_script_hash(memory::value message);
 
 /// With the parts in order whose order only the server knows: maps and sets, and arrays if `all`.
 memory::value in_order(memory::value message, bool all);
