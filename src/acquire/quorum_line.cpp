@@ -132,7 +132,11 @@ void quorum_line::clear() noexcept {
 }
 
 std::shared_ptr<quorum_line> quorum_lines::of(std::vector<quorum_node> const& nodes, bool alone) {
-    std::erase_if(all_, [](auto const& each) { return each.second.expired(); });
+    if (all_.size() >= look_at_) {
+        // Seldom enough that thousands of lines cost each other nothing.
+        std::erase_if(all_, [](auto const& each) { return each.second.expired(); });
+        look_at_ = std::max(few, 2 * all_.size());
+    }
     key name{nodes.front().on->lock, {}, alone ? ++lines_for_one_ : 0};
     for (auto const& each : nodes) {
         name.clients.push_back(each.client.get());

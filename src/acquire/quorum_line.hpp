@@ -83,6 +83,7 @@ public:
     );
     void end_all(error_code cause);
     void clear() noexcept;
+    [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
 
 private:
     struct key {
@@ -94,7 +95,11 @@ private:
         friend auto operator<=>(key const&, key const&) = default;
     };
 
+    static constexpr std::size_t few = 64;
+
     std::map<key, std::weak_ptr<quorum_line>> all_;
+    // With so many, those that are over are forgotten.
+    std::size_t look_at_ = few;
     std::uint64_t lines_for_one_ = 0;
 };
 

@@ -404,8 +404,8 @@ void call_maker::call_script() {
     static constexpr known all[] = {
         {&scripts::lock_acquire, 35, &call_maker::acquire},
         {&scripts::multi_lock_acquire, 5, &call_maker::acquire_several},
-        {&scripts::quorum_lock_acquire, 7, &call_maker::quorum_acquire},
-        {&scripts::quorum_lock_raise_token, 3, &call_maker::raise_token},
+        {&scripts::quorum_lock_acquire, 4, &call_maker::quorum_acquire},
+        {&scripts::quorum_lock_raise_token, 2, &call_maker::raise_token},
         {&scripts::lock_take_over, 5, &call_maker::take_over},
         {&scripts::lock_release, 15, &call_maker::release},
         {&scripts::lock_renew, 9, &call_maker::renew},

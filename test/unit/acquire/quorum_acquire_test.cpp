@@ -41,6 +41,16 @@ BOOST_AUTO_TEST_CASE(what_comes_to_no_majority_is_given_back_and_refused) {
     BOOST_TEST(nodes.sent(2).empty());
 }
 
+BOOST_AUTO_TEST_CASE(who_waits_keeps_no_node_meanwhile) {
+    scripted_nodes nodes;
+    quorum_acquiring one{nodes};
+    nodes.refuse(0);
+    nodes.grant(1);
+    nodes.refuse(2);
+    BOOST_TEST(!one.done());
+    BOOST_TEST(nodes.sent(1) == "release");
+}
+
 BOOST_AUTO_TEST_CASE(without_a_majority_of_connections_nothing_is_asked) {
     scripted_nodes nodes;
     nodes.set_up(1, false);

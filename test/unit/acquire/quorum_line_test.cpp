@@ -120,6 +120,18 @@ BOOST_AUTO_TEST_CASE(a_line_belongs_to_one_quorum_and_may_be_for_one) {
     });
 }
 
+BOOST_AUTO_TEST_CASE(lines_that_are_over_are_forgotten) {
+    line_of_three all;
+    all.lead().on_strand([&] {
+        auto const nodes = all.nodes(long_terms());
+        for (int i = 0; i < 1'000; ++i) {
+            static_cast<void>(all.lines.of(nodes, true));
+        }
+        BOOST_TEST(all.lines.size() <= 64U);
+        BOOST_TEST((all.lines.of(nodes, false) == all.line));
+    });
+}
+
 BOOST_AUTO_TEST_CASE(all_are_ended_and_forgotten_with_the_client) {
     line_of_three all;
     auto const one = all.enter(all.first);

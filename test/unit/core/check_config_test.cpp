@@ -141,6 +141,8 @@ BOOST_AUTO_TEST_CASE(a_wrong_configuration_is_refused_by_the_name_of_the_member)
         {"health_check_interval", [=](config& c) { c.health_check_interval = too_long; }},
         {"shutdown_timeout", [](config& c) { c.shutdown_timeout = -1ms; }},
         {"shutdown_timeout", [=](config& c) { c.shutdown_timeout = too_long; }},
+        {"restart_delay", [](config& c) { c.restart_delay = -1ms; }},
+        {"restart_delay", [=](config& c) { c.restart_delay = too_long; }},
         {"fence_ttl", [](config& c) { c.fence_ttl = -1ms; }},
         {"fence_ttl", [](config& c) { c.fence_ttl = 24h - 1ms; }},
         {"fence_ttl", [=](config& c) { c.fence_ttl = too_long; }},

@@ -319,6 +319,17 @@ BOOST_AUTO_TEST_CASE(one_lost_is_made_up_for_and_two_are_not) {
     BOOST_TEST(all.held.loss() == loss_reason::taken);
 }
 
+BOOST_AUTO_TEST_CASE(those_that_join_are_watched_like_the_others) {
+    three_of_five all;
+    outcome lost;
+    all.held.wait_lost(lost.loss());
+    BOOST_TEST(all.group->join(1, all.make()));
+    // The one that joined is the last to go.
+    all.lose_first(2);
+    BOOST_TEST(all.eventually([&] { return lost.error.has_value(); }));
+    BOOST_TEST(lost.reason == loss_reason::taken);
+}
+
 BOOST_AUTO_TEST_CASE(a_majority_that_was_lost_does_not_come_back) {
     three_of_five all;
     all.lose_first(1);
