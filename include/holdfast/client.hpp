@@ -195,6 +195,9 @@ public:
     /// Waits until both connections are up and have been checked. Other operations do not need it.
     /// If the server cannot be reached, the wait goes on.
     ///
+    /// Of a Redis Cluster: until each slot has a primary, and one of them can be used. The others
+    /// are connected to when they are needed.
+    ///
     /// @par Completion     `void(error_code)`
     /// @par Cancellation   All types complete at once. The client is not affected.
     /// @par Lifetimes      The client may be moved meanwhile. Its destruction ends the wait.

@@ -15,7 +15,9 @@ namespace holdfast {
 /// The errors of the operations. An operation that was cancelled reports
 /// `asio::error::operation_aborted` instead.
 enum class errc {
-    /// The name is empty or longer than 512 bytes (the key prefix included).
+    /// The name is empty or longer than 512 bytes (the key prefix included); or, on a Redis
+    /// Cluster,
+    /// its braces would put its keys into different slots.
     invalid_name = 1,
     /// The lease duration is outside 1 s … 24 h, or too short for the configured time-outs.
     invalid_lease,
@@ -47,7 +49,8 @@ enum class errc {
     no_permission,
     /// The TLS handshake failed: the certificate or its host name was not accepted.
     tls_failed,
-    /// The server cannot serve locks: no RESP3, no scripts, or a cluster node.
+    /// The server cannot serve locks: no RESP3, no scripts, a node of a cluster where one server is
+    /// expected, or the other way round.
     unsupported_server,
     /// The server refuses the request at the moment: it is loading its data, out of memory,
     /// read-only, busy, …
