@@ -37,6 +37,10 @@ public:
     void exec(call&& what, exec_handler&& handler) override {
         server_->exec(std::move(what), std::move(handler));
     }
+    void exec_replicated(call&& what, replication const& wanted, replicated_handler&& handler)
+        override {
+        server_->exec_replicated(std::move(what), wanted, std::move(handler));
+    }
     void begin_burst() noexcept override { server_->begin_burst(); }
     void end_burst() override { server_->end_burst(); }
     [[nodiscard]] subscription subscribe(std::string channel, subscriber& to) override {

@@ -26,7 +26,7 @@ struct routes_to_nowhere : nowhere {
         made->cluster_nodes = {{"127.0.0.1", 1}};
         auto common = server();
         common.settings = std::move(made);
-        common.clustered = true;
+        common.with = detail::handshake::peer::cluster_node;
         to = std::make_shared<detail::cluster_routes>(std::move(common), std::chrono::hours{1});
         to->start(*this);
     }
