@@ -23,7 +23,7 @@ void with_group(group_options options, group_body const& body) {
 }
 
 holdfast::config settings_for(sentinel_group const& group) {
-    auto settings = short_leases(group.url(), 6s);
+    auto settings = short_leases(group.url(), 30s);
     settings.reconnect_max = 200ms;
     return settings;
 }
