@@ -1,16 +1,12 @@
 #include "host_list.hpp"
+#include "openssl_url.hpp"
 
 #include <holdfast/config.hpp>
-
-#include <openssl/crypto.h>
-#include <openssl/err.h>
-#include <openssl/http.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -143,50 +139,6 @@ std::string lower_case(std::string_view text) {
     }
     return lower;
 }
-
-struct openssl_free {
-    void operator()(char* text) const noexcept { OPENSSL_free(text); }
-};
-
-// What OpenSSL found in the text; a missing part is empty.
-class url_parts {
-public:
-    explicit url_parts(std::string const& text) {
-        char* found[4] = {};
-        int port_number = 0;
-        // The queue of errors is the thread's: what the program finds in it later is its own.
-        ERR_set_mark();
-        int const parsed = OSSL_parse_url(
-            text.c_str(),
-            &found[0],
-            &found[1],
-            &found[2],
-            &found[3],
-            &port_number,
-            nullptr,
-            nullptr,
-            nullptr
-        );
-        ERR_pop_to_mark();
-        for (int i = 0; i < 4; ++i) {
-            parts_[i].reset(found[i]);
-        }
-        if (parsed != 1) {
-            refuse("syntax", "not a URL; special characters in a password must be percent-encoded");
-        }
-    }
-    [[nodiscard]] std::string_view scheme() const { return at(0); }
-    [[nodiscard]] std::string_view user() const { return at(1); }
-    [[nodiscard]] std::string_view host() const { return at(2); }
-    [[nodiscard]] std::string_view port() const { return at(3); }
-
-private:
-    [[nodiscard]] std::string_view at(int i) const {
-        return parts_[i] ? std::string_view{parts_[i].get()} : std::string_view{};
-    }
-
-    std::unique_ptr<char, openssl_free> parts_[4];
-};
 
 // `unix://[user:password@]/path[?query]`: an authority without a host is not a URL to OpenSSL.
 config parse_unix(std::string_view rest) {
@@ -381,7 +333,10 @@ config parse_url(std::string_view text) {
     auto const tail = authority.substr(host_part.size());
     auto const question = tail.find('?');
     auto const path = tail.substr(0, question);
-    url_parts const parts{std::string{text.substr(0, separator + 3 + host_part.size())}};
+    detail::openssl_url const parts{std::string{text.substr(0, separator + 3 + host_part.size())}};
+    if (!parts.valid()) {
+        refuse("syntax", "not a URL; special characters in a password must be percent-encoded");
+    }
     config settings;
     settings.tls.enabled = scheme == "rediss";
     if (!parts.user().empty()) {

@@ -171,7 +171,7 @@ private:
 
 struct sentinels::round {
     explicit round(asio::any_io_executor const& strand) : ended{strand} {
-        ended.expires_at(timer::time_point::max());
+        sleep_until(ended, lease_clock::time_point::max());
     }
 
     std::vector<std::shared_ptr<sentinel_query>> asked;
