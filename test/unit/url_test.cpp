@@ -330,8 +330,8 @@ BOOST_AUTO_TEST_CASE(a_bad_url_of_a_cluster_is_refused_by_the_part_that_is_wrong
     } const wrong[] = {
         {"redis-cluster://", "host"},
         {"redis-cluster://h1,", "host"},
-        {"redis-cluster://h1:0", "host"},
-        {"redis-cluster://h1:70000,h2", "host"},
+        {"redis-cluster://h1:0", "port"},
+        {"redis-cluster://h1:70000,h2", "port"},
         {"redis-cluster://h1/1", "database"},
         {"redis-cluster://h1?channels=some", "channels"},
         {"redis://h1?channels=plain", "query"},
