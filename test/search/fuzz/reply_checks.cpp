@@ -70,7 +70,7 @@ bool starts_with_word(std::string_view text, std::string_view word) {
 // What is done next depends on the effect, what the caller is told on the error.
 void check_coherent(detail::server_error const& cause) {
     check(cause.error.category() == error_category(), "a cause is one of ours");
-    bool const to_mend = cause.what == effect::permanent;
+    bool const to_mend = cause.what == effect::permanent || cause.what == effect::redirected;
     check(is_retryable(cause.error) == !to_mend, "what passes by itself is worth another try");
     check(
         !cause.wrong_role || cause.what == effect::transient,
