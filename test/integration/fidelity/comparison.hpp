@@ -344,6 +344,16 @@ private:
         inspector_.add({"PEXPIRETIME", key});
     }
 
+    // `server.meet` writes the time of its own execution into a hash.
+    static value without_time_of_meeting(value content) {
+        for (std::size_t i = 0; i + 1 < content.elements.size(); ++i) {
+            if (content.elements[i].text == "met") {
+                content.elements[i + 1] = value::bulk("a time");
+            }
+        }
+        return content;
+    }
+
     void compare_content(
         std::string const& key,
         value const& type,
@@ -355,10 +365,11 @@ private:
             std::vector<std::string_view> const views{command.begin(), command.end()};
             auto const seen = std::vector{
                 one->look({"TYPE", key}),
-                in_order(one->model().execute(2, views).value(), false),
+                without_time_of_meeting(in_order(one->model().execute(2, views).value(), false)),
                 one->look({"PEXPIRETIME", key}),
             };
-            auto const wanted = std::vector{type, in_order(content, false), end};
+            auto const wanted =
+                std::vector{type, without_time_of_meeting(in_order(content, false)), end};
             if (seen != wanted) {
                 differs(
                     "the key " + value::bulk(key).describe() + "\n  server " +
