@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <map>
 #include <string>
 #include <string_view>
@@ -354,6 +355,22 @@ private:
         return content;
     }
 
+    // The end of a permit's lease is written down in ms: a script may look at the clock a moment
+    // before or after the model does.
+    static void take_ends_of(value const& server, value& model) {
+        constexpr std::size_t digits = 13;
+        constexpr std::int64_t moment = 2;
+        if (server.type == value::kind::real && model.type == value::kind::real &&
+            server.text.size() == digits && model.text.size() == digits &&
+            std::abs(std::stoll(server.text) - std::stoll(model.text)) <= moment) {
+            model.text = server.text;
+        }
+        auto const both = std::min(server.elements.size(), model.elements.size());
+        for (std::size_t i = 0; i < both; ++i) {
+            take_ends_of(server.elements[i], model.elements[i]);
+        }
+    }
+
     void compare_content(
         std::string const& key,
         value const& type,
@@ -363,13 +380,16 @@ private:
         for (auto* const one : {&early_, &late_}) {
             auto const command = content_command(early_.model().type(key), key);
             std::vector<std::string_view> const views{command.begin(), command.end()};
-            auto const seen = std::vector{
+            auto seen = std::vector{
                 one->look({"TYPE", key}),
                 without_time_of_meeting(in_order(one->model().execute(2, views).value(), false)),
                 one->look({"PEXPIRETIME", key}),
             };
             auto const wanted =
                 std::vector{type, without_time_of_meeting(in_order(content, false)), end};
+            if (key.ends_with(":timeout")) {
+                take_ends_of(wanted[1], seen[1]);
+            }
             if (seen != wanted) {
                 differs(
                     "the key " + value::bulk(key).describe() + "\n  server " +
