@@ -69,17 +69,22 @@ struct config {
     static constexpr std::chrono::milliseconds never{0};
 
     /// Where one of several servers is.
+    ///
+    /// @par Thread safety   Distinct objects: safe. Shared objects: unsafe.
     struct address {
         /// Name or address. A name is resolved at each attempt to connect.
         std::string host = {};
         /// 1 … 65535.
         std::uint16_t port = 0;
 
-        /// @{
-        /// @par Thread safety   Safe.
+        /// The same host and port.
+        ///
+        /// @par Errors   None.
         friend bool operator==(address const&, address const&) = default;
+        /// By host, then by port.
+        ///
+        /// @par Errors   None.
         friend std::strong_ordering operator<=>(address const&, address const&) = default;
-        /// @}
     };
 
     /// Name or address of the server. A name is resolved at each attempt to connect.
