@@ -15,7 +15,7 @@
 
 namespace holdfast {
 
-/// One lock on several independent servers: whoever has it on a majority of them has it. It stays
+/// One lock on several independent servers: a client holds it if it has a majority of them. It stays
 /// available, and exclusive, while a minority of the servers are down, cannot be reached or have
 /// lost their data. (S. Sanfilippo's Redlock, with fencing tokens and restart detection.)
 ///
