@@ -15,9 +15,9 @@
 
 namespace holdfast {
 
-/// One lock on several independent servers: a client holds it if it has a majority of them. It stays
-/// available, and exclusive, while a minority of the servers are down, cannot be reached or have
-/// lost their data. (S. Sanfilippo's Redlock, with fencing tokens and restart detection.)
+/// One lock on several independent servers: a client holds it if it has a majority of them. It
+/// stays available, and exclusive, while a minority of the servers are down, cannot be reached or
+/// have lost their data. (S. Sanfilippo's Redlock, with fencing tokens and restart detection.)
 ///
 ///     holdfast::quorum_lock lock{a.lock("orders"), b.lock("orders"), c.lock("orders")};
 ///     auto lease = co_await lock.acquire();
