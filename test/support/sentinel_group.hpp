@@ -40,6 +40,9 @@ struct group_options {
 class sentinel_group {
 public:
     static constexpr auto primary_name = "mymaster";
+    // On a loaded machine a Sentinel may find itself too slow to be trusted, for 30 s at a time, or
+    // no replica that answered lately, and begins anew after twice the failover timeout.
+    static constexpr std::chrono::seconds usual_limit{60};
 
     /// Returns once the Sentinels know each other and the replicas, which have all data.
     explicit sentinel_group(group_options options = {});
@@ -67,16 +70,16 @@ public:
     /// The number of the new one; nothing if that does not happen within the limit.
     std::optional<std::size_t> wait_for_switch(
         std::size_t from,
-        std::chrono::milliseconds limit = std::chrono::seconds{20},
+        std::chrono::milliseconds limit = usual_limit,
         who says_so = who::all
     ) const;
     /// Waits until all Sentinels that run name the same primary, and it takes writes; false if that
     /// does not happen within the limit.
-    bool wait_until_agreed(std::chrono::milliseconds limit = std::chrono::seconds{20}) const {
+    bool wait_until_agreed(std::chrono::milliseconds limit = usual_limit) const {
         return wait_for_switch(servers_.size(), limit).has_value();
     }
     /// Waits until every server and Sentinel runs, and all know of each other, as at the start.
-    bool wait_until_whole(std::chrono::milliseconds limit = std::chrono::seconds{30});
+    bool wait_until_whole(std::chrono::milliseconds limit = usual_limit);
 
 private:
     void start_servers();
