@@ -36,6 +36,15 @@ struct scripted_nodes {
         }
         run();
     }
+    // What a node was asked keeps an executor of the first one's context, which has to go last.
+    ~scripted_nodes() {
+        for (auto& each : all) {
+            each.server->requests.clear();
+        }
+        while (!all.empty()) {
+            all.pop_back();
+        }
+    }
 
     scripted_client& operator[](std::size_t i) { return all.at(i); }
     scripted_client& lead() { return all.front(); }
