@@ -20,7 +20,7 @@ void with_replica(cluster_body const& body) {
 
 holdfast::config settings_of(redis_cluster& cluster) {
     auto settings = holdfast::parse_url(cluster.url());
-    settings.lease = 10s;
+    settings.lease = 60s;
     return settings;
 }
 
@@ -42,20 +42,21 @@ BOOST_AUTO_TEST_CASE(what_was_held_and_waited_for_goes_on_at_the_replica_that_to
         auto held = co_await first.lock(name).acquire();
         auto untouched = co_await first.lock(elsewhere).acquire();
         waiting_acquire waiter{executor, second.lock(name)};
-        BOOST_TEST(co_await co_eventually(5s, [&] { return second.stats().waits == 1; }));
+        BOOST_TEST(co_await co_eventually(10s, [&] { return second.stats().waits == 1; }));
         co_await sleep_for(100ms);
         wait_for_replica(cluster);
         auto const before = held.token();
         cluster.node(0).kill();
         // The other node's lock is not in doubt.
-        BOOST_TEST(co_await co_eventually(2s, [&] { return held.state() == lease_state::in_doubt; })
-        );
+        BOOST_TEST(co_await co_eventually(10s, [&] {
+            return held.state() == lease_state::in_doubt;
+        }));
         BOOST_TEST((untouched.state() == lease_state::held));
-        BOOST_TEST(co_await co_eventually(8s, [&] { return held.state() == lease_state::held; }));
+        BOOST_TEST(co_await co_eventually(50s, [&] { return held.state() == lease_state::held; }));
         auto probe = cluster.probe(3);
         BOOST_TEST(probe.exists(name));
         co_await held.release();
-        BOOST_TEST(co_await co_eventually(5s, [&] { return waiter.granted(); }));
+        BOOST_TEST(co_await co_eventually(10s, [&] { return waiter.granted(); }));
         BOOST_TEST(waiter.lease().token().value > before.value);
         co_await waiter.lease().release();
         co_await untouched.release();
@@ -78,7 +79,7 @@ BOOST_AUTO_TEST_CASE(a_demoted_primary_is_left_and_a_replica_never_used) {
         BOOST_TEST(scripts_on(3) == 0);
         wait_for_replica(cluster);
         BOOST_TEST(!cluster.probe(3).cmd("CLUSTER", "FAILOVER").is_error());
-        BOOST_TEST(co_await co_eventually(5s, [&] {
+        BOOST_TEST(co_await co_eventually(10s, [&] {
             return cluster.probe(0).info("replication")["role"] == "slave";
         }));
         auto next = co_await client.lock("{" + name + "}:next").acquire();
@@ -105,6 +106,6 @@ BOOST_AUTO_TEST_CASE(a_cluster_that_does_not_serve_a_slot_is_waited_for) {
         BOOST_TEST((ec == errc::unreachable || ec == errc::server_refused));
         BOOST_TEST(!waiter.granted());
         cluster.node(1).restart(true);
-        BOOST_TEST(co_await co_eventually(15s, [&] { return waiter.granted(); }));
+        BOOST_TEST(co_await co_eventually(50s, [&] { return waiter.granted(); }));
     });
 }

@@ -80,13 +80,13 @@ BOOST_AUTO_TEST_CASE(a_server_without_replicas_grants_nothing_and_says_so_in_tim
         BOOST_TEST(!lease);
         BOOST_TEST(holdfast::is_retryable(ec));
         BOOST_TEST((took >= patience));
-        BOOST_TEST((took < patience + 1s));
-        BOOST_TEST(co_await co_eventually(2s, [&] { return is_clean(server); }));
+        BOOST_TEST((took < patience + 3s));
+        BOOST_TEST(co_await co_eventually(10s, [&] { return is_clean(server); }));
 
         auto [limited, none] = co_await client.lock("a").try_acquire_for(1s, as_result);
         BOOST_TEST((limited == errc::not_replicated));
         BOOST_TEST(!none);
-        BOOST_TEST(co_await co_eventually(2s, [&] { return is_clean(server); }));
+        BOOST_TEST(co_await co_eventually(10s, [&] { return is_clean(server); }));
     });
 }
 
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(one_replica_too_few_is_too_few) {
         holdfast::client client{executor, waiting_for(2, all.primary())};
         auto [ec, lease] = co_await client.lock("a").try_acquire(as_result);
         BOOST_TEST((ec == errc::not_replicated));
-        BOOST_TEST(co_await co_eventually(2s, [&] { return is_clean(all.primary()); }));
+        BOOST_TEST(co_await co_eventually(10s, [&] { return is_clean(all.primary()); }));
     });
 }
 
@@ -107,8 +107,8 @@ BOOST_AUTO_TEST_CASE(a_replica_that_stops_keeps_nobody_waiting_for_longer_than_a
         auto const start = lease_clock::now();
         auto [ec, lease] = co_await client.lock("a").try_acquire(as_result);
         BOOST_TEST((ec == errc::not_replicated));
-        BOOST_TEST((lease_clock::now() - start < patience + 1s));
-        BOOST_TEST(co_await co_eventually(2s, [&] { return is_clean(all.primary()); }));
+        BOOST_TEST((lease_clock::now() - start < patience + 3s));
+        BOOST_TEST(co_await co_eventually(10s, [&] { return is_clean(all.primary()); }));
 
         // Who waits for the lock waits for the replica, too.
         auto const waiting = start_acquire(client.lock("a"));
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(a_lock_that_another_client_hands_over_is_confirmed) {
         auto held = co_await left.lock("a").acquire();
         auto const waiting = start_acquire(right.lock("a"));
         auto const waits = [&] { return right.stats().refusals >= 2; };
-        BOOST_REQUIRE(co_await co_eventually(2s, waits));
+        BOOST_REQUIRE(co_await co_eventually(10s, waits));
         all.hold_back(true);
         BOOST_TEST(!co_await release(held));
         co_await sleep_for(patience / 2);
@@ -244,7 +244,7 @@ BOOST_AUTO_TEST_CASE(every_kind_of_grant_waits_for_replicas) {
             return !probe.exists("fair") && !probe.exists("rw") && !probe.exists("one") &&
                    !probe.exists("two") && probe.get("counting") == "2";
         };
-        BOOST_TEST(co_await co_eventually(3s, given_back));
+        BOOST_TEST(co_await co_eventually(10s, given_back));
         all.hold_back(false);
         co_await attempt(true);
     });
@@ -295,24 +295,24 @@ BOOST_AUTO_TEST_CASE(a_cut_while_replicas_are_waited_for_costs_a_wait_and_leaves
             }
             return !id.empty();
         };
-        BOOST_REQUIRE(co_await co_eventually(3s, waits));
+        BOOST_REQUIRE(co_await co_eventually(10s, waits));
         BOOST_TEST(probe.cmd("CLIENT", "KILL", "ID", id).as_integer() == 1);
         all.hold_back(false);
         BOOST_REQUIRE(co_await co_eventually(5s, [&] { return waiting->done; }));
         BOOST_TEST(waiting->held.valid());
         BOOST_TEST(!co_await release(waiting->held));
-        BOOST_TEST(co_await co_eventually(2s, [&] { return is_clean(all.primary()); }));
+        BOOST_TEST(co_await co_eventually(10s, [&] { return is_clean(all.primary()); }));
 
         // One that does not wait for the next connection is told.
         all.hold_back(true);
         auto const once = std::make_shared<acquisition>();
         client.lock("b").try_acquire(keep(once));
         id.clear();
-        BOOST_REQUIRE(co_await co_eventually(3s, waits));
+        BOOST_REQUIRE(co_await co_eventually(10s, waits));
         BOOST_TEST(probe.cmd("CLIENT", "KILL", "ID", id).as_integer() == 1);
-        BOOST_REQUIRE(co_await co_eventually(3s, [&] { return once->done; }));
+        BOOST_REQUIRE(co_await co_eventually(10s, [&] { return once->done; }));
         BOOST_TEST((once->error == errc::unreachable));
-        BOOST_TEST(co_await co_eventually(2s, [&] { return is_clean(all.primary()); }));
+        BOOST_TEST(co_await co_eventually(10s, [&] { return is_clean(all.primary()); }));
         all.hold_back(false);
     });
 }
@@ -332,12 +332,12 @@ BOOST_AUTO_TEST_CASE(who_is_cancelled_while_replicas_are_waited_for_leaves_nothi
                 client.lock("a").acquire(std::move(handler));
             }
             auto const there = [&] { return all.primary().probe().exists("a"); };
-            BOOST_REQUIRE(co_await co_eventually(3s, there));
+            BOOST_REQUIRE(co_await co_eventually(10s, there));
             co_await sleep_for(20ms);
             signal.emit(asio::cancellation_type::terminal);
-            BOOST_REQUIRE(co_await co_eventually(1s, [&] { return result->done; }));
+            BOOST_REQUIRE(co_await co_eventually(10s, [&] { return result->done; }));
             BOOST_TEST((result->error == asio::error::operation_aborted));
-            BOOST_TEST(co_await co_eventually(2s, [&] { return is_clean(all.primary()); }));
+            BOOST_TEST(co_await co_eventually(10s, [&] { return is_clean(all.primary()); }));
         }
         all.hold_back(false);
     });
@@ -355,7 +355,7 @@ BOOST_AUTO_TEST_CASE(a_user_who_may_not_wait_learns_of_it_at_once) {
         auto [ec, lease] = co_await client.lock("a").acquire(as_result);
         BOOST_TEST((ec == errc::no_permission));
         BOOST_TEST((lease_clock::now() - start < 2s));
-        BOOST_TEST(co_await co_eventually(2s, [&] { return is_clean(all.primary()); }));
+        BOOST_TEST(co_await co_eventually(10s, [&] { return is_clean(all.primary()); }));
     });
 }
 

@@ -23,7 +23,7 @@ void with_group(group_options options, group_body const& body) {
 }
 
 holdfast::config settings_for(sentinel_group const& group) {
-    auto settings = short_leases(group.url(), 30s);
+    auto settings = short_leases(group.url(), 5min);
     settings.reconnect_max = 200ms;
     return settings;
 }
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(the_primary_is_found_by_its_name) {
         BOOST_TEST(!co_await release(lease));
         co_await client.shutdown();
         // Nothing stays at the Sentinels.
-        BOOST_TEST(co_await co_eventually(2s, [&] {
+        BOOST_TEST(co_await co_eventually(10s, [&] {
             return clients_of(group.sentinel(0)) + clients_of(group.sentinel(1)) == 0;
         }));
     });
@@ -84,13 +84,14 @@ BOOST_AUTO_TEST_CASE(a_failover_on_command_takes_the_client_and_its_lock_along) 
             now = group.wait_for_switch(0);
         });
         BOOST_REQUIRE(now.has_value());
-        BOOST_TEST(co_await co_eventually(3s, [&] { return clients_of(group.server(*now)) == 4; }));
-        BOOST_TEST(co_await co_eventually(3s, [&] { return held.state() == lease_state::held; }));
-        BOOST_TEST(co_await co_eventually(3s, [&] { return clients_of(group.server(0)) == 0; }));
+        BOOST_TEST(co_await co_eventually(10s, [&] { return clients_of(group.server(*now)) == 4; })
+        );
+        BOOST_TEST(co_await co_eventually(10s, [&] { return held.state() == lease_state::held; }));
+        BOOST_TEST(co_await co_eventually(10s, [&] { return clients_of(group.server(0)) == 0; }));
         BOOST_TEST(!lost->told);
         BOOST_TEST(!waiting->done);
         BOOST_TEST(!co_await release(held));
-        BOOST_TEST(co_await co_eventually(3s, [&] { return waiting->done; }));
+        BOOST_TEST(co_await co_eventually(10s, [&] { return waiting->done; }));
         BOOST_TEST(!waiting->rival_was_valid);
         BOOST_TEST(waiting->held.valid());
         BOOST_TEST(waiting->held.token().value > held.token().value);
@@ -103,7 +104,7 @@ BOOST_AUTO_TEST_CASE(after_a_primary_was_killed_locks_are_granted_by_the_next) {
         holdfast::client client{executor, settings_for(group)};
         co_await see_that_it_works(client, "a");
         auto const waiting = start_acquire(client.lock("b"));
-        BOOST_TEST(co_await co_eventually(2s, [&] { return waiting->done; }));
+        BOOST_TEST(co_await co_eventually(10s, [&] { return waiting->done; }));
         std::optional<std::size_t> now;
         co_await run_aside([&] {
             group.server(0).kill();
@@ -112,7 +113,7 @@ BOOST_AUTO_TEST_CASE(after_a_primary_was_killed_locks_are_granted_by_the_next) {
         BOOST_REQUIRE(now.has_value());
         auto const switched = lease_clock::now();
         co_await see_that_it_works(client, "c");
-        BOOST_TEST((lease_clock::now() - switched < 2s));
+        BOOST_TEST((lease_clock::now() - switched < 10s));
         BOOST_TEST(group.server(*now).probe().exists("b"));
 
         // It comes back as a replica, and nobody goes there.
@@ -129,9 +130,9 @@ BOOST_AUTO_TEST_CASE(after_a_primary_was_killed_locks_are_granted_by_the_next) {
 // It still accepts connections and takes what is sent: only the Sentinels know better.
 BOOST_AUTO_TEST_CASE(a_primary_that_is_paused_is_left_when_the_sentinels_have_switched) {
     with_group({}, [](sentinel_group& group, asio::any_io_executor executor) -> task {
-        auto settings = short_leases(group.url(), 30s);
+        auto settings = short_leases(group.url(), 5min);
         // No time-out of the client's own would come so soon.
-        settings.request_timeout = settings.health_check_interval = 5s;
+        settings.request_timeout = settings.health_check_interval = 20s;
         holdfast::client client{executor, settings};
         auto held = co_await client.lock("a").acquire();
         std::optional<std::size_t> now;
@@ -140,13 +141,13 @@ BOOST_AUTO_TEST_CASE(a_primary_that_is_paused_is_left_when_the_sentinels_have_sw
         BOOST_REQUIRE(now.has_value());
         auto const switched = lease_clock::now();
         co_await see_that_it_works(client, "b");
-        BOOST_TEST((lease_clock::now() - switched < 2s));
-        BOOST_TEST(co_await co_eventually(2s, [&] { return held.state() == lease_state::held; }));
+        BOOST_TEST((lease_clock::now() - switched < 10s));
+        BOOST_TEST(co_await co_eventually(10s, [&] { return held.state() == lease_state::held; }));
         BOOST_TEST(clients_of(group.server(*now)) == 2U);
         group.server(0).resume();
         BOOST_TEST(!co_await release(held));
         BOOST_TEST(!group.server(*now).probe().exists("a"));
-        BOOST_TEST(co_await co_eventually(5s, [&] { return clients_of(group.server(0)) == 0; }));
+        BOOST_TEST(co_await co_eventually(10s, [&] { return clients_of(group.server(0)) == 0; }));
     });
 }
 
