@@ -56,6 +56,18 @@ void with_two_clients(two_clients_body const& body, bool hand_over = true) {
     }
 }
 
+// Runs the coroutine in a moment, while the caller waits for what it does.
+template <class F>
+task after_a_moment(F f) {
+    co_await sleep_for(100ms);
+    co_await f();
+}
+
+template <class F>
+void soon(asio::any_io_executor const& executor, F f) {
+    asio::co_spawn(executor, after_a_moment(std::move(f)), asio::detached);
+}
+
 struct nobody final : holdfast::detail::backend_events {
     void on_up(holdfast::detail::connection_id) override {}
     void on_down(holdfast::detail::connection_id) override {}
@@ -175,14 +187,7 @@ BOOST_AUTO_TEST_CASE(fair_locks_and_read_write_locks_wait_and_are_handed_on) {
         for (auto const& name : names_on_all(cluster, "fair:")) {
             auto held = co_await first.fair_lock(name).acquire();
             auto const limit = lease_clock::now() + 2s;
-            asio::co_spawn(
-                executor,
-                [&]() -> task {
-                    co_await sleep_for(100ms);
-                    co_await held.release();
-                },
-                asio::detached
-            );
+            soon(executor, [&]() -> task { co_await held.release(); });
             auto next = co_await second.fair_lock(name).acquire();
             BOOST_TEST((lease_clock::now() < limit));
             co_await next.release();
@@ -191,15 +196,10 @@ BOOST_AUTO_TEST_CASE(fair_locks_and_read_write_locks_wait_and_are_handed_on) {
             auto reading = co_await first.read_write_lock(name).read().acquire();
             auto also = co_await second.read_write_lock(name).read().acquire();
             auto const limit = lease_clock::now() + 2s;
-            asio::co_spawn(
-                executor,
-                [&]() -> task {
-                    co_await sleep_for(100ms);
-                    co_await reading.release();
-                    co_await also.release();
-                },
-                asio::detached
-            );
+            soon(executor, [&]() -> task {
+                co_await reading.release();
+                co_await also.release();
+            });
             auto writing = co_await second.read_write_lock(name).write().acquire();
             BOOST_TEST((lease_clock::now() < limit));
             co_await writing.release();
@@ -214,14 +214,7 @@ BOOST_AUTO_TEST_CASE(semaphores_and_latches_wait_and_are_told) {
             static_cast<void>(co_await pool.try_set_permits(1));
             auto held = co_await pool.acquire();
             auto const limit = lease_clock::now() + 2s;
-            asio::co_spawn(
-                executor,
-                [&]() -> task {
-                    co_await sleep_for(100ms);
-                    co_await held.release();
-                },
-                asio::detached
-            );
+            soon(executor, [&]() -> task { co_await held.release(); });
             auto next = co_await second.semaphore(name).acquire();
             BOOST_TEST((lease_clock::now() < limit));
             co_await next.release();
@@ -231,14 +224,7 @@ BOOST_AUTO_TEST_CASE(semaphores_and_latches_wait_and_are_told) {
             auto latch = first.latch(name);
             static_cast<void>(co_await latch.try_set(1));
             auto const limit = lease_clock::now() + 2s;
-            asio::co_spawn(
-                executor,
-                [&]() -> task {
-                    co_await sleep_for(100ms);
-                    co_await first.latch(name).count_down();
-                },
-                asio::detached
-            );
+            soon(executor, [&]() -> task { co_await first.latch(name).count_down(); });
             co_await second.latch(name).wait();
             BOOST_TEST((lease_clock::now() < limit));
         }
@@ -246,14 +232,7 @@ BOOST_AUTO_TEST_CASE(semaphores_and_latches_wait_and_are_told) {
         static_cast<void>(co_await counted.try_set_permits(1));
         co_await counted.acquire();
         auto const limit = lease_clock::now() + 2s;
-        asio::co_spawn(
-            executor,
-            [&]() -> task {
-                co_await sleep_for(100ms);
-                co_await first.counting_semaphore("counted").release();
-            },
-            asio::detached
-        );
+        soon(executor, [&]() -> task { co_await first.counting_semaphore("counted").release(); });
         co_await second.counting_semaphore("counted").acquire();
         BOOST_TEST((lease_clock::now() < limit));
         BOOST_TEST(cluster.errors("CROSSSLOT") == 0);
