@@ -1,5 +1,5 @@
-// Sentinels: the client finds the primary by its name, and follows it to another server. A lock that
-// it holds goes along if that server has got it; otherwise the holder is told so at once.
+// Sentinels: the client finds the primary by its name, and follows it to another server. A lock
+// that it holds goes along if that server has got it; otherwise the holder is told so at once.
 #include "main.hpp"
 
 #include <boost/asio/steady_timer.hpp>
@@ -23,7 +23,7 @@ asio::awaitable<void> co_main(holdfast::config config) {
     auto lease = co_await lock.acquire();
     fmt::print("held, with token {}\n", lease.token().value);
 
-    // Until the primary has changed, or nobody has changed it.
+    // The loop ends when the lease has survived or lost a failover, or after 15 s without one.
     asio::steady_timer timer{executor};
     auto seen = lease.state();
     bool changed = false;

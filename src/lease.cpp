@@ -1,10 +1,8 @@
 #include <holdfast/lease.hpp>
 
+#include "lease/lease_handles.hpp"
 #include "lease/tenure.hpp"
 
-#include <boost/asio/system_executor.hpp>
-
-#include <algorithm>
 #include <utility>
 
 namespace holdfast {
@@ -23,8 +21,7 @@ lease::~lease() {
 }
 
 bool lease::valid() const& noexcept {
-    auto const now = state();
-    return now == lease_state::held || now == lease_state::in_doubt;
+    return detail::is_valid(state());
 }
 
 lease_state lease::state() const noexcept {
@@ -44,28 +41,20 @@ lease_clock::time_point lease::deadline() const noexcept {
 }
 
 lease_clock::duration lease::remaining() const noexcept {
-    if (!share_) {
-        return lease_clock::duration{0};
-    }
-    // In this order: a renewal in between must not make it longer than it ever was.
-    auto const end = share_->of.deadline();
-    return std::max(end - lease_clock::now(), lease_clock::duration{0});
+    return share_ ? detail::time_left(share_->of.deadline()) : lease_clock::duration{0};
 }
 
 namespace detail {
 
 asio::any_io_executor executor_of(lease_share const* held) noexcept {
-    return held ? held->of.over().client().executor()
-                : asio::any_io_executor{asio::system_executor{}};
+    return held ? held->of.over().client().executor() : executor_without_client();
 }
 
 void start_renew(std::shared_ptr<lease_share> held, plain_handler handler) {
     if (held) {
         held->of.renew(held, std::move(handler));
     } else {
-        pending_handler<error_code>{std::move(handler), executor_of(nullptr)}.complete(
-            errc::not_held
-        );
+        refuse_empty(std::move(handler));
     }
 }
 
@@ -73,9 +62,7 @@ void start_release(std::shared_ptr<lease_share> held, plain_handler handler) {
     if (held) {
         held->of.release(held, std::move(handler));
     } else {
-        pending_handler<error_code>{std::move(handler), executor_of(nullptr)}.complete(
-            errc::not_held
-        );
+        refuse_empty(std::move(handler));
     }
 }
 
@@ -83,10 +70,7 @@ void start_wait_lost(std::shared_ptr<lease_share> held, loss_handler handler) {
     if (held) {
         held->of.wait_lost(held, std::move(handler));
     } else {
-        pending_handler<error_code, loss_reason>{std::move(handler), executor_of(nullptr)}.complete(
-            errc::not_held,
-            loss_reason::none
-        );
+        refuse_empty(std::move(handler), loss_reason::none);
     }
 }
 

@@ -1,10 +1,8 @@
 #include <holdfast/multi_lease.hpp>
 
 #include "lease/lease_group.hpp"
+#include "lease/lease_handles.hpp"
 
-#include <boost/asio/system_executor.hpp>
-
-#include <algorithm>
 #include <utility>
 
 namespace holdfast {
@@ -23,8 +21,7 @@ multi_lease::~multi_lease() {
 }
 
 bool multi_lease::valid() const& noexcept {
-    auto const now = state();
-    return now == lease_state::held || now == lease_state::in_doubt;
+    return detail::is_valid(state());
 }
 
 lease_state multi_lease::state() const noexcept {
@@ -57,39 +54,20 @@ lease_clock::time_point multi_lease::deadline() const noexcept {
 }
 
 lease_clock::duration multi_lease::remaining() const noexcept {
-    if (!group_) {
-        return lease_clock::duration{0};
-    }
-    // In this order: a renewal in between must not make it longer than it ever was.
-    auto const end = group_->deadline();
-    return std::max(end - lease_clock::now(), lease_clock::duration{0});
+    return group_ ? detail::time_left(group_->deadline()) : lease_clock::duration{0};
 }
 
 namespace detail {
 
-namespace {
-
-// Of an empty lease.
-template <class... Results, class Handler>
-void refuse(Handler handler, Results... results) {
-    pending_handler<error_code, Results...>{
-        std::move(handler),
-        executor_of(static_cast<lease_group const*>(nullptr))
-    }
-        .complete(errc::not_held, results...);
-}
-
-}  // namespace
-
 asio::any_io_executor executor_of(lease_group const* held) noexcept {
-    return held ? held->executor() : asio::any_io_executor{asio::system_executor{}};
+    return held ? held->executor() : executor_without_client();
 }
 
 void start_renew_all(std::shared_ptr<lease_group> held, plain_handler handler) {
     if (held) {
         held->renew(std::move(handler));
     } else {
-        refuse(std::move(handler));
+        refuse_empty(std::move(handler));
     }
 }
 
@@ -97,7 +75,7 @@ void start_release_all(std::shared_ptr<lease_group> held, plain_handler handler)
     if (held) {
         held->release(std::move(handler));
     } else {
-        refuse(std::move(handler));
+        refuse_empty(std::move(handler));
     }
 }
 
@@ -105,7 +83,7 @@ void start_wait_any_lost(std::shared_ptr<lease_group> held, loss_handler handler
     if (held) {
         held->wait_lost(std::move(handler));
     } else {
-        refuse(std::move(handler), loss_reason::none);
+        refuse_empty(std::move(handler), loss_reason::none);
     }
 }
 

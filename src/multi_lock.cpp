@@ -1,6 +1,7 @@
 #include <holdfast/multi_lock.hpp>
 
 #include "acquire/multi_acquire.hpp"
+#include "acquire/start_driver.hpp"
 #include "client/client_state.hpp"
 #include "lease/lease_group.hpp"
 
@@ -112,21 +113,13 @@ void start_acquire(multi_request request, asio::any_io_executor holder, multi_ha
             wrong = make_terms(each.client->settings(), request.options, made.terms);
         }
     }
-    if (!wrong && what.limit < nanos{0}) {
-        wrong = errc::invalid_options;
-    }
-    if (wrong) {
-        waiting.complete(wrong, multi_lease{});
-        return;
-    }
-    auto const op = std::make_shared<multi_acquire>(
+    start_driver<multi_acquire>(
         lead,
         std::move(what),
-        lead->guard(std::move(holder)),
+        wrong,
+        std::move(holder),
         std::move(waiting)
     );
-    op->accept_cancellation();
-    lead->enter_strand([op] { op->start(); });
 }
 
 }  // namespace detail

@@ -1,8 +1,8 @@
 #include <holdfast/quorum_lease.hpp>
 
 #include "lease/lease_group.hpp"
+#include "lease/lease_handles.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace holdfast {
@@ -26,8 +26,7 @@ quorum_lease::~quorum_lease() {
 }
 
 bool quorum_lease::valid() const& noexcept {
-    auto const now = state();
-    return now == lease_state::held || now == lease_state::in_doubt;
+    return detail::is_valid(state());
 }
 
 lease_state quorum_lease::state() const noexcept {
@@ -47,12 +46,7 @@ lease_clock::time_point quorum_lease::deadline() const noexcept {
 }
 
 lease_clock::duration quorum_lease::remaining() const noexcept {
-    if (!group_) {
-        return lease_clock::duration{0};
-    }
-    // In this order: a renewal in between must not make it longer than it ever was.
-    auto const end = group_->deadline();
-    return std::max(end - lease_clock::now(), lease_clock::duration{0});
+    return group_ ? detail::time_left(group_->deadline()) : lease_clock::duration{0};
 }
 
 }  // namespace holdfast

@@ -1,6 +1,7 @@
 #include <holdfast/quorum_lock.hpp>
 
 #include "acquire/quorum_acquire.hpp"
+#include "acquire/start_driver.hpp"
 #include "client/client_state.hpp"
 #include "core/quorum_tally.hpp"
 #include "protocol/quorum_lock.hpp"
@@ -81,21 +82,16 @@ void start_acquire(quorum_request request, asio::any_io_executor holder, quorum_
         }
     }
     bool const cannot = options.lease.is_learned() || options.orphan_after > nanos{0};
-    if (!wrong && (cannot || what.limit < nanos{0})) {
+    if (!wrong && cannot) {
         wrong = errc::invalid_options;
     }
-    if (wrong) {
-        waiting.complete(wrong, quorum_lease{});
-        return;
-    }
-    auto const op = std::make_shared<quorum_acquire>(
+    start_driver<quorum_acquire>(
         lead,
         std::move(what),
-        lead->guard(std::move(holder)),
+        wrong,
+        std::move(holder),
         std::move(waiting)
     );
-    op->accept_cancellation();
-    lead->enter_strand([op] { op->start(); });
 }
 
 }  // namespace detail

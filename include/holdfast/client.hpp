@@ -20,7 +20,6 @@
 #include <holdfast/stats.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/async_result.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/execution_context.hpp>
 
@@ -206,7 +205,11 @@ public:
     /// `errc::client_stopped`; `operation_aborted`.
     template <detail::token_for<void(error_code)> Token = asio::deferred_t>
     [[nodiscard]] auto ready(Token&& token = Token()) const {
-        return initiate<Token, &detail::start_ready>(token);
+        return detail::initiate<Token, void(error_code), &detail::start_ready>(
+            token,
+            get_executor(),
+            state_
+        );
     }
 
     /// Stops the client: waiting operations complete with `errc::client_stopped`, leases become
@@ -221,7 +224,11 @@ public:
     /// `operation_aborted`.
     template <detail::token_for<void(error_code)> Token = asio::deferred_t>
     [[nodiscard]] auto shutdown(Token&& token = Token()) {
-        return initiate<Token, &detail::start_shutdown>(token);
+        return detail::initiate<Token, void(error_code), &detail::start_shutdown>(
+            token,
+            get_executor(),
+            state_
+        );
     }
 
     /// Lets the holders finish, then shuts down. Acquisitions that wait, and new ones, end with
@@ -234,12 +241,11 @@ public:
     /// @par Lifetimes, errors    As `shutdown()`.
     template <detail::token_for<void(error_code)> Token = asio::deferred_t>
     [[nodiscard]] auto drain(std::chrono::nanoseconds limit, Token&& token = Token()) {
-        return asio::async_initiate<Token, void(error_code)>(
-            detail::initiation<
-                &detail::start_drain,
-                std::shared_ptr<detail::client_state>,
-                std::chrono::nanoseconds>{get_executor(), {state_, limit}},
-            token
+        return detail::initiate<Token, void(error_code), &detail::start_drain>(
+            token,
+            get_executor(),
+            state_,
+            limit
         );
     }
 
@@ -259,18 +265,6 @@ private:
     client(asio::any_io_executor executor, config settings, detail::asio_abi_here);
     explicit client(std::shared_ptr<detail::client_state> state) noexcept
         : state_{std::move(state)} {}
-
-    // `Token` is given, not deduced: a reference where the caller passed an lvalue.
-    template <class Token, auto Start>
-    auto initiate(Token& token) const {
-        return asio::async_initiate<Token, void(error_code)>(
-            detail::initiation<Start, std::shared_ptr<detail::client_state>>{
-                get_executor(),
-                {state_}
-            },
-            token
-        );
-    }
 
     std::shared_ptr<detail::client_state> state_;
 };

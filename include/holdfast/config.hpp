@@ -198,9 +198,9 @@ struct config {
     /// that a grant from C++ made expires in the end, and then Java's own tokens start at 1 again,
     /// until the next grant from C++.
     std::chrono::milliseconds fence_ttl{std::chrono::hours{24 * 30}};
-    /// How long no lock is granted to this client after a failover: since a client first met the
-    /// server that it is connected to now. At least the longest lease, so that whoever held a lock
-    /// on the server before has learned of the loss. Zero means off: grants begin at once.
+    /// For how long after a failover this client is granted no lock. The time begins when a client
+    /// first meets the new server. Set it to the longest lease or more: every holder on the former
+    /// server has then learned of the loss. Zero means off: grants begin at once.
     ///
     /// It holds back attempts, and neither renewals, releases nor what is handed over. All clients
     /// of a lock need it. Another start of the same server counts as another server, and so does a
@@ -210,9 +210,9 @@ struct config {
     /// For how long a server is left out of quorums after its process began; see `quorum_lock`.
     /// None means `lease`.
     ///
-    /// It must be at least the longest lease that anybody asks of the same nodes. Zero is right
-    /// only for a server that loses nothing when it is restarted: one with `appendonly yes` and
-    /// `appendfsync always`, on a disk that comes back with it.
+    /// Set it to the longest lease that any client asks of the same nodes, or more. Zero is safe
+    /// only if the server loses no data in a restart: it has `appendonly yes` and
+    /// `appendfsync always`, and its disk comes back with it.
     std::optional<std::chrono::milliseconds> restart_delay = std::nullopt;
     /// The longest time that `client::shutdown` or the destructor takes to release what is held.
     std::chrono::milliseconds shutdown_timeout{5'000};

@@ -12,7 +12,6 @@
 #include <holdfast/lease_state.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/async_result.hpp>
 #include <boost/asio/deferred.hpp>
 
 #include <chrono>
@@ -121,7 +120,11 @@ public:
     /// `operation_aborted`.
     template <detail::token_for<void(error_code)> Token = asio::deferred_t>
     [[nodiscard]] auto renew(Token&& token = Token()) {
-        return initiate<Token, void(error_code), &detail::start_renew>(token);
+        return detail::initiate<Token, void(error_code), &detail::start_renew>(
+            token,
+            get_executor(),
+            share_
+        );
     }
 
     /// Releases the lock. The lease is empty as soon as the operation starts.
@@ -142,7 +145,11 @@ public:
     /// lock is free when the lease ends; `operation_aborted`.
     template <detail::token_for<void(error_code)> Token = asio::deferred_t>
     [[nodiscard]] auto release(Token&& token = Token()) {
-        return initiate<Token, void(error_code), &detail::start_release>(token);
+        return detail::initiate<Token, void(error_code), &detail::start_release>(
+            token,
+            get_executor(),
+            share_
+        );
     }
 
     /// Waits until the lease is lost.
@@ -158,25 +165,17 @@ public:
     /// `operation_aborted`.
     template <detail::token_for<void(error_code, loss_reason)> Token = asio::deferred_t>
     [[nodiscard]] auto wait_lost(Token&& token = Token()) {
-        return initiate<Token, void(error_code, loss_reason), &detail::start_wait_lost>(token);
+        return detail::initiate<Token, void(error_code, loss_reason), &detail::start_wait_lost>(
+            token,
+            get_executor(),
+            share_
+        );
     }
 
 private:
     friend class detail::tenure;
     friend struct detail::lease_access;
     explicit lease(std::shared_ptr<detail::lease_share> held) noexcept : share_{std::move(held)} {}
-
-    // `Token` is given, not deduced: a reference where the caller passed an lvalue.
-    template <class Token, class Signature, auto Start>
-    auto initiate(Token& token) {
-        return asio::async_initiate<Token, Signature>(
-            detail::initiation<Start, std::shared_ptr<detail::lease_share>>{
-                get_executor(),
-                {share_}
-            },
-            token
-        );
-    }
 
     std::shared_ptr<detail::lease_share> share_;
 };

@@ -12,7 +12,6 @@
 #include <holdfast/lease_state.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/async_result.hpp>
 #include <boost/asio/deferred.hpp>
 
 #include <cstddef>
@@ -117,7 +116,11 @@ public:
     /// has one.
     template <detail::token_for<void(error_code)> Token = asio::deferred_t>
     [[nodiscard]] auto renew(Token&& token = Token()) {
-        return initiate<Token, void(error_code), &detail::start_renew_all>(token);
+        return detail::initiate<Token, void(error_code), &detail::start_renew_all>(
+            token,
+            get_executor(),
+            group_
+        );
     }
 
     /// Releases all members, each of them also if that of another fails. The lease is empty as soon
@@ -134,7 +137,11 @@ public:
     /// member's that has one.
     template <detail::token_for<void(error_code)> Token = asio::deferred_t>
     [[nodiscard]] auto release(Token&& token = Token()) {
-        return initiate<Token, void(error_code), &detail::start_release_all>(token);
+        return detail::initiate<Token, void(error_code), &detail::start_release_all>(
+            token,
+            get_executor(),
+            group_
+        );
     }
 
     /// Waits until a member is lost.
@@ -150,25 +157,17 @@ public:
     /// `operation_aborted`.
     template <detail::token_for<void(error_code, loss_reason)> Token = asio::deferred_t>
     [[nodiscard]] auto wait_lost(Token&& token = Token()) {
-        return initiate<Token, void(error_code, loss_reason), &detail::start_wait_any_lost>(token);
+        return detail::initiate<Token, void(error_code, loss_reason), &detail::start_wait_any_lost>(
+            token,
+            get_executor(),
+            group_
+        );
     }
 
 private:
     friend class detail::lease_group;
     explicit multi_lease(std::shared_ptr<detail::lease_group> held) noexcept
         : group_{std::move(held)} {}
-
-    // `Token` is given, not deduced: a reference where the caller passed an lvalue.
-    template <class Token, class Signature, auto Start>
-    auto initiate(Token& token) {
-        return asio::async_initiate<Token, Signature>(
-            detail::initiation<Start, std::shared_ptr<detail::lease_group>>{
-                get_executor(),
-                {group_}
-            },
-            token
-        );
-    }
 
     std::shared_ptr<detail::lease_group> group_;
 };

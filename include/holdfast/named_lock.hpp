@@ -10,7 +10,6 @@
 #include <holdfast/lock_info.hpp>
 #include <holdfast/lockable.hpp>
 
-#include <boost/asio/async_result.hpp>
 #include <boost/asio/deferred.hpp>
 
 #include <memory>
@@ -44,7 +43,12 @@ public:
     /// `errc::invalid_name`; the permanent causes; `errc::client_stopped`; `operation_aborted`.
     template <detail::token_for<void(error_code, lock_info)> Token = asio::deferred_t>
     [[nodiscard]] auto inspect(Token&& token = Token()) const {
-        return initiate<Token, void(error_code, lock_info), &detail::start_inspect>(token);
+        return detail::initiate<Token, void(error_code, lock_info), &detail::start_inspect>(
+            token,
+            this->get_executor(),
+            client_,
+            key_
+        );
     }
 
     /// Takes the lock away from whoever holds it and wakes a waiter. The holder learns of it at its
@@ -58,7 +62,12 @@ public:
     /// @par Lifetimes, errors    As `inspect()`.
     template <detail::token_for<void(error_code, bool)> Token = asio::deferred_t>
     [[nodiscard]] auto force_release(Token&& token = Token()) const {
-        return initiate<Token, void(error_code, bool), &detail::start_force_release>(token);
+        return detail::initiate<Token, void(error_code, bool), &detail::start_force_release>(
+            token,
+            this->get_executor(),
+            client_,
+            key_
+        );
     }
 
     /// The name that the lock has on the server: prefix and name; empty if the name is wrong (see
@@ -76,18 +85,6 @@ private:
           key_{std::move(key)} {}
 
     detail::acquire_request request() const { return {client_, key_}; }
-
-    // `Token` is given, not deduced: a reference where the caller passed an lvalue.
-    template <class Token, class Signature, auto Start>
-    auto initiate(Token& token) const {
-        return asio::async_initiate<Token, Signature>(
-            detail::initiation<
-                Start,
-                std::shared_ptr<detail::client_state>,
-                std::shared_ptr<detail::target const>>{this->get_executor(), {client_, key_}},
-            token
-        );
-    }
 
     std::shared_ptr<detail::client_state> client_;
     std::shared_ptr<detail::target const> key_;

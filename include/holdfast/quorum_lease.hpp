@@ -12,7 +12,6 @@
 #include <holdfast/lease_state.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/async_result.hpp>
 #include <boost/asio/deferred.hpp>
 
 #include <cstddef>
@@ -115,7 +114,11 @@ public:
     /// that has one.
     template <detail::token_for<void(error_code)> Token = asio::deferred_t>
     [[nodiscard]] auto renew(Token&& token = Token()) {
-        return initiate<Token, void(error_code), &detail::start_renew_all>(token);
+        return detail::initiate<Token, void(error_code), &detail::start_renew_all>(
+            token,
+            get_executor(),
+            group_
+        );
     }
 
     /// Releases the lock on all nodes. The lease is empty as soon as the operation starts.
@@ -131,7 +134,11 @@ public:
     /// that has one.
     template <detail::token_for<void(error_code)> Token = asio::deferred_t>
     [[nodiscard]] auto release(Token&& token = Token()) {
-        return initiate<Token, void(error_code), &detail::start_release_all>(token);
+        return detail::initiate<Token, void(error_code), &detail::start_release_all>(
+            token,
+            get_executor(),
+            group_
+        );
     }
 
     /// Waits until too few leases are left for a majority.
@@ -147,7 +154,11 @@ public:
     /// `operation_aborted`.
     template <detail::token_for<void(error_code, loss_reason)> Token = asio::deferred_t>
     [[nodiscard]] auto wait_lost(Token&& token = Token()) {
-        return initiate<Token, void(error_code, loss_reason), &detail::start_wait_any_lost>(token);
+        return detail::initiate<Token, void(error_code, loss_reason), &detail::start_wait_any_lost>(
+            token,
+            get_executor(),
+            group_
+        );
     }
 
 private:
@@ -155,18 +166,6 @@ private:
     quorum_lease(std::shared_ptr<detail::lease_group> held, fencing_token token) noexcept
         : group_{std::move(held)},
           token_{token} {}
-
-    // `Token` is given, not deduced: a reference where the caller passed an lvalue.
-    template <class Token, class Signature, auto Start>
-    auto initiate(Token& token) {
-        return asio::async_initiate<Token, Signature>(
-            detail::initiation<Start, std::shared_ptr<detail::lease_group>>{
-                get_executor(),
-                {group_}
-            },
-            token
-        );
-    }
 
     std::shared_ptr<detail::lease_group> group_;
     fencing_token token_;

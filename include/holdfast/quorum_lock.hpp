@@ -51,11 +51,11 @@ namespace holdfast {
 /// that takes over a node's address. Nodes should have no replicas, and `noeviction`. Their clocks
 /// must not be set forward by more than the drift allowance: that ends leases early.
 ///
-/// `try_acquire()` is empty if a majority of the nodes answered, and others hold the lock on too
-/// many of them. Where fewer than a majority of the nodes answer, nobody gets the lock:
-/// `try_acquire()` and `try_acquire_for()` end with `errc::quorum_not_reached`, the former after
-/// one request time-out if too few nodes are connected; `acquire()` waits for them. Causes that do
-/// not pass, such as `errc::auth_failed`, end an operation when they leave too few nodes.
+/// If a majority of the nodes answers, and other holders have the lock on too many of them,
+/// `try_acquire()` gives an empty lease. If fewer nodes answer, nobody gets the lock: `acquire()`
+/// waits for the nodes, `try_acquire_for()` ends with `errc::quorum_not_reached`, and so does
+/// `try_acquire()`, after one request time-out if too few nodes are connected. Permanent causes,
+/// such as `errc::auth_failed`, end an operation when they leave too few nodes.
 ///
 /// The options of an acquisition are those of each node's lease. A learned lease and `orphan_after`
 /// are `errc::invalid_options` here. An `owner` that holds the lock enters again with a lease of

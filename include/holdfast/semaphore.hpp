@@ -12,7 +12,6 @@
 #include <holdfast/lockable.hpp>
 #include <holdfast/semaphore_info.hpp>
 
-#include <boost/asio/async_result.hpp>
 #include <boost/asio/deferred.hpp>
 
 #include <cstdint>
@@ -133,16 +132,14 @@ private:
 
     detail::acquire_request request() const { return {client_, key_}; }
 
-    // `Token` is given, not deduced: a reference where the caller passed an lvalue.
     template <class Token, class Signature, auto Start, class... Arguments>
     auto ask(Token& token, Arguments... arguments) const {
-        return asio::async_initiate<Token, Signature>(
-            detail::initiation<
-                Start,
-                std::shared_ptr<detail::client_state>,
-                std::shared_ptr<detail::target const>,
-                Arguments...>{this->get_executor(), {client_, key_, arguments...}},
-            token
+        return detail::initiate<Token, Signature, Start>(
+            token,
+            this->get_executor(),
+            client_,
+            key_,
+            arguments...
         );
     }
 

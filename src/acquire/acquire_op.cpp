@@ -65,16 +65,10 @@ bool acquire_op::brief() const noexcept {
 }
 
 void acquire_op::accept_cancellation() {
-    handler_.on_cancel([weak = weak_from_this(), client = client_](asio::cancellation_type type) {
-        if (type == asio::cancellation_type::none) {
-            return;
-        }
-        client->on_strand([weak, type] {
-            if (auto const self = weak.lock()) {
-                self->on_cancel(type);
-            }
-        });
-    });
+    auto const cancel = [](acquire_op& self, asio::cancellation_type type) {
+        self.on_cancel(type);
+    };
+    on_cancel_in_strand(handler_, weak_from_this(), client_, cancel);
 }
 
 void acquire_op::start() {

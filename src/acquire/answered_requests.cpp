@@ -13,7 +13,6 @@ namespace holdfast::detail {
 namespace {
 
 constexpr std::size_t at_a_time = 32;
-constexpr millis longest_delay{1'000};
 
 }  // namespace
 
@@ -35,7 +34,7 @@ void answered_requests::arm() {
     if (!timer_) {
         timer_.emplace(client_.strand());
     }
-    sleep_until(*timer_, lease_clock::now() + longest_delay);
+    sleep_until(*timer_, lease_clock::now() + longest_delay_);
     timer_->async_wait([this, client = client_.shared_from_this()](error_code ec) {
         if (!ec) {
             tell();

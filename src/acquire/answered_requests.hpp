@@ -21,7 +21,13 @@ namespace holdfast::detail {
 /// itself, later. Used on the client's strand; it is a part of the client.
 class answered_requests {
 public:
-    explicit answered_requests(client_context& client) : client_{client} {}
+    /// Long enough for many to go together, and short beside the time that a server remembers them.
+    static constexpr millis usual_delay{1'000};
+
+    /// None is kept for longer than `longest_delay` before the server is told.
+    explicit answered_requests(client_context& client, millis longest_delay = usual_delay)
+        : client_{client},
+          longest_delay_{longest_delay} {}
 
     /// The only request with this id was answered.
     void add(std::shared_ptr<target const> on, holder_id const& id) noexcept;
@@ -42,6 +48,7 @@ private:
     void tell(std::span<answered const> some) noexcept;
 
     client_context& client_;
+    millis longest_delay_;
     std::vector<answered> answered_;
     std::size_t under_way_ = 0;
     std::function<void()> on_idle_;

@@ -2,6 +2,7 @@
 
 #include "acquire/joint_attempt.hpp"
 #include "lease/lease_group.hpp"
+#include "lease/lease_handles.hpp"
 #include "lease/tenure.hpp"
 #include "protocol/multi_lock.hpp"
 #include "runtime/client_context.hpp"
@@ -30,16 +31,10 @@ multi_acquire::multi_acquire(
       parts_(what_.members.size()) {}
 
 void multi_acquire::accept_cancellation() {
-    handler_.on_cancel([weak = weak_from_this(), client = lead_](asio::cancellation_type type) {
-        if (type == asio::cancellation_type::none) {
-            return;
-        }
-        client->on_strand([weak, type] {
-            if (auto const self = weak.lock()) {
-                self->on_cancel(type);
-            }
-        });
-    });
+    auto const cancel = [](multi_acquire& self, asio::cancellation_type type) {
+        self.on_cancel(type);
+    };
+    on_cancel_in_strand(handler_, weak_from_this(), lead_, cancel);
 }
 
 template <class F>
@@ -186,8 +181,7 @@ std::size_t multi_acquire::intact() const noexcept {
 }
 
 nanos multi_acquire::left() const noexcept {
-    auto const end = saturating_add(started_, what_.limit);
-    return std::max<nanos>(end - lease_clock::now(), nanos{0});
+    return time_left(saturating_add(started_, what_.limit));
 }
 
 // A member that is kept while others are waited for.

@@ -26,16 +26,10 @@ quorum_acquire::quorum_acquire(
       parts_(what_.nodes.size()) {}
 
 void quorum_acquire::accept_cancellation() {
-    handler_.on_cancel([weak = weak_from_this(), client = lead_](asio::cancellation_type type) {
-        if (type == asio::cancellation_type::none) {
-            return;
-        }
-        client->on_strand([weak, type] {
-            if (auto const self = weak.lock()) {
-                self->on_cancel(type);
-            }
-        });
-    });
+    auto const cancel = [](quorum_acquire& self, asio::cancellation_type type) {
+        self.on_cancel(type);
+    };
+    on_cancel_in_strand(handler_, weak_from_this(), lead_, cancel);
 }
 
 void quorum_acquire::on_no_memory() {

@@ -7,6 +7,7 @@
 #include <boost/asio/awaitable.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 namespace holdfast::detail {
@@ -24,6 +25,14 @@ public:
         bool permanent = false;
     };
 
+    using move_handler = std::function<void(config const& there)>;
+
+    /// `moved` is called when the server is known to be at another address than before. May be
+    /// called again after it threw.
+    virtual void start(move_handler moved) = 0;
+    /// Nobody is asked any more, and `moved` is not called; whoever waits for an answer has
+    /// `client_stopped`.
+    virtual void stop() = 0;
     /// Asked before each epoch of a connection. It takes no longer than `connect_timeout`.
     [[nodiscard]] virtual asio::awaitable<answer> find() = 0;
 

@@ -225,26 +225,43 @@ private:
     std::atomic<bool> closed_{false};
 };
 
+/// Calls `f(object, type)` on the client's strand when the operation is cancelled, if the object is
+/// still there. To be used in the initiating function only.
+///
+/// The slot holds no reference to the object: the object owns the handler, the handler owns the
+/// slot, and they would keep each other alive.
+template <class... Results, class T, class F>
+void on_cancel_in_strand(
+    pending_handler<Results...>& waiting,
+    std::weak_ptr<T> object,
+    std::shared_ptr<client_context> client,
+    F f
+) {
+    waiting.on_cancel(
+        [object = std::move(object), client = std::move(client), f](asio::cancellation_type type) {
+            if (type == asio::cancellation_type::none) {
+                return;
+            }
+            client->on_strand([object, f, type] {
+                if (auto const there = object.lock()) {
+                    f(*there, type);
+                }
+            });
+        }
+    );
+}
+
 /// Completes the operation at once with `operation_aborted` when it is cancelled, whatever the
 /// type; what was begun goes on.
-///
-/// The slot holds no reference to the handler: the handler owns the slot, and they would keep each
-/// other alive.
 template <class... Results>
 void abort_on_cancel(
     std::shared_ptr<pending_handler<error_code, Results...>> const& waiting,
     std::shared_ptr<client_context> const& client
 ) {
-    waiting->on_cancel([weak = std::weak_ptr{waiting}, client](asio::cancellation_type type) {
-        if (type == asio::cancellation_type::none) {
-            return;
-        }
-        client->on_strand([weak] {
-            if (auto const pending = weak.lock()) {
-                pending->complete(asio::error::operation_aborted, Results{}...);
-            }
-        });
-    });
+    auto const abort = [](pending_handler<error_code, Results...>& pending, auto) {
+        pending.complete(asio::error::operation_aborted, Results{}...);
+    };
+    on_cancel_in_strand(*waiting, std::weak_ptr{waiting}, client, abort);
 }
 
 }  // namespace holdfast::detail

@@ -10,9 +10,11 @@
 
 #include <holdfast/multi_lock.hpp>
 
+#include <functional>
 #include <optional>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace holdfast::test;
@@ -36,6 +38,35 @@ holdfast::config settings_of(redis_cluster& cluster, holdfast::cluster_channel_k
 
 constexpr auto sharded = holdfast::cluster_channel_kind::sharded;
 constexpr auto plain = holdfast::cluster_channel_kind::plain;
+
+using two_clients_body = std::function<
+    task(redis_cluster&, asio::any_io_executor const&, holdfast::client&, holdfast::client&)>;
+
+// Runs a coroutine with two clients, for each kind of channels.
+void with_two_clients(two_clients_body const& body, bool hand_over = true) {
+    for (auto const kind : {sharded, plain}) {
+        with_cluster([&](redis_cluster& cluster, asio::any_io_executor executor) -> task {
+            auto settings = settings_of(cluster, kind);
+            settings.hand_over = hand_over;
+            holdfast::client first{executor, settings};
+            holdfast::client second{executor, settings};
+            auto running = body(cluster, executor, first, second);
+            co_await std::move(running);
+        });
+    }
+}
+
+// Runs the coroutine in a moment, while the caller waits for what it does.
+template <class F>
+task after_a_moment(F f) {
+    co_await sleep_for(100ms);
+    co_await f();
+}
+
+template <class F>
+void soon(asio::any_io_executor const& executor, F f) {
+    asio::co_spawn(executor, after_a_moment(std::move(f)), asio::detached);
+}
 
 struct nobody final : holdfast::detail::backend_events {
     void on_up(holdfast::detail::connection_id) override {}
@@ -96,52 +127,43 @@ BOOST_AUTO_TEST_CASE(a_busy_lock_is_refused_and_a_name_without_a_slot_is_none) {
 }
 
 BOOST_AUTO_TEST_CASE(a_waiter_of_another_client_is_handed_the_lock) {
-    for (auto const kind : {sharded, plain}) {
-        with_cluster([kind](redis_cluster& cluster, asio::any_io_executor executor) -> task {
-            holdfast::client first{executor, settings_of(cluster, kind)};
-            holdfast::client second{executor, settings_of(cluster, kind)};
-            for (auto const& name : names_on_all(cluster, "waited:")) {
-                auto held = co_await first.lock(name).acquire();
-                waiting_acquire waiter{executor, second.lock(name)};
-                auto probe = cluster.probe_of(name);
-                BOOST_TEST(co_await co_eventually(5s, [&] {
-                    return probe.cmd("ZCARD", "holdfast_queue:{" + name + "}").as_integer() == 1;
-                }));
-                BOOST_TEST(!waiter.granted());
-                auto const former = held.token();
-                co_await held.release();
-                BOOST_TEST(co_await co_eventually(2s, [&] { return waiter.granted(); }));
-                BOOST_TEST(waiter.lease().token().value > former.value);
-                co_await waiter.lease().release();
-            }
-            BOOST_TEST(second.stats().hand_overs == 3U);
-            BOOST_TEST(second.stats().hand_overs_by.other_client == 3U);
-            BOOST_TEST(cluster.errors("MOVED") == 0);
-        });
-    }
+    with_two_clients([](auto& cluster, auto const& executor, auto& first, auto& second) -> task {
+        for (auto const& name : names_on_all(cluster, "waited:")) {
+            auto held = co_await first.lock(name).acquire();
+            waiting_acquire waiter{executor, second.lock(name)};
+            auto probe = cluster.probe_of(name);
+            BOOST_TEST(co_await co_eventually(5s, [&] {
+                return probe.cmd("ZCARD", "holdfast_queue:{" + name + "}").as_integer() == 1;
+            }));
+            BOOST_TEST(!waiter.granted());
+            auto const former = held.token();
+            co_await held.release();
+            BOOST_TEST(co_await co_eventually(2s, [&] { return waiter.granted(); }));
+            BOOST_TEST(waiter.lease().token().value > former.value);
+            co_await waiter.lease().release();
+        }
+        BOOST_TEST(second.stats().hand_overs == 3U);
+        BOOST_TEST(second.stats().hand_overs_by.other_client == 3U);
+        BOOST_TEST(cluster.errors("MOVED") == 0);
+    });
 }
 
 BOOST_AUTO_TEST_CASE(without_hand_over_a_release_wakes_the_waiter) {
-    for (auto const kind : {sharded, plain}) {
-        with_cluster([kind](redis_cluster& cluster, asio::any_io_executor executor) -> task {
-            auto settings = settings_of(cluster, kind);
-            settings.hand_over = false;
-            holdfast::client first{executor, settings};
-            holdfast::client second{executor, settings};
-            for (auto const& name : names_on_all(cluster, "told:")) {
-                auto held = co_await first.lock(name).acquire();
-                waiting_acquire waiter{executor, second.lock(name)};
-                BOOST_TEST(co_await co_eventually(5s, [&] {
-                    return second.stats().subscriptions_now > 0;
-                }));
-                co_await sleep_for(50ms);
-                BOOST_TEST(!waiter.granted());
-                co_await held.release();
-                BOOST_TEST(co_await co_eventually(2s, [&] { return waiter.granted(); }));
-                co_await waiter.lease().release();
-            }
-        });
-    }
+    auto const body = [](auto& cluster, auto const& executor, auto& first, auto& second) -> task {
+        for (auto const& name : names_on_all(cluster, "told:")) {
+            auto held = co_await first.lock(name).acquire();
+            waiting_acquire waiter{executor, second.lock(name)};
+            BOOST_TEST(co_await co_eventually(5s, [&] {
+                return second.stats().subscriptions_now > 0;
+            }));
+            co_await sleep_for(50ms);
+            BOOST_TEST(!waiter.granted());
+            co_await held.release();
+            BOOST_TEST(co_await co_eventually(2s, [&] { return waiter.granted(); }));
+            co_await waiter.lease().release();
+        }
+    };
+    with_two_clients(body, false);
 }
 
 BOOST_AUTO_TEST_CASE(a_forced_release_tells_the_waiters) {
@@ -161,101 +183,60 @@ BOOST_AUTO_TEST_CASE(a_forced_release_tells_the_waiters) {
 }
 
 BOOST_AUTO_TEST_CASE(fair_locks_and_read_write_locks_wait_and_are_handed_on) {
-    for (auto const kind : {sharded, plain}) {
-        with_cluster([kind](redis_cluster& cluster, asio::any_io_executor executor) -> task {
-            holdfast::client first{executor, settings_of(cluster, kind)};
-            holdfast::client second{executor, settings_of(cluster, kind)};
-            for (auto const& name : names_on_all(cluster, "fair:")) {
-                auto held = co_await first.fair_lock(name).acquire();
-                auto const limit = lease_clock::now() + 2s;
-                asio::co_spawn(
-                    executor,
-                    [&]() -> task {
-                        co_await sleep_for(100ms);
-                        co_await held.release();
-                    },
-                    asio::detached
-                );
-                auto next = co_await second.fair_lock(name).acquire();
-                BOOST_TEST((lease_clock::now() < limit));
-                co_await next.release();
-            }
-            for (auto const& name : names_on_all(cluster, "rw:")) {
-                auto reading = co_await first.read_write_lock(name).read().acquire();
-                auto also = co_await second.read_write_lock(name).read().acquire();
-                auto const limit = lease_clock::now() + 2s;
-                asio::co_spawn(
-                    executor,
-                    [&]() -> task {
-                        co_await sleep_for(100ms);
-                        co_await reading.release();
-                        co_await also.release();
-                    },
-                    asio::detached
-                );
-                auto writing = co_await second.read_write_lock(name).write().acquire();
-                BOOST_TEST((lease_clock::now() < limit));
-                co_await writing.release();
-            }
-        });
-    }
+    with_two_clients([](auto& cluster, auto const& executor, auto& first, auto& second) -> task {
+        for (auto const& name : names_on_all(cluster, "fair:")) {
+            auto held = co_await first.fair_lock(name).acquire();
+            auto const limit = lease_clock::now() + 2s;
+            soon(executor, [&]() -> task { co_await held.release(); });
+            auto next = co_await second.fair_lock(name).acquire();
+            BOOST_TEST((lease_clock::now() < limit));
+            co_await next.release();
+        }
+        for (auto const& name : names_on_all(cluster, "rw:")) {
+            auto reading = co_await first.read_write_lock(name).read().acquire();
+            auto also = co_await second.read_write_lock(name).read().acquire();
+            auto const limit = lease_clock::now() + 2s;
+            soon(executor, [&]() -> task {
+                co_await reading.release();
+                co_await also.release();
+            });
+            auto writing = co_await second.read_write_lock(name).write().acquire();
+            BOOST_TEST((lease_clock::now() < limit));
+            co_await writing.release();
+        }
+    });
 }
 
 BOOST_AUTO_TEST_CASE(semaphores_and_latches_wait_and_are_told) {
-    for (auto const kind : {sharded, plain}) {
-        with_cluster([kind](redis_cluster& cluster, asio::any_io_executor executor) -> task {
-            holdfast::client first{executor, settings_of(cluster, kind)};
-            holdfast::client second{executor, settings_of(cluster, kind)};
-            for (auto const& name : names_on_all(cluster, "pool:")) {
-                auto pool = first.semaphore(name);
-                static_cast<void>(co_await pool.try_set_permits(1));
-                auto held = co_await pool.acquire();
-                auto const limit = lease_clock::now() + 2s;
-                asio::co_spawn(
-                    executor,
-                    [&]() -> task {
-                        co_await sleep_for(100ms);
-                        co_await held.release();
-                    },
-                    asio::detached
-                );
-                auto next = co_await second.semaphore(name).acquire();
-                BOOST_TEST((lease_clock::now() < limit));
-                co_await next.release();
-            }
-            // A latch's channel needs the same hash tag as its keys.
-            for (std::string const name : {"start", "start:{all}:once"}) {
-                auto latch = first.latch(name);
-                static_cast<void>(co_await latch.try_set(1));
-                auto const limit = lease_clock::now() + 2s;
-                asio::co_spawn(
-                    executor,
-                    [&]() -> task {
-                        co_await sleep_for(100ms);
-                        co_await first.latch(name).count_down();
-                    },
-                    asio::detached
-                );
-                co_await second.latch(name).wait();
-                BOOST_TEST((lease_clock::now() < limit));
-            }
-            auto counted = first.counting_semaphore("counted");
-            static_cast<void>(co_await counted.try_set_permits(1));
-            co_await counted.acquire();
+    with_two_clients([](auto& cluster, auto const& executor, auto& first, auto& second) -> task {
+        for (auto const& name : names_on_all(cluster, "pool:")) {
+            auto pool = first.semaphore(name);
+            static_cast<void>(co_await pool.try_set_permits(1));
+            auto held = co_await pool.acquire();
             auto const limit = lease_clock::now() + 2s;
-            asio::co_spawn(
-                executor,
-                [&]() -> task {
-                    co_await sleep_for(100ms);
-                    co_await first.counting_semaphore("counted").release();
-                },
-                asio::detached
-            );
-            co_await second.counting_semaphore("counted").acquire();
+            soon(executor, [&]() -> task { co_await held.release(); });
+            auto next = co_await second.semaphore(name).acquire();
             BOOST_TEST((lease_clock::now() < limit));
-            BOOST_TEST(cluster.errors("CROSSSLOT") == 0);
-        });
-    }
+            co_await next.release();
+        }
+        // A latch's channel needs the same hash tag as its keys.
+        for (std::string const name : {"start", "start:{all}:once"}) {
+            auto latch = first.latch(name);
+            static_cast<void>(co_await latch.try_set(1));
+            auto const limit = lease_clock::now() + 2s;
+            soon(executor, [&]() -> task { co_await first.latch(name).count_down(); });
+            co_await second.latch(name).wait();
+            BOOST_TEST((lease_clock::now() < limit));
+        }
+        auto counted = first.counting_semaphore("counted");
+        static_cast<void>(co_await counted.try_set_permits(1));
+        co_await counted.acquire();
+        auto const limit = lease_clock::now() + 2s;
+        soon(executor, [&]() -> task { co_await first.counting_semaphore("counted").release(); });
+        co_await second.counting_semaphore("counted").acquire();
+        BOOST_TEST((lease_clock::now() < limit));
+        BOOST_TEST(cluster.errors("CROSSSLOT") == 0);
+    });
 }
 
 BOOST_AUTO_TEST_CASE(several_locks_of_one_slot_or_of_all_nodes_are_taken_together) {

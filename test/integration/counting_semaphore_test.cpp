@@ -1,8 +1,7 @@
 // A counting semaphore on a real server: permits are taken and given back once, whatever becomes of
 // requests and answers.
 
-#include "support/one_server.hpp"
-#include "support/tcp_proxy.hpp"
+#include "integration/counted_fixture.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancel_after.hpp>
@@ -16,36 +15,14 @@
 #include <vector>
 
 using namespace holdfast::test;
+using namespace holdfast::test::counts;
 
 namespace {
 
 std::string const channel = "redisson_sc:{S}";
 
-holdfast::config quiet(std::string const& url) {
-    auto settings = holdfast::parse_url(url);
-    settings.request_timeout = 500ms;
-    settings.health_check_interval = 60s;
-    settings.reconnect_max = 200ms;
-    settings.fallback_poll_interval = 1h;
-    return settings;
-}
-
-std::vector<command_fault> const faults{
-    command_fault::lose,
-    command_fault::cut_before,
-    command_fault::lose_reply,
-    command_fault::lose_reply_and_cut,
-    command_fault::drop_replies,
-    command_fault::duplicate,
-    command_fault::unknown_script,
-};
-
 std::string permits(redis_probe& probe) {
     return probe.get("S").value_or("-");
-}
-
-std::size_t marks(redis_probe& probe) {
-    return probe.keys("holdfast_done:*").size();
 }
 
 struct pool {

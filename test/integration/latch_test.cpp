@@ -1,8 +1,7 @@
 // A latch on a real server: who passes and when, what is counted when answers are lost, and what
 // other clients see.
 
-#include "support/one_server.hpp"
-#include "support/tcp_proxy.hpp"
+#include "integration/counted_fixture.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancel_after.hpp>
@@ -14,34 +13,11 @@
 #include <vector>
 
 using namespace holdfast::test;
+using namespace holdfast::test::counts;
 
 namespace {
 
 std::string const channel = "redisson_countdownlatch__channel__{L}";
-
-holdfast::config quiet(std::string const& url) {
-    auto settings = holdfast::parse_url(url);
-    settings.request_timeout = 500ms;
-    settings.health_check_interval = 60s;
-    settings.reconnect_max = 200ms;
-    // A waiter that was not told shall be seen to wait.
-    settings.fallback_poll_interval = 1h;
-    return settings;
-}
-
-std::vector<command_fault> const faults{
-    command_fault::lose,
-    command_fault::cut_before,
-    command_fault::lose_reply,
-    command_fault::lose_reply_and_cut,
-    command_fault::drop_replies,
-    command_fault::duplicate,
-    command_fault::unknown_script,
-};
-
-std::size_t marks(redis_probe& probe) {
-    return probe.keys("holdfast_done:*").size();
-}
 
 // Waiters of several clients, and how many have passed.
 class crowd {

@@ -1,70 +1,15 @@
-// A read/write lock on a real server: who may have it beside whom, in what order, and what is left.
-// Readers of another make have the lock as Redisson's would; real Redisson is in interop/.
+// A read/write lock on a real server: who may have it beside whom, and in what order.
 
-#include "support/one_server.hpp"
-
-#include <boost/asio/bind_cancellation_slot.hpp>
-#include <boost/asio/cancellation_signal.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
+#include "integration/read_write_fixture.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <deque>
-#include <string>
 #include <vector>
 
 using namespace holdfast::test;
-
-namespace {
-
-std::string const queue = "holdfast_rwlock_queue:{L}";
-std::string const heard = "holdfast_rwlock_heard:{L}";
-std::string const java_thread = "71b96ce8-2746-4c7e-9a51-0f6de2f5a111:1";
-std::string const hold_of_java = "{L}:" + java_thread + ":rwlock_timeout:1";
-
-holdfast::config with_patience(redis_server const& server, std::chrono::milliseconds patience) {
-    auto settings = holdfast::parse_url(server.url());
-    settings.waiter_patience = patience;
-    return settings;
-}
-
-template <class Lock>
-task take_in_turn(Lock lock, int number, std::vector<int>& served) {
-    auto lease = co_await lock.acquire();
-    served.push_back(number);
-    co_await sleep_for(2ms);
-    co_await lease.release();
-}
-
-template <class Lock>
-void wait_in_background(
-    asio::any_io_executor const& executor,
-    Lock lock,
-    int number,
-    std::vector<int>& served
-) {
-    asio::co_spawn(executor, take_in_turn(std::move(lock), number, served), asio::detached);
-}
-
-bool queued(redis_probe& probe, std::int64_t count) {
-    return probe.cmd("ZCARD", queue).as_integer() == count;
-}
-
-task nothing_is_left(redis_probe& probe) {
-    BOOST_TEST(co_await co_eventually(5s, [&] {
-        auto const keys = probe.cmd("KEYS", "*");
-        return keys.elements.size() == 1U;  // the token counter
-    }));
-}
-
-// As Redisson's script leaves a reader.
-void read_from_java(redis_probe& probe, std::chrono::milliseconds lease) {
-    probe.cmd("HSET", "L", "mode", "read", java_thread, 1);
-    probe.cmd("SET", hold_of_java, 1, "PX", lease.count());
-    probe.cmd("PEXPIRE", "L", lease.count());
-}
-
-}  // namespace
+using namespace holdfast::test::sides;
 
 BOOST_AUTO_TEST_CASE(many_read_and_a_writer_has_the_lock_alone) {
     with_server([](redis_server& server, asio::any_io_executor executor) -> task {
@@ -310,99 +255,6 @@ BOOST_AUTO_TEST_CASE(an_owner_that_reads_is_told_that_it_would_wait_for_itself) 
     });
 }
 
-BOOST_AUTO_TEST_CASE(the_holds_of_readers_that_died_end_by_themselves_and_do_not_cut_others) {
-    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
-        holdfast::client client{executor, server.url()};
-        auto probe = server.probe();
-        read_from_java(probe, 600ms);
-        auto ours = co_await client.read_write_lock("L").read().acquire({.lease = 3s});
-        auto const info = co_await client.read_write_lock("L").read().inspect();
-        BOOST_TEST(info.readers == 2U);
-        BOOST_TEST(co_await co_eventually(5s, [&] { return !probe.exists(hold_of_java); }));
-        BOOST_TEST(ours.valid());
-        auto const later = co_await client.read_write_lock("L").read().inspect();
-        BOOST_TEST(later.readers == 1U);
-        // Whoever asks removes what they left.
-        auto none = co_await client.read_write_lock("L").write().try_acquire();
-        BOOST_TEST(!none);
-        BOOST_TEST(probe.cmd("HEXISTS", "L", java_thread).as_integer() == 0);
-        BOOST_TEST(ours.valid());
-        co_await ours.release();
-
-        read_from_java(probe, 400ms);
-        // Its lock would live for longer.
-        probe.cmd("PEXPIRE", "L", 100'000);
-        auto writer = co_await client.read_write_lock("L").write().acquire();
-        BOOST_TEST(writer.valid());
-        BOOST_TEST(probe.cmd("HLEN", "L").as_integer() == 2);
-        co_await writer.release();
-        co_await nothing_is_left(probe);
-    });
-}
-
-BOOST_AUTO_TEST_CASE(a_reader_keeps_the_lock_alive_that_another_ones_watchdog_shortened) {
-    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
-        holdfast::client client{executor, server.url()};
-        auto probe = server.probe();
-        auto lease = co_await client.read_write_lock("L").read().acquire({.lease = 3s});
-        read_from_java(probe, 60s);
-        // As the watchdog of a reader that dies then.
-        probe.cmd("PEXPIRE", "L", 1'500);
-        probe.cmd("DEL", hold_of_java);
-        co_await sleep_for(2500ms);
-        BOOST_TEST(lease.valid());
-        BOOST_TEST(probe.cmd("PTTL", "L").as_integer() > 0);
-        co_await lease.release();
-        co_await nothing_is_left(probe);
-    });
-}
-
-BOOST_AUTO_TEST_CASE(one_that_gives_up_leaves_its_place_and_those_behind_it_go_on) {
-    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
-        // Nobody would look by himself soon.
-        auto settings = with_patience(server, 60s);
-        settings.fallback_poll_interval = 1h;
-        holdfast::client client{executor, settings};
-        holdfast::client other{executor, settings};
-        holdfast::client third{executor, settings};
-        auto probe = server.probe();
-        auto lease = co_await client.read_write_lock("L").read().acquire();
-        asio::cancellation_signal cancel;
-        error_code end;
-        other.read_write_lock("L").write().acquire(asio::bind_cancellation_slot(
-            cancel.slot(),
-            [&end](error_code ec, holdfast::lease) { end = ec; }
-        ));
-        BOOST_TEST(co_await co_eventually(5s, [&] { return queued(probe, 1); }));
-        std::vector<int> served;
-        wait_in_background(executor, third.read_write_lock("L").read(), 1, served);
-        BOOST_TEST(co_await co_eventually(5s, [&] { return queued(probe, 2); }));
-        co_await sleep_for(100ms);  // for the attempt after the subscription
-        BOOST_TEST(served.empty());
-        cancel.emit(asio::cancellation_type::terminal);
-        BOOST_TEST(co_await co_eventually(5s, [&] { return served.size() == 1; }));
-        BOOST_TEST((end == asio::error::operation_aborted));
-        co_await lease.release();
-        co_await nothing_is_left(probe);
-    });
-}
-
-BOOST_AUTO_TEST_CASE(a_waiter_that_died_holds_others_up_for_no_longer_than_its_patience) {
-    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
-        holdfast::client client{executor, with_patience(server, 1s)};
-        auto probe = server.probe();
-        auto const dead = "w 0f4b1c5e-7a3d-4e8b-9c21-d5a6f7e80123:1";
-        auto const now = probe.cmd("TIME").elements.at(0).text;
-        probe.cmd("ZADD", queue, 1, dead);
-        probe.cmd("ZADD", heard, now + "900", dead);
-        auto const begun = lease_clock::now();
-        auto lease = co_await client.read_write_lock("L").read().acquire();
-        BOOST_TEST((lease_clock::now() - begun < 3s));
-        co_await lease.release();
-        co_await nothing_is_left(probe);
-    });
-}
-
 BOOST_AUTO_TEST_CASE(a_forced_release_takes_the_lock_on_one_side_only) {
     with_client([](holdfast::client& client, redis_probe& probe) -> task {
         auto const lock = client.read_write_lock("L");
@@ -418,86 +270,5 @@ BOOST_AUTO_TEST_CASE(a_forced_release_takes_the_lock_on_one_side_only) {
         auto const [lost] = co_await written.release(as_result);
         BOOST_TEST((lost == errc::lease_lost));
         co_await nothing_is_left(probe);
-    });
-}
-
-BOOST_AUTO_TEST_CASE(a_writer_without_an_end_is_replaced_after_a_while) {
-    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
-        holdfast::client client{executor, with_patience(server, 400ms)};
-        auto probe = server.probe();
-        probe.cmd("HSET", "L", "mode", "write", java_thread + ":write", 2);
-        auto none = co_await client.read_write_lock("L").read().try_acquire_for(200ms);
-        BOOST_TEST(!none);
-        auto lease = co_await client.read_write_lock("L").read().acquire({.orphan_after = 500ms});
-        BOOST_TEST(bool(lease));
-        BOOST_TEST(probe.cmd("HLEN", "L").as_integer() == 2);
-        BOOST_TEST(probe.cmd("PTTL", "L").as_integer() > 0);
-        co_await lease.release();
-        co_await nothing_is_left(probe);
-    });
-}
-
-BOOST_AUTO_TEST_CASE(with_memory_full_those_who_wait_are_served_and_releases_pass) {
-    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
-        holdfast::client client{executor, with_patience(server, 400ms)};
-        holdfast::client other{executor, with_patience(server, 400ms)};
-        auto probe = server.probe();
-        auto lease = co_await client.read_write_lock("L").write().acquire();
-        std::vector<int> served;
-        wait_in_background(executor, client.read_write_lock("L").write(), 0, served);
-        BOOST_TEST(co_await co_eventually(5s, [&] { return queued(probe, 1); }));
-        wait_in_background(executor, other.read_write_lock("L").read(), 1, served);
-        BOOST_TEST(co_await co_eventually(5s, [&] { return queued(probe, 2); }));
-        probe.cmd("CONFIG", "SET", "maxmemory", "1");
-        co_await sleep_for(600ms);  // they keep their places
-        BOOST_TEST(queued(probe, 2));
-        auto const [ec, none] =
-            co_await other.read_write_lock("L").write().try_acquire_for(300ms, as_result);
-        BOOST_TEST(!ec, ec.message());
-        BOOST_TEST(!none);
-        co_await lease.release();
-        BOOST_TEST(co_await co_eventually(5s, [&] { return served.size() == 2; }));
-        BOOST_TEST(served == (std::vector{0, 1}), boost::test_tools::per_element());
-        probe.cmd("CONFIG", "SET", "maxmemory", "0");
-        co_await nothing_is_left(probe);
-    });
-}
-
-BOOST_AUTO_TEST_CASE(a_place_that_would_stay_for_ever_is_not_kept) {
-    with_alice("~* &* +@all -pexpire", [](redis_server& server, asio::any_io_executor on) -> task {
-        auto probe = server.probe();
-        read_from_java(probe, 1s);
-        holdfast::client client{on, as_alice(server)};
-        auto const [ec, none] =
-            co_await client.read_write_lock("L").write().try_acquire_for(300ms, as_result);
-        BOOST_TEST((!ec && !none), ec.message());
-        BOOST_TEST(client.stats().attempts > 0U);
-        BOOST_TEST(!probe.exists(queue));
-        BOOST_TEST(!probe.exists(heard));
-    });
-}
-
-BOOST_AUTO_TEST_CASE(something_else_under_the_key_is_never_waited_for) {
-    with_client([](holdfast::client& client, redis_probe& probe) -> task {
-        auto const lock = client.read_write_lock("L");
-        for (int i = 0; i < 3; ++i) {
-            probe.cmd("DEL", "L");
-            if (i == 0) {
-                probe.cmd("HSET", "L", java_thread, 1);  // an RLock
-            } else if (i == 1) {
-                probe.cmd("HSET", "L", "mode", "read", "colour", "red");
-            } else {
-                probe.cmd("SET", "L", "x");
-            }
-            auto const [read, no_reader] = co_await lock.read().acquire(as_result);
-            BOOST_TEST((read == errc::corrupt_state));
-            auto const [written, no_writer] = co_await lock.write().acquire(as_result);
-            BOOST_TEST((written == errc::corrupt_state));
-            auto const [forced, freed] = co_await lock.write().force_release(as_result);
-            BOOST_TEST((forced == errc::corrupt_state));
-            auto const [seen, info] = co_await lock.read().inspect(as_result);
-            BOOST_TEST((seen == errc::corrupt_state));
-            BOOST_TEST(probe.exists("L"));
-        }
     });
 }

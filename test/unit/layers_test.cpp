@@ -1,13 +1,16 @@
 // The folders below src are layers, and includes point one way. The table says which folder may
 // include which; a new folder needs a line of its own.
 
-#include "unit/source_tree.hpp"
+#include "unit/include_graph.hpp"
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace holdfast::test;
@@ -33,50 +36,30 @@ std::map<std::string, folders> const allowed{
 std::string const wiring = "src/client.cpp";
 folders const only_wired{"redis", "memory_server"};
 
-// The file that an include names, or nothing if it is not one of the library's.
-source_file const* own_file(std::vector<source_file> const& files, std::string const& include) {
-    for (auto const& file : files) {
-        if (file.path == "src/" + include || file.path == "include/" + include) {
-            return &file;
-        }
-    }
-    return nullptr;
+// The layer of the file that is included; empty if that has none.
+std::string layer_of(include_graph const& all, include_graph::include const& what) {
+    return what.target ? all.nodes()[*what.target].file.layer() : "";
 }
 
-std::set<std::string> arrows_that_point_back(std::vector<source_file> const& files) {
+std::set<std::string> arrows_that_point_back(include_graph const& all) {
     std::set<std::string> found;
-    for (auto const& file : files) {
-        auto const rule = allowed.find(file.layer());
+    for (auto const& [file, includes] : all.nodes()) {
+        auto const own = file.layer();
+        auto const rule = allowed.find(own);
         if (rule == allowed.end()) {
-            found.insert("no layer is named " + file.layer());
+            found.insert("no layer is named " + own);
             continue;
         }
-        for (auto const& include : includes_of(file.text)) {
-            auto const* const target = own_file(files, include);
-            auto const layer = target ? target->layer() : "";
-            if (!target || layer.empty() || layer == file.layer() || rule->second.contains(layer) ||
+        for (auto const& include : includes) {
+            auto const layer = layer_of(all, include);
+            if (layer.empty() || layer == own || rule->second.contains(layer) ||
                 (file.path == wiring && only_wired.contains(layer))) {
                 continue;
             }
-            found.insert(file.path + " includes " + include);
+            found.insert(file.path + " includes " + include.name);
         }
     }
     return found;
-}
-
-// Appends what the file reaches through the library's own headers.
-void reach(
-    std::vector<source_file> const& files,
-    source_file const& from,
-    std::set<std::string>& seen
-) {
-    for (auto const& include : includes_of(from.text)) {
-        if (seen.insert(include).second) {
-            if (auto const* const next = own_file(files, include)) {
-                reach(files, *next, seen);
-            }
-        }
-    }
 }
 
 bool is_standard_or_system(std::string const& include) {
@@ -84,17 +67,15 @@ bool is_standard_or_system(std::string const& include) {
            include == "boost/assert.hpp";
 }
 
-std::set<std::string> heavy_includes_of_core(std::vector<source_file> const& files) {
+std::set<std::string> heavy_includes_of_core(include_graph const& all) {
     std::set<std::string> found;
-    for (auto const& file : files) {
-        if (file.layer() != "core") {
+    for (auto const& each : all.nodes()) {
+        if (each.file.layer() != "core") {
             continue;
         }
-        std::set<std::string> seen;
-        reach(files, file, seen);
-        for (auto const& include : seen) {
-            if (!own_file(files, include) && !is_standard_or_system(include)) {
-                found.insert(file.path + " reaches " + include);
+        for (auto const* const include : all.reached_from(each)) {
+            if (!include->target && !is_standard_or_system(include->name)) {
+                found.insert(each.file.path + " reaches " + include->name);
             }
         }
     }
@@ -102,55 +83,61 @@ std::set<std::string> heavy_includes_of_core(std::vector<source_file> const& fil
 }
 
 // A header on which most of the other folders' files depend ties everything together.
-std::set<std::string> headers_that_everything_includes(std::vector<source_file> const& files) {
-    std::map<std::string, std::size_t> users;
+std::set<std::string> headers_that_everything_includes(include_graph const& all) {
+    std::map<std::size_t, std::size_t> users;
     std::map<std::string, std::size_t> sources;
-    for (auto const& file : files) {
+    std::size_t count = 0;
+    for (auto const& [file, includes] : all.nodes()) {
         if (!file.path.starts_with("src/")) {
             continue;
         }
-        ++sources[file.layer()];
-        std::set<std::string> once;
-        for (auto const& include : includes_of(file.text)) {
-            auto const* const target = own_file(files, include);
-            if (target && !target->layer().empty() && target->layer() != file.layer() &&
-                once.insert(include).second) {
-                ++users[target->path];
+        auto const own = file.layer();
+        ++sources[own];
+        ++count;
+        std::set<std::size_t> once;
+        for (auto const& include : includes) {
+            auto const layer = layer_of(all, include);
+            if (!layer.empty() && layer != own && once.insert(*include.target).second) {
+                ++users[*include.target];
             }
         }
     }
-    std::size_t all = 0;
-    for (auto const& [layer, count] : sources) {
-        all += count;
-    }
     std::set<std::string> found;
-    for (auto const& [path, count] : users) {
-        auto const others = all - sources[source_file{path, {}}.layer()];
-        if (2 * count > others) {
-            found.insert(path + " is included by more than half of the other folders' files");
+    for (auto const& [number, of_it] : users) {
+        auto const& header = all.nodes()[number].file;
+        auto const others = count - sources[header.layer()];
+        if (2 * of_it > others) {
+            found.insert(
+                header.path + " is included by more than half of the other folders' files"
+            );
         }
     }
     return found;
 }
 
-std::set<std::string> circles(std::vector<source_file> const& files) {
+std::set<std::string> circles(include_graph const& all) {
     std::set<std::string> found;
-    for (auto const& file : files) {
-        std::set<std::string> seen;
-        reach(files, file, seen);
-        if (seen.contains(file.path.substr(file.path.find('/') + 1))) {
-            found.insert(file.path + " includes itself in a circle");
+    for (std::size_t number = 0; number < all.nodes().size(); ++number) {
+        auto const& each = all.nodes()[number];
+        auto const reached = all.reached_from(each);
+        if (std::ranges::any_of(reached, [number](auto const* one) {
+                return one->target == number;
+            })) {
+            found.insert(each.file.path + " includes itself in a circle");
         }
     }
     return found;
 }
 
-std::vector<source_file> library() {
-    auto files = read_tree("src");
-    for (auto& file : read_tree("include")) {
-        files.push_back(std::move(file));
-    }
-    return files;
+include_graph const& library() {
+    static include_graph const all = [] {
+        auto files = read_tree("src");
+        for (auto& file : read_tree("include")) {
+            files.push_back(std::move(file));
+        }
+        return include_graph{std::move(files)};
+    }();
+    return all;
 }
 
 std::set<std::string> const known_arrows{};
@@ -162,9 +149,8 @@ std::set<std::string> const known_in_core{};
 BOOST_AUTO_TEST_SUITE(layers_test)
 
 BOOST_AUTO_TEST_CASE(includes_point_one_way) {
-    auto const files = library();
-    BOOST_TEST(files.size() > 60);
-    check_against(arrows_that_point_back(files), known_arrows);
+    BOOST_TEST(library().nodes().size() > 60U);
+    check_against(arrows_that_point_back(library()), known_arrows);
 }
 
 BOOST_AUTO_TEST_CASE(no_layer_may_include_one_that_may_include_it) {
@@ -204,9 +190,10 @@ BOOST_AUTO_TEST_CASE(a_planted_arrow_is_found) {
         "src/client/d.cpp includes redis/c.hpp",
         "no layer is named somewhere",
     };
-    auto const found = arrows_that_point_back(files);
+    include_graph const all{files};
+    auto const found = arrows_that_point_back(all);
     BOOST_TEST(found == expected, boost::test_tools::per_element());
-    BOOST_TEST(circles(files).size() == 2U);
+    BOOST_TEST(circles(all).size() == 2U);
 }
 
 BOOST_AUTO_TEST_CASE(what_the_core_reaches_through_a_public_header_is_found) {
@@ -220,7 +207,8 @@ BOOST_AUTO_TEST_CASE(what_the_core_reaches_through_a_public_header_is_found) {
         "src/core/a.hpp reaches boost/asio/ssl.hpp",
         "src/core/b.cpp reaches boost/asio/ssl.hpp",
     };
-    BOOST_TEST(heavy_includes_of_core(files) == expected, boost::test_tools::per_element());
+    auto const found = heavy_includes_of_core(include_graph{files});
+    BOOST_TEST(found == expected, boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(a_header_of_most_files_is_found) {
@@ -231,8 +219,9 @@ BOOST_AUTO_TEST_CASE(a_header_of_most_files_is_found) {
         {"src/lease/b.cpp", "#include \"core/a.hpp\"\n"},
         {"src/lease/c.cpp", ""},
     };
-    BOOST_TEST(headers_that_everything_includes(files).size() == 1U);
-    BOOST_TEST(headers_that_everything_includes({files[0], files[2], files[4]}).empty());
+    BOOST_TEST(headers_that_everything_includes(include_graph{files}).size() == 1U);
+    include_graph const few{{files[0], files[2], files[4]}};
+    BOOST_TEST(headers_that_everything_includes(few).empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <regex>
 #include <set>
 #include <string>
 #include <vector>
@@ -47,17 +46,6 @@ inline std::vector<source_file> read_tree(
     }
     std::ranges::sort(files, {}, &source_file::path);
     return files;
-}
-
-/// What a file includes, as it is written between quotes or angle brackets.
-inline std::vector<std::string> includes_of(std::string const& text) {
-    static std::regex const directive{R"((?:^|\n)[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">])"};
-    std::vector<std::string> names;
-    for (std::sregex_iterator found{text.begin(), text.end(), directive}, end; found != end;
-         ++found) {
-        names.push_back((*found)[1]);
-    }
-    return names;
 }
 
 /// Fails for each violation that is not among the known ones, and for each known one that is

@@ -34,14 +34,7 @@ protected:
     // `Token` is given, not deduced: a reference where the caller passed an lvalue.
     template <class Token, class Signature, auto Start, class... Arguments>
     auto request(Token& token, Arguments... arguments) const {
-        return asio::async_initiate<Token, Signature>(
-            initiation<
-                Start,
-                std::shared_ptr<client_state>,
-                std::shared_ptr<target const>,
-                Arguments...>{executor(), {client_, key_, arguments...}},
-            token
-        );
+        return initiate<Token, Signature, Start>(token, executor(), client_, key_, arguments...);
     }
 
     template <class Token>

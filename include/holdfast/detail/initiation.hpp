@@ -2,6 +2,7 @@
 #define HOLDFAST_DETAIL_INITIATION_HPP
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/async_result.hpp>
 
 #include <tuple>
 #include <utility>
@@ -27,6 +28,16 @@ struct initiation {
         );
     }
 };
+
+/// Initiates `Start(state..., handler)`. `Token` is given, not deduced: it is a reference where the
+/// caller passed an lvalue.
+template <class Token, class Signature, auto Start, class... State>
+auto initiate(Token& token, boost::asio::any_io_executor executor, State... state) {
+    return boost::asio::async_initiate<Token, Signature>(
+        initiation<Start, State...>{std::move(executor), {std::move(state)...}},
+        token
+    );
+}
 
 }  // namespace holdfast::detail
 

@@ -1,68 +1,13 @@
 #include "redis/deployment/sentinel.hpp"
 
 #include "redis/deployment/sentinels.hpp"
-#include "redis/server.hpp"
+#include "redis/deployment/single.hpp"
+#include "redis/supervisor.hpp"
 #include "redis/tls.hpp"
 
-#include <cstdint>
-#include <optional>
-#include <string_view>
 #include <utility>
 
 namespace holdfast::detail {
-
-namespace {
-
-class sentinel_deployment final : public backend {
-public:
-    sentinel_deployment(server_context of, std::shared_ptr<sentinels> named_by)
-        : context_{std::move(of)},
-          sentinels_{std::move(named_by)} {
-        context_.source = sentinels_;
-    }
-
-    void start(backend_events& events) override {
-        if (!server_) {
-            server_.emplace(context_, events);
-        }
-        server_->start();
-        sentinels_->start([this](config const& there) { server_->move_to(there); });
-    }
-    void stop() override {
-        if (server_) {
-            server_->stop();
-        }
-        sentinels_->stop();
-    }
-    void exec(call&& what, exec_handler&& handler) override {
-        server_->exec(std::move(what), std::move(handler));
-    }
-    void exec_replicated(call&& what, replication const& wanted, replicated_handler&& handler)
-        override {
-        server_->exec_replicated(std::move(what), wanted, std::move(handler));
-    }
-    void begin_burst() noexcept override { server_->begin_burst(); }
-    void end_burst() override { server_->end_burst(); }
-    [[nodiscard]] subscription subscribe(std::string channel, subscriber& to) override {
-        return server_->subscribe(std::move(channel), to);
-    }
-    [[nodiscard]] bool up(connection_id::purpose what) const override {
-        return server_ && server_->up(what);
-    }
-    [[nodiscard]] obstacle why_down() const override {
-        return server_ ? server_->why_down() : obstacle{};
-    }
-    [[nodiscard]] identity who(std::uint32_t) const override {
-        return server_ ? server_->who() : identity{};
-    }
-
-private:
-    server_context context_;
-    std::shared_ptr<sentinels> sentinels_;
-    std::optional<server> server_;
-};
-
-}  // namespace
 
 std::unique_ptr<backend> make_sentinel_deployment(
     asio::any_io_executor strand,
@@ -71,15 +16,13 @@ std::unique_ptr<backend> make_sentinel_deployment(
 ) {
     auto named_by = std::make_shared<sentinels>(strand, settings);
     auto trust = std::make_shared<tls_trust>(settings->tls);
-    return std::make_unique<sentinel_deployment>(
-        server_context{
-            .strand = std::move(strand),
-            .settings = std::move(settings),
-            .count = std::move(count),
-            .trust = std::move(trust),
-        },
-        std::move(named_by)
-    );
+    return make_server_backend({
+        .strand = std::move(strand),
+        .settings = std::move(settings),
+        .count = std::move(count),
+        .trust = std::move(trust),
+        .source = std::move(named_by),
+    });
 }
 
 }  // namespace holdfast::detail

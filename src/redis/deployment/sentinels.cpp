@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <exception>
+#include <functional>
 #include <utility>
 
 namespace holdfast::detail {
@@ -196,7 +197,7 @@ sentinels::~sentinels() {
     }
 }
 
-void sentinels::start(std::function<void(config const& there)> moved) {
+void sentinels::start(move_handler moved) {
     moved_ = std::move(moved);
     for (auto const& each : all_) {
         each->start();

@@ -12,7 +12,6 @@
 
 #include <boost/asio/any_io_executor.hpp>
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -35,11 +34,9 @@ public:
     sentinels& operator=(sentinels const&) = delete;
     ~sentinels();
 
-    /// Listens. `moved` is called when the primary is another one than was known before.
-    void start(std::function<void(config const& there)> moved);
-    /// Nobody is asked any more; whoever waits for an answer has `client_stopped`.
-    void stop();
-
+    /// Listens to the Sentinels, too.
+    void start(move_handler moved) override;
+    void stop() override;
     [[nodiscard]] asio::awaitable<answer> find() override;
 
 private:
@@ -63,7 +60,7 @@ private:
     // The settings of the primary that is known.
     std::shared_ptr<config const> there_;
     std::uint64_t version_ = 0;
-    std::function<void(config const&)> moved_;
+    move_handler moved_;
     repetition said_;
     bool stopped_ = false;
 };

@@ -12,19 +12,25 @@ namespace holdfast::detail {
 
 namespace {
 
-class single_server final : public backend {
+class server_backend final : public backend {
 public:
-    explicit single_server(server_context of) : context_{std::move(of)} {}
+    explicit server_backend(server_context of) : context_{std::move(of)} {}
 
     void start(backend_events& events) override {
         if (!server_) {
             server_.emplace(context_, events);
         }
         server_->start();
+        if (context_.source) {
+            context_.source->start([this](config const& there) { server_->move_to(there); });
+        }
     }
     void stop() override {
         if (server_) {
             server_->stop();
+        }
+        if (context_.source) {
+            context_.source->stop();
         }
     }
     void exec(call&& what, exec_handler&& handler) override {
@@ -56,18 +62,21 @@ private:
 
 }  // namespace
 
+std::unique_ptr<backend> make_server_backend(server_context of) {
+    return std::make_unique<server_backend>(std::move(of));
+}
+
 std::unique_ptr<backend> make_single_server(
     asio::any_io_executor strand,
     std::shared_ptr<config const> settings,
     std::shared_ptr<counters> count
 ) {
     auto trust = std::make_shared<tls_trust>(settings->tls);
-    return std::make_unique<single_server>(server_context{
+    return make_server_backend(server_context{
         .strand = std::move(strand),
         .settings = std::move(settings),
         .count = std::move(count),
         .trust = std::move(trust),
-        .number = 0,
     });
 }
 

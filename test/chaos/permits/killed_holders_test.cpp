@@ -4,12 +4,10 @@
 #include "permits/pool_record.hpp"
 #include "support/child_process.hpp"
 #include "support/one_server.hpp"
-
-#include <unistd.h>
+#include "support/scratch_file.hpp"
 
 #include <cstdlib>
 #include <deque>
-#include <filesystem>
 #include <random>
 #include <string>
 
@@ -26,16 +24,6 @@ std::chrono::seconds duration() {
     auto const* const wanted = std::getenv("HOLDFAST_PERMITS");
     return wanted != nullptr && std::string{wanted} == "full" ? 60s : 5s;
 }
-
-class record_file {
-public:
-    ~record_file() { std::filesystem::remove(path_); }
-    [[nodiscard]] std::string const& path() const { return path_; }
-
-private:
-    std::string path_ =
-        std::filesystem::temp_directory_path() / ("holdfast-permits-" + std::to_string(::getpid()));
-};
 
 class workers {
 public:
@@ -90,7 +78,7 @@ BOOST_AUTO_TEST_CASE(there_are_never_more_permits_than_there_may_be_and_all_come
         holdfast::client client{executor, server.url()};
         auto const pool = client.semaphore("pool");
         co_await pool.try_set_permits(limit);
-        record_file const file;
+        scratch_file const file{"permits"};
         pool_record const record{file.path()};
         auto const seed = std::random_device{}();
         BOOST_TEST_MESSAGE("seed " << seed);

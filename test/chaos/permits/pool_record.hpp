@@ -1,6 +1,8 @@
 #ifndef HOLDFAST_TEST_CHAOS_PERMITS_POOL_RECORD_HPP
 #define HOLDFAST_TEST_CHAOS_PERMITS_POOL_RECORD_HPP
 
+#include "support/shared_record.hpp"
+
 #include <holdfast/lease_clock.hpp>
 
 #include <array>
@@ -17,10 +19,7 @@ public:
     static constexpr std::size_t most_holders = 4096;
 
     /// Makes the file if it is not there.
-    explicit pool_record(std::string const& path);
-    pool_record(pool_record const&) = delete;
-    pool_record& operator=(pool_record const&) = delete;
-    ~pool_record();
+    explicit pool_record(std::string const& path) : record_{path} {}
 
     /// This holder acts with so many permits, no longer than `until`.
     void enter(std::size_t holder, std::int64_t permits, lease_clock::time_point until);
@@ -41,10 +40,7 @@ private:
         std::array<holder_entry, most_holders> holders;
     };
 
-    class turn;
-
-    int file_;
-    contents* all_;
+    shared_record<contents> record_;
 };
 
 }  // namespace holdfast::test

@@ -5,14 +5,12 @@
 #include "quorum/holder_record.hpp"
 #include "support/child_process.hpp"
 #include "support/node_group.hpp"
-
-#include <unistd.h>
+#include "support/scratch_file.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <deque>
-#include <filesystem>
 #include <random>
 #include <string>
 #include <vector>
@@ -30,16 +28,6 @@ int disturbances() {
     auto const* const wanted = std::getenv("HOLDFAST_QUORUM");
     return wanted != nullptr ? std::stoi(wanted) : 16;
 }
-
-class record_file {
-public:
-    ~record_file() { std::filesystem::remove(path_); }
-    [[nodiscard]] std::string const& path() const { return path_; }
-
-private:
-    std::string path_ =
-        std::filesystem::temp_directory_path() / ("holdfast-quorum-" + std::to_string(::getpid()));
-};
 
 class workers {
 public:
@@ -157,7 +145,7 @@ BOOST_AUTO_TEST_CASE(two_never_hold_it_and_tokens_grow) {
     auto const times = disturbances();
     node_group nodes{nodes_count, {.appendonly = true}};
     auto const body = [&](asio::any_io_executor executor) -> task {
-        record_file const file;
+        scratch_file const file{"quorum"};
         holder_record const record{file.path()};
         auto const seed = std::random_device{}();
         BOOST_TEST_MESSAGE("seed " << seed);

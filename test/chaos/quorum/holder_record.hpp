@@ -1,6 +1,8 @@
 #ifndef HOLDFAST_TEST_CHAOS_QUORUM_HOLDER_RECORD_HPP
 #define HOLDFAST_TEST_CHAOS_QUORUM_HOLDER_RECORD_HPP
 
+#include "support/shared_record.hpp"
+
 #include <holdfast/lease_clock.hpp>
 
 #include <cstddef>
@@ -21,10 +23,7 @@ public:
     };
 
     /// Makes the file if it is not there.
-    explicit holder_record(std::string const& path);
-    holder_record(holder_record const&) = delete;
-    holder_record& operator=(holder_record const&) = delete;
-    ~holder_record();
+    explicit holder_record(std::string const& path) : record_{path} {}
 
     /// Somebody acts with this token, no longer than `until`. False, and nothing happens, if that
     /// has passed.
@@ -39,10 +38,7 @@ private:
         std::int64_t until;
     };
 
-    class turn;
-
-    int file_;
-    contents* all_;
+    shared_record<contents> record_;
 };
 
 }  // namespace holdfast::test

@@ -33,7 +33,7 @@ struct world : scripted_client {
     std::shared_ptr<target const> semaphore =
         std::make_shared<target const>(make_counting_semaphore_target("", "a"));
     std::uint64_t next = 1;
-    answered_requests answered{*state};
+    answered_requests answered{*state, 20ms};
 };
 
 }  // namespace

@@ -1,40 +1,21 @@
 // A lease that its keep-alive may renew only so many times.
 
-#include "core/lease_fsm.hpp"
-#include "unit/printers.hpp"
+#include "unit/core/lease_fsm_fixture.hpp"
 
 #include <boost/test/unit_test.hpp>
 
 #include <cstdint>
 
-using namespace std::chrono_literals;
+using namespace holdfast::test::one_lease;
 using holdfast::lease_state;
 using holdfast::loss_reason;
-using holdfast::detail::lease_fsm;
-using holdfast::detail::lease_terms;
-using holdfast::detail::time_point;
-using step = lease_fsm::step;
-using kind = lease_fsm::step_kind;
 
 namespace {
 
-constexpr time_point sent{1'000s};
-constexpr time_point granted = sent + 10ms;
-constexpr time_point stop = sent + 29'700ms - 3s;
-
 lease_terms limited_to(std::uint32_t renewals) {
-    return {
-        .lease = 30s,
-        .drift = 300ms,
-        .loss_margin = 3s,
-        .renew_after = 10s,
-        .request_timeout = 3s,
-        .max_renewals = renewals
-    };
-}
-
-void renewed(lease_fsm& fsm, time_point sent_at, time_point now) {
-    fsm.on_renewed({fsm.terms(), sent_at}, now);
+    auto limited = terms();
+    limited.max_renewals = renewals;
+    return limited;
 }
 
 // Each is renewed when it is due, and confirmed. Returns when that was for the last time.

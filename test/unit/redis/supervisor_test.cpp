@@ -21,6 +21,8 @@ namespace {
 
 // Says where the server is what the test says.
 struct said final : holdfast::detail::address_source {
+    void start(move_handler) override {}
+    void stop() override {}
     boost::asio::awaitable<answer> find() override {
         ++asked;
         co_return next;

@@ -1,0 +1,43 @@
+#ifndef HOLDFAST_TEST_INTEGRATION_COUNTED_FIXTURE_HPP
+#define HOLDFAST_TEST_INTEGRATION_COUNTED_FIXTURE_HPP
+
+#include "support/one_server.hpp"
+#include "support/tcp_proxy.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+// What the tests of latches and counting semaphores share.
+namespace holdfast::test::counts {
+
+/// Of a client that asks again soon, and by itself only.
+inline config quiet(std::string const& url) {
+    auto settings = parse_url(url);
+    settings.request_timeout = 500ms;
+    settings.health_check_interval = 60s;
+    settings.reconnect_max = 200ms;
+    // A waiter that was not told shall be seen to wait.
+    settings.fallback_poll_interval = 1h;
+    return settings;
+}
+
+/// What may become of a request and its answer.
+inline std::vector<command_fault> const faults{
+    command_fault::lose,
+    command_fault::cut_before,
+    command_fault::lose_reply,
+    command_fault::lose_reply_and_cut,
+    command_fault::drop_replies,
+    command_fault::duplicate,
+    command_fault::unknown_script,
+};
+
+/// How many requests the server remembers.
+inline std::size_t marks(redis_probe& probe) {
+    return probe.keys("holdfast_done:*").size();
+}
+
+}  // namespace holdfast::test::counts
+
+#endif

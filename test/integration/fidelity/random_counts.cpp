@@ -1,0 +1,108 @@
+// The calls of the scripts of what counts: semaphores, latches and counting semaphores.
+
+#include "fidelity/random_calls.hpp"
+#include "protocol/scripts.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::test {
+
+using namespace std::string_literals;
+
+namespace scripts = detail::scripts;
+
+// Of a few semaphores, which other calls leave alone. Permits have no end that depends on the time:
+// beside such a lease it is nothing.
+void call_maker::about_permits(detail::script const& which) {
+    constexpr std::string_view endless = "1000000000000000000000000000000";
+    auto const name = "permits:" + std::to_string(below(3));
+    auto const of = [&](std::string_view what) { return std::string{what} + ":{" + name + "}"; };
+    auto const does = which.name.substr(which.name.find('.') + 1);
+    auto const count = 1 + below(3);
+    auto const holder = std::to_string(below(4));
+    std::vector<std::string> keys{name, "{" + name + "}:timeout", of("redisson_sc")};
+    if (does == "acquire") {
+        keys.push_back(of("holdfast_semaphore_token"));
+        call_.counters = {keys.back()};
+    }
+    for (auto const* const one : {"queue", "heard", "turns"}) {
+        keys.push_back(of("holdfast_semaphore_"s + one));
+    }
+    if (does == "inspect") {
+        keys = {name, keys[1], keys[3], keys[4]};
+    } else if (does == "renew_many") {
+        keys = {keys[1]};
+    }
+    use(name);
+    use("{" + name + "}:timeout");
+    auto const lease = std::string{endless};
+    bool const learns = does == "release" && chance(30);
+    if (learns) {
+        keys.push_back(of("holdfast_semaphore_hold"));
+        use(keys.back());
+    }
+    start_script(which, keys);
+    if (does == "acquire") {
+        for (auto const& one : {std::to_string(count), holder, lease, "0"s, "0"s, "0"s, "2000"s}) {
+            add(one);
+        }
+        add(chance(20) ? "1" : "0");
+    } else if (does == "renew" || does == "renew_many") {
+        add(chance(80) ? lease : "1");
+        add(std::to_string(count));
+    } else if (does == "release") {
+        add(std::to_string(count));
+        add(holder);
+        add(chance(30) ? "1" : "0");
+        if (learns) {
+            add_ended_holds();
+        }
+    } else if (does == "set_permits") {
+        add(std::to_string(3 + below(2)));
+    }
+    bool const has_permits = does != "inspect" && does != "set_permits" && does != "force_release";
+    for (std::size_t i = 0; has_permits && i < count; ++i) {
+        add("permit number " + holder + std::to_string(i));
+    }
+    add(nonce());
+}
+
+// What a latch or a counting semaphore is asked, by requests that come again.
+void call_maker::counted(detail::script const& which) {
+    auto const of = family();
+    use(lock(of));
+    auto const mark = "holdfast_done:{" + lock(of) + "}:" + std::to_string(below(3));
+    auto const number = std::to_string(1 + below(3));
+    // Not so short that it may be gone.
+    auto const kept = "86400000"s;
+    if (&which == &scripts::counted_read) {
+        start_script(which, {lock(of)});
+        add(nonce());
+        return;
+    }
+    use(mark);
+    if (&which == &scripts::counted_forget) {
+        start_script(which, {mark, "holdfast_done:{nobody}"});
+    } else if (&which == &scripts::counting_semaphore_acquire) {
+        start_script(which, {lock(of), mark});
+        add(number);
+        add(kept);
+    } else if (&which == &scripts::counting_semaphore_drain) {
+        start_script(which, {lock(of), mark});
+        add(kept);
+    } else {
+        start_script(which, {lock(of), channel(of), mark});
+        bool const adds = &which == &scripts::counting_semaphore_add;
+        add(adds && chance(20) ? "-" + number : number);
+        if (&which == &scripts::counted_try_set) {
+            add("1");
+        }
+        add(kept);
+    }
+    add(nonce());
+}
+
+}  // namespace holdfast::test

@@ -1,0 +1,123 @@
+// Many that want several locks at once: nobody waits for ever, whatever the others take and in
+// whatever order.
+
+#include "integration/multi_lock_fixture.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <deque>
+#include <random>
+#include <string>
+#include <vector>
+
+using namespace holdfast::test;
+using holdfast::multi_lock;
+
+namespace {
+
+struct crossing {
+    std::array<int, 5> inside{};
+    int rounds = 0;
+    int workers = 0;
+};
+
+// Two to five of them, named in any order.
+task cross(holdfast::client& client, int seed, crossing& all) {
+    std::minstd_rand random{static_cast<unsigned>(seed)};
+    std::vector<std::size_t> order{0, 1, 2, 3, 4};
+    for (int round = 0; round < 12; ++round) {
+        std::shuffle(order.begin(), order.end(), random);
+        auto const count = 2 + random() % 4;
+        std::vector<multi_lock::member> members;
+        for (std::size_t i = 0; i < count; ++i) {
+            auto const name = std::to_string(order[i]);
+            if (order[i] == 4) {
+                members.emplace_back(client.fair_lock(name));
+            } else {
+                members.emplace_back(client.lock(name));
+            }
+        }
+        multi_lock const some{members};
+        auto lease = co_await some.acquire();
+        for (std::size_t i = 0; i < count; ++i) {
+            BOOST_TEST(++all.inside[order[i]] == 1);
+        }
+        co_await sleep_for(std::chrono::microseconds{random() % 500});
+        for (std::size_t i = 0; i < count; ++i) {
+            --all.inside[order[i]];
+        }
+        co_await lease.release();
+        ++all.rounds;
+    }
+    --all.workers;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(many_that_want_the_same_locks_in_any_order_never_wait_for_each_other) {
+    with_server(
+        [](redis_server& server, asio::any_io_executor executor) -> task {
+            std::deque<holdfast::client> clients;
+            for (int i = 0; i < 4; ++i) {
+                clients.emplace_back(executor, server.url());
+            }
+            crossing all;
+            all.workers = 24;
+            for (int i = 0; i < 24; ++i) {
+                auto& client = clients[static_cast<std::size_t>(i) % clients.size()];
+                asio::co_spawn(executor, cross(client, i + 1, all), asio::detached);
+            }
+            BOOST_TEST(co_await co_eventually(50s, [&] { return all.workers == 0; }));
+            BOOST_TEST(all.rounds == 24 * 12);
+            auto probe = server.probe();
+            for (int i = 0; i < 5; ++i) {
+                auto const free = [&] { return !probe.exists(std::to_string(i)); };
+                BOOST_TEST(co_await co_eventually(5s, free));
+            }
+        },
+        60s
+    );
+}
+
+namespace {
+
+task contend(holdfast::client& client, bool const& stop, int& grants, int& running) {
+    while (!stop) {
+        auto lease = co_await client.lock("hot").acquire();
+        ++grants;
+        co_await sleep_for(1ms);
+        co_await lease.release();
+    }
+    --running;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_member_that_others_keep_contended_is_had_within_a_few_turns) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
+        holdfast::client one{executor, server.url()};
+        holdfast::client two{executor, server.url()};
+        holdfast::client three{executor, server.url()};
+        co_await get_to_know(three);
+        bool stop = false;
+        int grants = 0;
+        int running = 2;
+        asio::co_spawn(executor, contend(one, stop, grants, running), asio::detached);
+        asio::co_spawn(executor, contend(two, stop, grants, running), asio::detached);
+        BOOST_TEST(co_await co_eventually(5s, [&] { return grants > 20; }));
+        multi_lock const both{three.lock("cold"), three.lock("hot")};
+        for (int round = 0; round < 20; ++round) {
+            auto const before = grants;
+            auto lease = co_await both.acquire();
+            // Two turns of each other, and what a subscription takes.
+            BOOST_TEST(grants - before < 60);
+            co_await lease.release();
+        }
+        stop = true;
+        BOOST_TEST(co_await co_eventually(5s, [&] { return running == 0; }));
+    });
+}

@@ -1,0 +1,260 @@
+// Waiting for permits on a real server: who gets them in what order, who is woken by whom, and
+// those that give up or died.
+
+#include "integration/semaphore_fixture.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <numeric>
+#include <string>
+#include <vector>
+
+using namespace holdfast::test;
+using namespace holdfast::test::permits;
+
+namespace {
+
+// Takes and gives back one permit, again and again.
+task keep_taking(holdfast::semaphore pool, bool const& stop, int& running) {
+    ++running;
+    while (!stop) {
+        auto lease = co_await pool.acquire();
+        co_await sleep_for(10ms);
+        co_await lease.release();
+    }
+    --running;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(acquisitions_wait_until_somebody_says_how_many_there_are) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
+        // Nobody would look by himself soon.
+        holdfast::client client{executor, with_patience(server, 60s)};
+        auto probe = server.probe();
+        auto const pool = client.semaphore("L");
+        BOOST_TEST(co_await pool.available() == 0);
+        auto const before = co_await pool.inspect();
+        BOOST_TEST(!before.limit.has_value());
+        std::vector<int> served;
+        asio::co_spawn(executor, take_in_turn(pool, 1, served), asio::detached);
+        BOOST_TEST(co_await co_eventually(5s, [&] { return queued(probe, 1); }));
+        auto const waits = co_await pool.inspect();
+        BOOST_TEST(waits.waiting == 1U);
+        BOOST_TEST(waits.local_waiters == 1U);
+        co_await sleep_for(100ms);  // for the attempt after the subscription
+        BOOST_TEST(co_await pool.try_set_permits(1));
+        BOOST_TEST(co_await co_eventually(5s, [&] { return served.size() == 1; }));
+        BOOST_TEST(co_await co_eventually(2s, [&] { return nothing_left(probe, 1); }));
+    });
+}
+
+BOOST_AUTO_TEST_CASE(those_who_wait_are_served_in_the_order_of_their_arrival) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
+        constexpr int waiters = 6;
+        std::deque<holdfast::client> clients;
+        for (int i = 0; i < waiters; ++i) {
+            clients.emplace_back(executor, with_patience(server, 60s));
+        }
+        auto probe = server.probe();
+        auto const pool = clients.front().semaphore("L");
+        BOOST_TEST(co_await pool.try_set_permits(1));
+        auto lease = co_await pool.acquire();
+        std::vector<int> served;
+        for (int i = 0; i < waiters; ++i) {
+            auto& client = clients[static_cast<std::size_t>(i)];
+            asio::co_spawn(
+                executor,
+                take_in_turn(client.semaphore("L"), i, served),
+                asio::detached
+            );
+            BOOST_TEST(co_await co_eventually(5s, [&] { return queued(probe, i + 1); }));
+        }
+        co_await sleep_for(200ms);  // for the attempts after the subscriptions
+        auto const attempts = [&] {
+            std::uint64_t all = 0;
+            for (auto const& client : clients) {
+                all += client.stats().attempts;
+            }
+            return all;
+        };
+        auto const before = attempts();
+        auto none = co_await pool.try_acquire();
+        BOOST_TEST(!none);
+        co_await lease.release();
+        BOOST_TEST(co_await co_eventually(10s, [&] { return served.size() == waiters; }));
+        std::vector<int> order(waiters);
+        std::iota(order.begin(), order.end(), 0);
+        BOOST_TEST(served == order, boost::test_tools::per_element());
+        // Only the one whose turn it is asks.
+        BOOST_TEST(attempts() - before <= waiters + 1U);
+        BOOST_TEST(co_await co_eventually(2s, [&] { return nothing_left(probe, 1); }));
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_waiter_for_many_is_not_passed_by_waiters_for_one) {
+    with_server(
+        [](redis_server& server, asio::any_io_executor executor) -> task {
+            holdfast::client client{executor, server.url()};
+            holdfast::client others{executor, server.url()};
+            auto probe = server.probe();
+            auto const pool = client.semaphore("L");
+            BOOST_TEST(co_await pool.try_set_permits(10));
+            bool stop = false;
+            int running = 0;
+            for (int i = 0; i < 15; ++i) {
+                asio::co_spawn(executor, keep_taking(pool, stop, running), asio::detached);
+                auto const theirs = others.semaphore("L");
+                asio::co_spawn(executor, keep_taking(theirs, stop, running), asio::detached);
+            }
+            BOOST_TEST(co_await co_eventually(5s, [&] { return queued(probe, 2); }));
+            auto const five = pool.permits(5);
+            std::vector<std::chrono::nanoseconds> waits;
+            for (int i = 0; i < 100; ++i) {
+                auto const began = lease_clock::now();
+                auto lease = co_await five.acquire();
+                waits.push_back(lease_clock::now() - began);
+                co_await lease.release();
+            }
+            stop = true;
+            std::sort(waits.begin(), waits.end());
+            // Ten times the mean hold. The slowest may have met a pause of the machine.
+            BOOST_TEST((waits[97] <= 100ms), waits[97].count());
+            BOOST_TEST((waits.back() <= 1s), waits.back().count());
+            BOOST_TEST(co_await co_eventually(5s, [&] { return running == 0; }));
+            BOOST_TEST(co_await co_eventually(2s, [&] { return nothing_left(probe, 10); }));
+        },
+        60s
+    );
+}
+
+BOOST_AUTO_TEST_CASE(what_a_large_grant_leaves_goes_to_the_next_ones_at_once) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
+        std::deque<holdfast::client> clients;
+        for (int i = 0; i < 4; ++i) {
+            clients.emplace_back(executor, with_patience(server, 60s));
+        }
+        auto probe = server.probe();
+        auto const pool = clients.front().semaphore("L");
+        auto const three = pool.permits(3);
+        BOOST_TEST(co_await pool.try_set_permits(3));
+        auto lease = co_await three.acquire();
+        std::vector<int> served;
+        for (int i = 1; i < 4; ++i) {
+            auto& client = clients[static_cast<std::size_t>(i)];
+            auto const theirs = client.semaphore("L");
+            asio::co_spawn(executor, take_in_turn(theirs, i, served, 1s), asio::detached);
+            BOOST_TEST(co_await co_eventually(5s, [&] { return queued(probe, i); }));
+        }
+        co_await sleep_for(200ms);  // for the attempts after the subscriptions
+        // One message for the three.
+        co_await lease.release();
+        BOOST_TEST(co_await co_eventually(5s, [&] { return served.size() == 3; }));
+        BOOST_TEST(free_permits(probe) == 0);
+        BOOST_TEST(co_await co_eventually(5s, [&] { return nothing_left(probe, 3); }));
+    });
+}
+
+BOOST_AUTO_TEST_CASE(the_waiters_of_one_client_share_a_place_and_are_granted_together) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
+        holdfast::client client{executor, with_patience(server, 60s)};
+        auto probe = server.probe();
+        auto const pool = client.semaphore("L");
+        BOOST_TEST(co_await pool.try_set_permits(3));
+        auto const three = pool.permits(3);
+        auto lease = co_await three.acquire();
+        std::vector<int> served;
+        for (int i = 0; i < 3; ++i) {
+            asio::co_spawn(executor, take_in_turn(pool, i, served, 1s), asio::detached);
+        }
+        BOOST_TEST(co_await co_eventually(5s, [&] { return queued(probe, 1); }));
+        co_await sleep_for(200ms);  // for the attempt after the subscription
+        BOOST_TEST(queued(probe, 1));
+        co_await lease.release();
+        BOOST_TEST(co_await co_eventually(5s, [&] { return served.size() == 3; }));
+        BOOST_TEST(free_permits(probe) == 0);
+        auto const stats = client.stats();
+        BOOST_TEST(stats.grants == 4U);
+        BOOST_TEST(stats.hand_overs == 3U);
+        BOOST_TEST(co_await co_eventually(5s, [&] { return nothing_left(probe, 3); }));
+    });
+}
+
+BOOST_AUTO_TEST_CASE(messages_of_java_programs_wake_whoever_waits) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
+        // Nobody would look by himself soon.
+        holdfast::client client{executor, with_patience(server, 60s)};
+        auto probe = server.probe();
+        auto const pool = client.semaphore("L");
+        BOOST_TEST(co_await pool.try_set_permits(1));
+        // addPermits() publishes what it makes of the number, which may be 0 or less.
+        for (auto const* const payload : {"1", "2", "0", "-4"}) {
+            take_from_java(probe, 10min);
+            std::vector<int> served;
+            asio::co_spawn(executor, take_in_turn(pool, 1, served), asio::detached);
+            BOOST_TEST(co_await co_eventually(5s, [&] { return queued(probe, 1); }));
+            co_await sleep_for(100ms);  // for the attempt after the subscription
+            probe.cmd("ZREM", deadlines, java_permit);
+            probe.cmd("INCRBY", "L", 1);
+            probe.publish(channel, payload);
+            BOOST_TEST(co_await co_eventually(5s, [&] { return served.size() == 1; }), payload);
+            BOOST_TEST(co_await co_eventually(2s, [&] { return nothing_left(probe, 1); }));
+        }
+    });
+}
+
+BOOST_AUTO_TEST_CASE(one_that_gives_up_leaves_the_queue_and_lets_the_next_one_go) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
+        holdfast::client client{executor, with_patience(server, 60s)};
+        holdfast::client other{executor, with_patience(server, 60s)};
+        auto probe = server.probe();
+        auto const pool = client.semaphore("L");
+        BOOST_TEST(co_await pool.try_set_permits(2));
+        auto lease = co_await pool.acquire();
+        asio::cancellation_signal cancel;
+        error_code end;
+        pool.permits(2).acquire(asio::bind_cancellation_slot(
+            cancel.slot(),
+            [&end](error_code ec, holdfast::lease) { end = ec; }
+        ));
+        BOOST_TEST(co_await co_eventually(5s, [&] { return queued(probe, 1); }));
+        std::vector<int> served;
+        asio::co_spawn(executor, take_in_turn(other.semaphore("L"), 1, served), asio::detached);
+        BOOST_TEST(co_await co_eventually(5s, [&] { return queued(probe, 2); }));
+        co_await sleep_for(200ms);  // for the attempts after the subscriptions
+        BOOST_TEST(served.empty());
+        cancel.emit(asio::cancellation_type::terminal);
+        BOOST_TEST(co_await co_eventually(2s, [&] { return served.size() == 1; }));
+        BOOST_TEST((end == asio::error::operation_aborted));
+        co_await lease.release();
+        BOOST_TEST(co_await co_eventually(2s, [&] { return nothing_left(probe, 2); }));
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_waiter_that_died_holds_the_next_up_for_no_longer_than_its_patience) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
+        holdfast::client client{executor, with_patience(server, 1s)};
+        auto probe = server.probe();
+        auto const pool = client.semaphore("L");
+        BOOST_TEST(co_await pool.try_set_permits(1));
+        std::string const dead = "1 0f4b1c5e-7a3d-4e8b-9c21-d5a6f7e80123:1";
+        probe.cmd("ZADD", queue, 1, dead);
+        probe.cmd("ZADD", heard, (unix_time() + 1s).count(), dead);
+        auto none = co_await pool.try_acquire();
+        BOOST_TEST(!none);
+        auto const began = lease_clock::now();
+        auto lease = co_await pool.try_acquire_for(5s);
+        BOOST_TEST(bool(lease));
+        BOOST_TEST((lease_clock::now() - began >= 800ms));
+        BOOST_TEST((lease_clock::now() - began < 3s));
+        co_await lease.release();
+        BOOST_TEST(co_await co_eventually(2s, [&] { return nothing_left(probe, 1); }));
+    });
+}
