@@ -82,31 +82,6 @@ BOOST_AUTO_TEST_CASE(who_waits_too_long_after_the_fault_breaks_progress) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_worker_that_is_not_served_soon_after_a_failover_breaks_progress) {
-    for (auto const& [granted, fine] : {std::pair{3000, true}, std::pair{3001, false}}) {
-        history all;
-        all.span(happening::failed_over, 500, 1000);
-        all.op(1, 1).whole(1100, 1200, 5);
-        all.op(2, 1).whole(granted, granted + 100, 6);
-        if (fine) {
-            keeps_all_rules(all);
-            BOOST_TEST(check(all).counts.slowest_service.count() == at_ms(2000));
-        } else {
-            breaks(all, rule::progress);
-        }
-    }
-    // It does not count what it was granted before, and may have been killed.
-    history all;
-    all.span(happening::failed_over, 500, 1000);
-    all.op(1, 1).whole(1100, 1200, 5);
-    all.op(2, 1).whole(100, 200, 4);
-    all.op(1, 2).whole(3900, 4000, 6);
-    auto dead = all;
-    breaks(all, rule::progress);
-    dead.conductor(1500, happening::killed, 2);
-    keeps_all_rules(dead);
-}
-
 BOOST_AUTO_TEST_CASE(a_machine_that_stands_still_hinders_progress) {
     history all;
     all.op(1, 1).invoke(1).granted(9000, 5, 10000).releasing(9001);

@@ -21,7 +21,9 @@ public:
             case happening::calm: said_.calm = std::min(said_.calm, e.at); break;
             case happening::healed: said_.healed = std::max(said_.healed, e.at); break;
             case happening::data_lost: said_.losses.push_back({e.since, e.at}); break;
-            case happening::failed_over: said_.failovers.push_back({e.since, e.at}); break;
+            case happening::failed_over: take_change(e, e.deadline); break;
+            case happening::switched: take_change(e, never); break;
+            case happening::redirected: said_.redirections.push_back(&e); break;
             case happening::stalled:
                 check_stall(e);
                 said_.somebody_stalled.add(e.since, e.at);
@@ -58,6 +60,12 @@ public:
     }
 
 private:
+    void take_change(event const& e, instant last_lost) {
+        bool const migration = e.word == "migration";
+        said_.changes.push_back({e.since, e.at, last_lost, e.locks, migration});
+        ++(migration ? found_.counts.migrations : found_.counts.failovers);
+    }
+
     void take(operation& o, event const& e) {
         if (e.what == happening::invoke) {
             once(o.invoke, e);
