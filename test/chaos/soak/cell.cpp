@@ -1,6 +1,7 @@
 #include "soak/cell.hpp"
 
 #include "soak/account.hpp"
+#include "soak/leftovers.hpp"
 #include "soak/outages.hpp"
 #include "soak/settings.hpp"
 
@@ -44,18 +45,6 @@ std::filesystem::path make_folder() {
 std::string to_word(std::string text) {
     std::replace_if(text.begin(), text.end(), [](char c) { return c == ' ' || c == '\n'; }, '_');
     return text;
-}
-
-// Of locks. The Sentinels have one of their own. An older server knows no sharded ones.
-std::vector<std::string> channels_on(test::redis_probe& probe) {
-    auto all = probe.pubsub_channels();
-    std::erase(all, "__sentinel__:hello");
-    if (auto const sharded = probe.cmd("PUBSUB", "SHARDCHANNELS"); !sharded.is_error()) {
-        for (auto const& channel : sharded.as_array()) {
-            all.push_back(channel.as_string());
-        }
-    }
-    return all;
 }
 
 // How far the wall clock, which servers judge leases by, is ahead of `lease_clock`.
@@ -276,14 +265,8 @@ void cell::look_for_other_changes(std::vector<std::size_t> const& before) {
 }
 
 void cell::look_for_what_is_there() {
-    for (auto* const each : servers_->in_use()) {
-        auto probe = each->probe();
-        for (auto const& key : probe.keys()) {
-            note({.what = happening::unclean, .word = "key:" + to_word(key)});
-        }
-        for (auto const& channel : channels_on(probe)) {
-            note({.what = happening::unclean, .word = "channel:" + to_word(channel)});
-        }
+    for (auto const& what : what_is_there(*servers_)) {
+        note({.what = happening::unclean, .word = to_word(what)});
     }
 }
 
@@ -337,92 +320,20 @@ void cell::drain() {
     }
 }
 
-// The place of a client that was killed, or may not use queues any more, stays until somebody
-// releases that lock, or it expires. So does the turn of those who do not queue: if one of them has
-// the lock last, he leaves the queue alone.
-bool cell::is_nobodys_place(test::redis_probe& probe, std::string const& key) const {
-    if (!key.starts_with("holdfast_queue:") || probe.pttl(key) < 0) {
-        return false;
-    }
-    constexpr nanos longest = lease_time + 60s;
-    auto const members = probe.cmd("ZRANGE", key, 0, 1).as_array();
-    bool const is_turn = members.size() == 1 && members[0].text == "turn";
-    return (place_left_ != 0 && now() - place_left_ < longest.count()) ||
-           (options_.two_versions && is_turn);
-}
-
-// One for commands and one for notifications to each server that has locks, none to the others. A
-// client connects to a node of a cluster when it needs it.
-std::vector<std::string> cell::count_connections(std::map<std::string, std::int64_t>& of) {
-    std::vector<std::string> left;
-    bool const all_needed = options_.kept_by != deployment::cluster;
-    auto const count = [&](test::redis_server& on, std::int64_t expected) {
-        auto const clients = on.probe().client_list();
-        std::int64_t known = 0;
-        for (auto const& w : workers_) {
-            auto const open = std::count_if(clients.begin(), clients.end(), [&](auto const& each) {
-                auto const name = each.find("name");
-                return name != each.end() && name->second == w.name();
-            });
-            known += open;
-            of[w.name()] += open;
-            if (open > expected || (open < expected && (all_needed || open != 0))) {
-                left.push_back(fmt::format("{}_connections_of_worker_{}", open, w.number()));
-            }
-        }
-        auto const ours = std::count_if(clients.begin(), clients.end(), [](auto const& client) {
-            auto const user = client.find("user");
-            return user != client.end() && user->second == user_name;
-        });
-        if (ours != known) {
-            left.push_back(fmt::format("{}_connections_of_nobody", ours - known));
-        }
-    };
-    for (auto* const each : servers_->in_use()) {
-        count(*each, 2);
-    }
-    for (auto* const each : servers_->not_in_use()) {
-        count(*each, 0);
-    }
-    return left;
-}
-
-std::vector<std::string> cell::what_is_left() {
-    std::map<std::string, std::int64_t> connections;
-    auto left = count_connections(connections);
-    for (auto* const each : servers_->in_use()) {
-        auto probe = each->probe();
-        for (auto const& key : probe.lock_keys()) {
-            if (!is_nobodys_place(probe, key)) {
-                left.push_back("key:" + key);
-            }
-        }
-        for (auto const& channel : channels_on(probe)) {
-            left.push_back("channel:" + channel);
-        }
-    }
-    for (auto& w : workers_) {
-        w.connections = connections[w.name()];
-        auto const open = w.measure().descriptors;
-        if (w.at_first && open > w.at_first->descriptors) {
-            left.push_back(fmt::format(
-                "{}_descriptors_of_worker_{},_not_{}",
-                open,
-                w.number(),
-                w.at_first->descriptors
-            ));
-        }
-    }
-    return left;
-}
-
 bool cell::look_for_what_is_left() {
     auto const since = now();
-    auto left = what_is_left();
+    auto const look = [this] {
+        return what_is_left(
+            *servers_,
+            workers_,
+            {.place_left = place_left_, .two_versions = options_.two_versions}
+        );
+    };
+    auto left = look();
     while (!left.empty() && time_it_had({}, since) < scaled(leftover_limit)) {
         std::this_thread::sleep_for(20ms);
         collect();
-        left = what_is_left();
+        left = look();
     }
     for (auto const& what : left) {
         note({.what = happening::left_behind, .word = to_word(what)});

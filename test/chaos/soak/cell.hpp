@@ -84,10 +84,6 @@ private:
     std::optional<levels> await_drained(worker_handle& worker, instant asked);
     /// Without a process: in which all of them could run.
     [[nodiscard]] nanos time_it_had(std::optional<std::int64_t> process, instant since) const;
-    [[nodiscard]] bool is_nobodys_place(test::redis_probe& probe, std::string const& key) const;
-    std::vector<std::string> what_is_left();
-    /// How many each server has, by the name of the worker.
-    std::vector<std::string> count_connections(std::map<std::string, std::int64_t>& of);
     /// False if there was something.
     bool look_for_what_is_left();
     std::int64_t measure_growth();
