@@ -63,7 +63,7 @@ public:
     }
 
     /// A worker must have so many, or none at all if it need not be connected.
-    void take(test::redis_server& on, std::int64_t expected, bool needed) {
+    void take(test::redis_server& on, std::string const& role, std::int64_t expected, bool needed) {
         auto const all = on.probe().client_list();
         std::int64_t known = 0;
         for (auto& w : workers_) {
@@ -71,7 +71,9 @@ public:
             known += open;
             w.connections += open;
             if (open != expected && (needed || open != 0)) {
-                left.push_back(fmt::format("{}_connections_of_worker_{}", open, w.number()));
+                left.push_back(
+                    fmt::format("{}_connections_of_worker_{}_to_a_{}", open, w.number(), role)
+                );
             }
         }
         if (auto const ours = count(all, "user", user_name); ours != known) {
@@ -111,10 +113,10 @@ std::vector<std::string> what_is_left(
     connection_count connections{workers};
     auto const in_use = on.in_use();
     for (auto* const each : in_use) {
-        connections.take(*each, 2, in_use.size() == 1);
+        connections.take(*each, "primary", 2, in_use.size() == 1);
     }
     for (auto* const each : on.not_in_use()) {
-        connections.take(*each, 0, true);
+        connections.take(*each, "replica", 0, true);
     }
     auto left = std::move(connections.left);
     for (auto* const each : in_use) {
