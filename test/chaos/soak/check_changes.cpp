@@ -19,6 +19,7 @@ public:
     void run() {
         for (auto const& each : said_.changes) {
             check_service(each);
+            check_waiters(each);
         }
         check_redirections();
     }
@@ -66,6 +67,29 @@ private:
                     process,
                     ms(took),
                     of.migration ? "migration" : "failover"
+                );
+            }
+        }
+    }
+
+    // Who waits without a limit waits for the other server, too.
+    void check_waiters(change const& of) {
+        auto& counts = found_.counts;
+        auto& waiters = of.migration ? counts.waiters_at_migrations : counts.waiters_at_failovers;
+        for (auto const& [key, o] : said_.operations) {
+            if (!o.invoke || o.invoke->limit >= 0 || !of.concerns(o.invoke->lock) ||
+                o.invoke->at > of.to || (o.answer() && o.answer()->at < of.since)) {
+                continue;
+            }
+            ++waiters;
+            if (o.ended && o.ended->what == happening::failed) {
+                found_.blame(
+                    rule::progress,
+                    *o.ended,
+                    "op {} of worker {} did not wait for the lock's other server: {}",
+                    o.invoke->op,
+                    o.invoke->process,
+                    o.ended->word
                 );
             }
         }

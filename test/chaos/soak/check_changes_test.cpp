@@ -2,6 +2,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <utility>
 
 using namespace holdfast::soak;
@@ -70,6 +71,39 @@ BOOST_AUTO_TEST_CASE(who_waits_for_a_lock_that_has_another_server_is_served_soon
     BOOST_TEST(found.failovers == 0);
     BOOST_TEST(found.slowest_move.count() == at_ms(500));
     BOOST_TEST(found.slowest_service.count() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(who_waits_without_a_limit_waits_for_the_other_server) {
+    struct {
+        std::int64_t asked;
+        std::int64_t failed;
+        std::int64_t limit;
+        bool fine;
+    } const cases[] = {
+        {900, 1100, unlimited, false},
+        {900, 500, unlimited, false},
+        {900, 499, unlimited, true},    // before the change
+        {1001, 1100, unlimited, true},  // after it
+        {900, 1100, 300, true},
+    };
+    for (auto const& c : cases) {
+        history all;
+        all.change(500, 1000, -1, 1, "migration");
+        auto const asked = std::min(c.asked, c.failed);
+        all.op(1, 1).invoke(asked, c.limit).says(c.failed, happening::failed, "unreachable");
+        all.op(1, 2).whole(1200, 1300, 6);
+        if (c.fine) {
+            keeps_all_rules(all);
+        } else {
+            breaks(all, rule::progress);
+        }
+    }
+    history counted;
+    counted.change(500, 1000, -1, 1, "migration");
+    counted.op(1, 1).whole(800, 900, 5);
+    counted.op(2, 1).whole(1100, 1200, 6);
+    counted.op(2, 2).whole(300, 400, 4);
+    BOOST_TEST(check(counted).counts.waiters_at_migrations == 1);
 }
 
 BOOST_AUTO_TEST_CASE(each_client_asks_a_wrong_server_for_what_was_under_way) {

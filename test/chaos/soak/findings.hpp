@@ -35,6 +35,8 @@ struct tally {
     std::int64_t left_behind = 0;
     std::int64_t failovers = 0;
     std::int64_t migrations = 0;
+    std::int64_t waiters_at_failovers = 0;
+    std::int64_t waiters_at_migrations = 0;
     std::int64_t redirections = 0;  // requests to a wrong server, just after a change
     std::int64_t late_redirections = 0;
     nanos slowest_recovery{0};  // from the end of the fault to the grant of one who waited then

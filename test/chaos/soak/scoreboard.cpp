@@ -166,29 +166,30 @@ void scoreboard::print_changes() const {
     auto const& c = all_.counts;
     if (c.failovers > 0) {
         fmt::print(
-            "{} failovers: another server had the locks {:.3f} s after that at the latest, and "
-            "each "
-            "worker was granted a lock {:.3f} s later at the latest\n",
+            "{} failovers, which {} waiters waited out: another server had the locks after {:.3f} "
+            "s "
+            "at the latest, and each worker was granted one {:.3f} s later at the latest\n",
             c.failovers,
+            c.waiters_at_failovers,
             seconds(c.slowest_failover),
             seconds(c.slowest_service)
         );
     }
     if (c.migrations > 0) {
         fmt::print(
-            "{} migrations: each worker that waited for the lock was granted it {:.3f} s after "
-            "that "
-            "at the latest\n",
+            "{} migrations, which {} waiters waited out: each worker was granted the lock after "
+            "{:.3f} s at the latest\n",
             c.migrations,
+            c.waiters_at_migrations,
             seconds(c.slowest_move)
         );
     }
     if (auto const changes = c.failovers + c.migrations; c.redirections + c.late_redirections > 0) {
         fmt::print(
-            "{} requests went to a wrong node, {:.1f} after each change, and {} when that was "
-            "known\n",
+            "{} requests went to a wrong node, {:.1f} at each change, and {} when that was known\n",
             c.redirections,
-            static_cast<double>(c.redirections) / static_cast<double>(changes),
+            static_cast<double>(c.redirections) /
+                static_cast<double>(std::max<std::int64_t>(changes, 1)),
             c.late_redirections
         );
     }
