@@ -92,10 +92,28 @@ private:
         }
     }
 
+    // An owner has joined a lease of its own: that one's first lease.
+    [[nodiscard]] operation const* joined_by(operation const& o) const {
+        operation const* first = nullptr;
+        for (auto const& [key, other] : said_.operations) {
+            bool const same = other.granted && other.invoke->owner == o.invoke->owner &&
+                              other.granted->process == o.granted->process &&
+                              other.granted->lock == o.granted->lock &&
+                              other.granted->token == o.granted->token;
+            if (same && other.granted->at < (first ? first : &o)->granted->at) {
+                first = &other;
+            }
+        }
+        return first;
+    }
+
     // It may end on its way: as soon as its holder can be told, he is.
     void check_fresh(operation const& o) {
         auto const& g = *o.granted;
-        auto const over = g.deadline - rules_.loss_margin.count();
+        auto const* const joined = o.invoke->owner == 0 ? nullptr : joined_by(o);
+        auto const margin =
+            joined ? margin_of(rules_, *joined, g.deadline) : rules_.loss_margin.count();
+        auto const over = g.deadline - margin;
         if (said_.free_time(g.process, over, g.at) >= rules_.time_to_tell.count()) {
             found_.blame(
                 rule::dead_on_arrival,

@@ -28,6 +28,20 @@ BOOST_AUTO_TEST_CASE(a_lease_that_was_over_for_long_is_dead_on_arrival) {
     }
 }
 
+// A lease that was handed on has less time, and is lost that much later before its end.
+BOOST_AUTO_TEST_CASE(a_lease_that_an_owner_joins_ends_as_that_one_does) {
+    for (auto const& [joined, fine] : {std::pair{529, true}, std::pair{530, false}}) {
+        history all;
+        all.op(1, 1, 7).invoke(1).granted(10, 5, 610).releasing(540);
+        all.op(1, 2, 7).invoke(425).granted(joined, 5, 610).releasing(541);
+        if (fine) {
+            keeps_all_rules(all);
+        } else {
+            breaks(all, rule::dead_on_arrival);
+        }
+    }
+}
+
 BOOST_AUTO_TEST_CASE(who_is_told_after_the_deadline_is_told_too_late) {
     for (auto const& [told, fine] : {std::pair{1009, true}, std::pair{1010, false}}) {
         history all;

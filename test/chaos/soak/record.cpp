@@ -103,7 +103,7 @@ private:
         switch (e.what) {
             case happening::moved: move_deadline(o, e); break;
             case happening::looked:
-                if (auto const end = e.deadline - margin_of(o, e.deadline); e.at >= end) {
+                if (auto const end = e.deadline - margin_of(rules_, o, e.deadline); e.at >= end) {
                     found_.blame(
                         rule::validity,
                         e,
@@ -132,17 +132,6 @@ private:
                 break;
             default: break;
         }
-    }
-
-    // A lease that was shorter from the beginning has the same part of it, until it is renewed.
-    [[nodiscard]] instant margin_of(operation const& o, instant deadline) const {
-        auto const margin = rules_.loss_margin.count();
-        if (deadline != o.granted->deadline) {
-            return margin;
-        }
-        auto const time = static_cast<double>(deadline - o.granted->at);
-        auto const part = time / static_cast<double>(rules_.lease.count());
-        return std::min(margin, static_cast<instant>(part * static_cast<double>(margin)));
     }
 
     void once(event const*& place, event const& e) {
@@ -211,6 +200,16 @@ record read_record(
         reads.take(e);
     }
     return said;
+}
+
+instant margin_of(rules const& by, operation const& o, instant deadline) {
+    auto const margin = by.loss_margin.count();
+    if (deadline != o.granted->deadline) {
+        return margin;
+    }
+    auto const time = static_cast<double>(deadline - o.granted->at);
+    auto const part = time / static_cast<double>(by.lease.count());
+    return std::min(margin, static_cast<instant>(part * static_cast<double>(margin)));
 }
 
 instant record::end_of_belief(operation const& o) const {

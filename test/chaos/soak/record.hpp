@@ -38,6 +38,10 @@ struct operation {
     [[nodiscard]] event const* answer() const { return granted ? granted : ended; }
 };
 
+/// How long before this deadline its lease is lost. A lease that was shorter from the beginning has
+/// the same part of it, until it is renewed.
+instant margin_of(rules const& by, operation const& o, instant deadline);
+
 /// These locks have another server than before.
 struct change {
     instant since = 0;
