@@ -27,7 +27,12 @@ void check(redis_value const& reply, std::string const& what) {
 
 redis_cluster::redis_cluster(cluster_options options) {
     for (std::size_t i = 0; i < options.primaries + options.replicas; ++i) {
-        server_options node{.tcp = true, .extra = options.extra};
+        server_options node{
+            .tcp = true,
+            .users = options.users,
+            .extra = options.extra,
+            .program = options.program,
+        };
         node.extra.insert(
             node.extra.end(),
             {
@@ -100,8 +105,8 @@ void redis_cluster::wait_for(std::string const& what, std::function<bool()> cons
     }
 }
 
-std::string redis_cluster::url() const {
-    std::string text = "redis-cluster://";
+std::string redis_cluster::url_as(std::string const& login) const {
+    std::string text = "redis-cluster://" + login + (login.empty() ? "" : "@");
     for (auto const& one : nodes_) {
         text += one == nodes_.front() ? "" : ",";
         text += "127.0.0.1:" + std::to_string(one->tcp_port());

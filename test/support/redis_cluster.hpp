@@ -18,6 +18,8 @@ struct cluster_options {
     std::size_t primaries = 3;
     std::size_t replicas = 0;          // the first of them is the first primary's, and so on
     std::vector<std::string> extra{};  // lines of each node's redis.conf
+    std::vector<std::string> users{};  // of each node, as `server_options::users`
+    std::string program{};             // as `server_options::program`
 };
 
 /// A private Redis Cluster on loopback: primaries that share the slots evenly, then their replicas.
@@ -28,7 +30,9 @@ public:
     explicit redis_cluster(cluster_options options = {});
 
     /// Names all nodes, or one.
-    std::string url() const;
+    std::string url() const { return url_as({}); }
+    /// All of them, for a user of theirs: `user:password`.
+    std::string url_as(std::string const& login) const;
     std::string url_of(std::size_t node) const;
     std::size_t size() const { return nodes_.size(); }
     redis_server& node(std::size_t number) { return *nodes_.at(number); }

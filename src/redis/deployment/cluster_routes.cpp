@@ -168,10 +168,18 @@ void cluster_routes::on_up(connection_id which) {
     if (which.what == purpose::commands) {
         nodes_->on_up(which.server);
     }
-    if (map_.known()) {
-        events_->on_up(which);
-    } else {
+    if (!map_.known()) {
         untold_.push_back(which);
+        return;
+    }
+    events_->on_up(which);
+    if (!map_.is_primary(which.server)) {
+        // Another one took over from it while it was connected to, and that was settled before.
+        later([this] {
+            if (!stopped_) {
+                leave_unused();
+            }
+        });
     }
 }
 

@@ -1,6 +1,7 @@
 #include "soak/cell.hpp"
 
 #include "soak/account.hpp"
+#include "soak/leftovers.hpp"
 #include "soak/outages.hpp"
 #include "soak/settings.hpp"
 
@@ -46,35 +47,11 @@ std::string to_word(std::string text) {
     return text;
 }
 
-// Of locks. The Sentinels have one of their own.
-std::vector<std::string> channels_on(test::redis_probe& probe) {
-    auto all = probe.pubsub_channels();
-    std::erase(all, "__sentinel__:hello");
-    return all;
-}
-
 // How far the wall clock, which servers judge leases by, is ahead of `lease_clock`.
 std::int64_t wall_clock_offset() {
     timespec wall{};
     ::clock_gettime(CLOCK_REALTIME, &wall);
     return wall.tv_sec * 1'000'000'000 + wall.tv_nsec - now();
-}
-
-test::server_options options_of_server(cell_options const& options) {
-    test::server_options made;
-    made.appendonly = true;
-    made.users = {fmt::format("{} {}", user_name, user_rules)};
-    made.extra = {"auto-aof-rewrite-min-size 1mb"};  // or a restart takes longer every time
-    made.program = options.server_program;
-    return made;
-}
-
-// With the right to see which server it is.
-test::group_options options_of_group(cell_options const& options) {
-    test::group_options made;
-    made.program = options.server_program;
-    made.users = {fmt::format("{} {} +info", user_name, user_rules)};
-    return made;
 }
 
 }  // namespace
@@ -96,7 +73,8 @@ cell::cell(cell_options options)
           .longest_block = scaled(200ms),
       }} {
     try {
-        start_servers();
+        servers_ = make_servers(options_, folder_);
+        options_.address = servers_->address();
         resource_.emplace(std::vector<std::string>{
             this_program(),
             "resource",
@@ -116,33 +94,6 @@ cell::cell(cell_options options)
         std::error_code ignored;
         std::filesystem::remove_all(folder_, ignored);
         throw;
-    }
-}
-
-void cell::start_servers() {
-    if (options_.sentinels) {
-        group_ = std::make_unique<test::sentinel_group>(options_of_group(options_));
-        options_.url = group_->url_as(fmt::format("{}:{}", user_name, user_password));
-    } else {
-        server_ = std::make_unique<test::redis_server>(options_of_server(options_));
-        std::filesystem::create_symlink(server_->unix_socket(), folder_ / "server");
-    }
-}
-
-void cell::mend() {
-    if (!group_) {
-        return;
-    }
-    for (std::size_t i = 0; i < group_->servers(); ++i) {
-        auto& server = group_->server(i);
-        if (server.pid() < 0) {
-            server.restart(false);
-        } else {
-            server.resume();
-        }
-    }
-    if (!group_->wait_until_whole(scaled(start_limit))) {
-        throw std::runtime_error{"the servers do not find together after a failover"};
     }
 }
 
@@ -172,6 +123,17 @@ void cell::note(event e) {
     events_.push_back(std::move(e));
 }
 
+void cell::note_change(change const& seen) {
+    note({
+        .at = seen.to,
+        .what = seen.loses_writes() ? happening::failed_over : happening::switched,
+        .deadline = seen.loses_writes() ? seen.last_lost : 0,
+        .since = seen.since,
+        .locks = seen.locks,
+        .word = seen.migration ? "migration" : "failover",
+    });
+}
+
 void cell::replace(worker_handle& dead) {
     auto last_words = dead.read_history();
     events_.insert(events_.end(), last_words.begin(), last_words.end());
@@ -189,7 +151,9 @@ cell::outcome cell::run(
         return millis{std::uniform_int_distribution{from, to}(random)};
     };
     auto const offset = wall_clock_offset();
-    mend();
+    servers_->mend(scaled(start_limit));
+    auto const redirections = servers_->redirections();
+    auto const primaries = servers_->primaries();
     send_to_work();
     if (!broken_) {
         std::this_thread::sleep_for(draw(100, 350));
@@ -198,12 +162,14 @@ cell::outcome cell::run(
         note({.what = happening::healed});
         std::this_thread::sleep_for(draw(0, 100));
     }
+    if (!broken_ && !redirections.empty()) {
+        watch_redirections(redirections);
+    }
     if (!broken_) {
         drain();
     }
-    if (group_ && !group_->wait_until_agreed(scaled(start_limit))) {
-        throw std::runtime_error{"the Sentinels do not agree after a failover"};
-    }
+    servers_->settle(scaled(start_limit));
+    look_for_other_changes(primaries);
     std::int64_t growth = 0;
     if (!broken_ && look_for_what_is_left()) {
         growth = measure_growth();
@@ -256,13 +222,51 @@ void cell::suffer(std::function<void()> const& strike) {
     }
 }
 
-void cell::look_for_what_is_there() {
-    auto probe = server().probe();
-    for (auto const& key : probe.keys()) {
-        note({.what = happening::unclean, .word = "key:" + to_word(key)});
+void cell::note_redirections(
+    std::map<std::size_t, std::int64_t> const& before,
+    std::map<std::size_t, std::int64_t> const& after,
+    std::string const& when
+) {
+    std::int64_t sum = 0;
+    for (auto const& [server, count] : after) {
+        // One that was started in between has counted from nothing.
+        auto const known = before.find(server);
+        sum += known == before.end() || known->second > count ? count : count - known->second;
     }
-    for (auto const& channel : channels_on(probe)) {
-        note({.what = happening::unclean, .word = "channel:" + to_word(channel)});
+    note({.what = happening::redirected, .limit = sum, .word = when});
+}
+
+void cell::watch_redirections(std::map<std::size_t, std::int64_t> const& before) {
+    // A client that has been told once has learned all of it by then.
+    constexpr auto time_to_learn = 400ms;
+    constexpr auto time_to_err = 300ms;
+    servers_->settle(scaled(start_limit));
+    std::this_thread::sleep_for(time_to_learn);
+    auto const known = servers_->redirections();
+    note_redirections(before, known, "soon");
+    std::this_thread::sleep_for(time_to_err);
+    note_redirections(known, servers_->redirections(), "late");
+}
+
+// Servers that had no processor for too long are replaced, and nobody knows when.
+void cell::look_for_other_changes(std::vector<std::size_t> const& before) {
+    auto const after = servers_->primaries();
+    auto const made = std::count_if(after.begin(), after.end(), [&](std::size_t each) {
+        return std::find(before.begin(), before.end(), each) == before.end();
+    });
+    auto const known = std::count_if(events_.begin(), events_.end(), [](event const& e) {
+        return e.what == happening::failed_over ||
+               (e.what == happening::switched && e.word == "failover");
+    });
+    if (!after.empty() && made != known && failure_.empty()) {
+        broken_ = true;
+        failure_ = "a node took over unasked";
+    }
+}
+
+void cell::look_for_what_is_there() {
+    for (auto const& what : what_is_there(*servers_)) {
+        note({.what = happening::unclean, .word = to_word(what)});
     }
 }
 
@@ -316,61 +320,20 @@ void cell::drain() {
     }
 }
 
-// The place of a client that was killed, or may not use queues any more, stays until somebody
-// releases that lock, or it expires. So does the turn of those who do not queue: if one of them has
-// the lock last, he leaves the queue alone.
-bool cell::is_nobodys_place(test::redis_probe& probe, std::string const& key) const {
-    if (!key.starts_with("holdfast_queue:") || probe.pttl(key) < 0) {
-        return false;
-    }
-    constexpr nanos longest = lease_time + 60s;
-    auto const members = probe.cmd("ZRANGE", key, 0, 1).as_array();
-    bool const is_turn = members.size() == 1 && members[0].text == "turn";
-    return (place_left_ != 0 && now() - place_left_ < longest.count()) ||
-           (options_.two_versions && is_turn);
-}
-
-std::vector<std::string> cell::what_is_left(test::redis_probe& probe) {
-    std::vector<std::string> left;
-    for (auto const& key : probe.lock_keys()) {
-        if (!is_nobodys_place(probe, key)) {
-            left.push_back("key:" + key);
-        }
-    }
-    for (auto const& channel : channels_on(probe)) {
-        left.push_back("channel:" + channel);
-    }
-    auto const clients = probe.client_list();
-    auto const ours = std::count_if(clients.begin(), clients.end(), [](auto const& client) {
-        auto const user = client.find("user");
-        return user != client.end() && user->second == user_name;
-    });
-    // One for commands and one for notifications each.
-    if (auto const expected = std::ssize(workers_) * 2; ours != expected) {
-        left.push_back(fmt::format("{}_connections_of_{}", ours, expected));
-    }
-    for (auto const& w : workers_) {
-        auto const open = w.measure().descriptors;
-        if (w.at_first && open > w.at_first->descriptors) {
-            left.push_back(fmt::format(
-                "{}_descriptors_of_worker_{},_not_{}",
-                open,
-                w.number(),
-                w.at_first->descriptors
-            ));
-        }
-    }
-    return left;
-}
-
 bool cell::look_for_what_is_left() {
-    auto probe = server().probe();
     auto const since = now();
-    auto left = what_is_left(probe);
+    auto const look = [this] {
+        return what_is_left(
+            *servers_,
+            workers_,
+            {.place_left = place_left_, .two_versions = options_.two_versions}
+        );
+    };
+    auto left = look();
     while (!left.empty() && time_it_had({}, since) < scaled(leftover_limit)) {
         std::this_thread::sleep_for(20ms);
         collect();
-        left = what_is_left(probe);
+        left = look();
     }
     for (auto const& what : left) {
         note({.what = happening::left_behind, .word = to_word(what)});

@@ -4,14 +4,15 @@
 #include "soak/cell_options.hpp"
 #include "soak/checker.hpp"
 #include "soak/history.hpp"
+#include "soak/record.hpp"
+#include "soak/servers.hpp"
 #include "soak/worker_handle.hpp"
 #include "support/child_process.hpp"
-#include "support/redis_server.hpp"
-#include "support/sentinel_group.hpp"
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <random>
@@ -20,7 +21,7 @@
 
 namespace holdfast::soak {
 
-/// A server, its workers, and what they protect.
+/// Servers, their workers, and what they protect.
 ///
 /// Not thread-safe; each cell may have a thread of its own.
 class cell {
@@ -51,20 +52,30 @@ public:
     std::optional<std::string> end();
 
     // For those who do the harm.
-    /// The primary, where there are several.
-    test::redis_server& server() { return group_ ? group_->primary_server() : *server_; }
-    /// Only with Sentinels.
-    test::sentinel_group& group() { return *group_; }
+    /// The one that has the locks; of a cluster, one of those that have some.
+    test::redis_server& server() { return *servers_->in_use().front(); }
+    /// @{
+    /// Only of this deployment.
+    test::sentinel_group& group() { return dynamic_cast<sentinel_servers&>(*servers_).group; }
+    cluster_group& cluster() { return dynamic_cast<cluster_servers&>(*servers_).group; }
+    /// @}
     std::vector<worker_handle>& workers() { return workers_; }
     void note(event e);
+    void note_change(change const& seen);
     /// A worker is dead: another takes its place.
     void replace(worker_handle& dead);
 
 private:
     [[nodiscard]] millis scaled(millis limit) const { return limit * options_.time_scale; }
-    void start_servers();
-    /// What a failover has left behind: servers that are down, or have not got all data yet.
-    void mend();
+    /// Lets them go on for a while after a change of the cluster, and notes what was sent to a
+    /// wrong node before and after that.
+    void watch_redirections(std::map<std::size_t, std::int64_t> const& before);
+    void look_for_other_changes(std::vector<std::size_t> const& before);
+    void note_redirections(
+        std::map<std::size_t, std::int64_t> const& before,
+        std::map<std::size_t, std::int64_t> const& after,
+        std::string const& when
+    );
     void start_worker();
     void look_for_what_is_there();
     void send_to_work();
@@ -73,8 +84,6 @@ private:
     std::optional<levels> await_drained(worker_handle& worker, instant asked);
     /// Without a process: in which all of them could run.
     [[nodiscard]] nanos time_it_had(std::optional<std::int64_t> process, instant since) const;
-    [[nodiscard]] bool is_nobodys_place(test::redis_probe& probe, std::string const& key) const;
-    std::vector<std::string> what_is_left(test::redis_probe& probe);
     /// False if there was something.
     bool look_for_what_is_left();
     std::int64_t measure_growth();
@@ -82,8 +91,7 @@ private:
 
     cell_options options_;
     std::filesystem::path folder_;
-    std::unique_ptr<test::redis_server> server_;
-    std::unique_ptr<test::sentinel_group> group_;
+    std::unique_ptr<servers> servers_;
     std::optional<test::child_process> resource_;
     history_reader resource_history_;
     std::vector<worker_handle> workers_;

@@ -9,10 +9,16 @@ namespace holdfast::soak {
 
 using millis = std::chrono::milliseconds;
 
+enum class deployment {
+    single,     // one server
+    sentinels,  // three of them, a primary and two replicas
+    cluster,    // three primaries with a replica each
+};
+
 struct cell_options {
     std::string server_program;  // empty: redis-server
-    bool sentinels = false;      // three of them, a primary and two replicas
-    std::string url{};           // of these; the cell says it to its workers
+    deployment kept_by = deployment::single;
+    std::string address{};  // of the servers; the cell says it to its workers
     int workers = 3;
     bool two_versions = false;  // the first worker does as version 0.1 did: it does not queue
     int coroutines = 16;        // in each

@@ -22,40 +22,9 @@ public:
                 check_told(o);
             }
         }
-        for (auto const& [since, to] : said_.failovers) {
-            check_service(to);
-        }
     }
 
 private:
-    // Each worker that wanted a lock then was granted one soon.
-    void check_service(instant switched) {
-        std::map<std::int64_t, instant> first;  // by process; `never` if it was granted none
-        for (auto const& [key, o] : said_.operations) {
-            if (!o.invoke || said_.was_killed(o.invoke->process)) {
-                continue;
-            }
-            auto& at = first.try_emplace(o.invoke->process, never).first->second;
-            if (o.granted && o.granted->at >= switched) {
-                at = std::min(at, o.granted->at);
-            }
-        }
-        for (auto const& [process, at] : first) {
-            auto const served = std::min(at, said_.last);
-            auto const took = said_.somebody_stalled.free_time(switched, served);
-            found_.counts.slowest_service = std::max(found_.counts.slowest_service, nanos{took});
-            if (took > rules_.service_within.count()) {
-                found_.blame(
-                    rule::progress,
-                    {.at = served, .process = process},
-                    "worker {} was granted no lock for {:.0f} ms after a failover",
-                    process,
-                    ms(took)
-                );
-            }
-        }
-    }
-
     void check_limit(event const& asked, char const* what, instant due, instant answered) {
         auto const late = said_.free_time(asked.process, due, answered);
         if (late > rules_.slack.count()) {
@@ -123,10 +92,28 @@ private:
         }
     }
 
+    // An owner has joined a lease of its own: that one's first lease.
+    [[nodiscard]] operation const* joined_by(operation const& o) const {
+        operation const* first = nullptr;
+        for (auto const& [key, other] : said_.operations) {
+            bool const same = other.granted && other.invoke->owner == o.invoke->owner &&
+                              other.granted->process == o.granted->process &&
+                              other.granted->lock == o.granted->lock &&
+                              other.granted->token == o.granted->token;
+            if (same && other.granted->at < (first ? first : &o)->granted->at) {
+                first = &other;
+            }
+        }
+        return first;
+    }
+
     // It may end on its way: as soon as its holder can be told, he is.
     void check_fresh(operation const& o) {
         auto const& g = *o.granted;
-        auto const over = g.deadline - rules_.loss_margin.count();
+        auto const* const joined = o.invoke->owner == 0 ? nullptr : joined_by(o);
+        auto const margin =
+            joined ? margin_of(rules_, *joined, g.deadline) : rules_.loss_margin.count();
+        auto const over = g.deadline - margin;
         if (said_.free_time(g.process, over, g.at) >= rules_.time_to_tell.count()) {
             found_.blame(
                 rule::dead_on_arrival,

@@ -102,15 +102,24 @@ private:
     }
 
     // The server cannot have known of the one when it granted the other. A grant from before the
-    // loss may have been on its way for a while.
-    [[nodiscard]] bool explained(grant const& earlier, grant const& later) const {
+    // loss may have been on its way for a while; so may one that a client's holder has passed to
+    // another one of the same client before it knew of the loss.
+    [[nodiscard]] bool explained(std::int64_t lock, grant const& earlier, grant const& later)
+        const {
         auto const on_its_way = rules_.lease.count() / 2;
-        auto const by = [&](auto const& loss) {
+        auto const by_loss = [&](auto const& loss) {
             auto const& [since, to] = loss;
             return later.from >= since && earlier.invoked <= to && earlier.from <= to + on_its_way;
         };
-        return said_.clock_moved || std::any_of(said_.losses.begin(), said_.losses.end(), by) ||
-               std::any_of(said_.failovers.begin(), said_.failovers.end(), by);
+        auto const by_change = [&](change const& of) {
+            // A client that is told leaves the former server; on a busy machine that takes a while.
+            auto const had = said_.somebody_stalled.free_time(of.to, earlier.from);
+            return of.loses_writes() && of.concerns(lock) && later.from >= of.since &&
+                   earlier.from <= of.last_lost + on_its_way && had <= on_its_way;
+        };
+        return said_.clock_moved ||
+               std::any_of(said_.losses.begin(), said_.losses.end(), by_loss) ||
+               std::any_of(said_.changes.begin(), said_.changes.end(), by_change);
     }
 
     void check_exclusion(std::int64_t lock, std::vector<grant> const& grants) {
@@ -131,7 +140,8 @@ private:
         bool const two_holders = overlap > 0;
         // A process that was stopped may see its grant after one that the server made later.
         bool const in_order = earlier.token <= later.token;
-        bool const is_explained = in_order ? explained(earlier, later) : explained(later, earlier);
+        bool const is_explained =
+            in_order ? explained(lock, earlier, later) : explained(lock, later, earlier);
         if (two_holders) {
             ++(is_explained ? found_.counts.explained_overlaps : found_.counts.overlaps);
         }
@@ -244,7 +254,8 @@ private:
         std::int64_t known
     ) {
         auto const floor = earlier ? earlier->token : known;
-        bool const excused = earlier && (explained(*earlier, later) || explained(later, *earlier));
+        bool const excused =
+            earlier && (explained(lock, *earlier, later) || explained(lock, later, *earlier));
         if (later.token <= floor && !excused) {
             event const where{.at = later.from, .process = later.process, .lock = lock};
             found_.blame(rule::token_order, where, "token {} after token {}", later.token, floor);

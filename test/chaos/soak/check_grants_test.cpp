@@ -236,10 +236,11 @@ BOOST_AUTO_TEST_CASE(nobody_waits_who_was_stopped_or_when_the_release_was_not_an
     std::erase_if(unanswered.events, [](event const& e) { return e.what == happening::released; });
     keeps_all_rules(unanswered);
 }
+
 BOOST_AUTO_TEST_CASE(a_failover_explains_two_holders_but_no_stale_access) {
     history all;
     all.op(1, 1).invoke(0).granted(10, 5, 1010).uses(11, happening::read);
-    all.span(happening::failed_over, 300, 500);
+    all.change(300, 500, 300);
     all.op(2, 1).whole(510, 600, 6);
     auto stale = all;
     keeps_all_rules(all);
@@ -256,4 +257,51 @@ BOOST_AUTO_TEST_CASE(a_failover_explains_two_holders_but_no_stale_access) {
          .word = {}}
     );
     breaks(stale, rule::stale_access);
+}
+
+BOOST_AUTO_TEST_CASE(who_was_told_of_a_failover_is_granted_nothing_by_the_former_server) {
+    for (auto const& [told, fine] : {std::pair{50, true}, std::pair{49, false}}) {
+        history all;
+        // The former server grants locks until 580.
+        all.op(1, 1).invoke(5).granted(550, 5, 1550).releasing(700);
+        all.change(40, told, 580);
+        all.op(2, 1).invoke(5).granted(600, 6, 1600).releasing(705);
+        if (fine) {
+            keeps_all_rules(all);
+            continue;
+        }
+        breaks(all, rule::exclusion);
+        // On a machine that stood still he was not told yet.
+        all.span(happening::stalled, 100, 130, 3);
+        keeps_all_rules(all);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_failover_explains_what_the_other_server_cannot_know) {
+    constexpr std::int64_t this_one = 1;
+    constexpr std::int64_t another = 2;
+    struct {
+        std::int64_t last_lost;
+        std::int64_t locks;
+        bool fine;
+    } const cases[] = {
+        {400, 0, true},
+        {400, this_one, true},
+        {400, another, false},
+        {-1, 0, false},  // it has all that was written
+        {50, 0, true},   // passed on within a client that did not know yet
+        {49, 0, false},
+    };
+    for (auto const& c : cases) {
+        history all;
+        all.op(1, 1).invoke(5).granted(550, 5, 1550).releasing(700);
+        all.change(40, 590, c.last_lost, c.locks);
+        all.op(2, 1).invoke(5).granted(600, 6, 1600).releasing(705);
+        if (c.fine) {
+            keeps_all_rules(all);
+            BOOST_TEST(check(all).counts.explained_overlaps == 1);
+        } else {
+            breaks(all, rule::exclusion);
+        }
+    }
 }

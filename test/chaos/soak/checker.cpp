@@ -2,6 +2,7 @@
 
 #include "soak/check_accesses.hpp"
 #include "soak/check_answers.hpp"
+#include "soak/check_changes.hpp"
 #include "soak/check_grants.hpp"
 #include "soak/record.hpp"
 
@@ -32,6 +33,7 @@ findings checker::check(std::vector<event>& history) {
     check_grants(rules_, said, newest_granted_, found);
     check_accesses(said, newest_accepted_, found);
     check_answers(rules_, said, found);
+    check_changes(rules_, said, found);
     dead_ = std::move(said.dead);
     return found;
 }

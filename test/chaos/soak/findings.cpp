@@ -16,6 +16,14 @@ tally& tally::operator+=(tally const& other) {
     lost_updates += other.lost_updates;
     lost_without_token += other.lost_without_token;
     left_behind += other.left_behind;
+    failovers += other.failovers;
+    migrations += other.migrations;
+    waiters_at_failovers += other.waiters_at_failovers;
+    waiters_at_migrations += other.waiters_at_migrations;
+    redirections += other.redirections;
+    late_redirections += other.late_redirections;
+    slowest_failover = std::max(slowest_failover, other.slowest_failover);
+    slowest_move = std::max(slowest_move, other.slowest_move);
     slowest_recovery = std::max(slowest_recovery, other.slowest_recovery);
     slowest_service = std::max(slowest_service, other.slowest_service);
     return *this;

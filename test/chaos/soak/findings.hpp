@@ -33,9 +33,17 @@ struct tally {
     std::int64_t lost_updates = 0;
     std::int64_t lost_without_token = 0;
     std::int64_t left_behind = 0;
+    std::int64_t failovers = 0;
+    std::int64_t migrations = 0;
+    std::int64_t waiters_at_failovers = 0;
+    std::int64_t waiters_at_migrations = 0;
+    std::int64_t redirections = 0;  // requests to a wrong server, just after a change
+    std::int64_t late_redirections = 0;
     nanos slowest_recovery{0};  // from the end of the fault to the grant of one who waited then
 
-    nanos slowest_service{0};  // from a failover to the first grant to a worker
+    nanos slowest_failover{0};  // until another server has the locks
+    nanos slowest_service{0};   // from then to the first grant to a worker
+    nanos slowest_move{0};      // as before, after a migration
 
     tally& operator+=(tally const& other);
 };

@@ -37,6 +37,8 @@ constexpr std::array names{
     std::pair{happening::calm, "calm"},
     std::pair{happening::data_lost, "data_lost"},
     std::pair{happening::failed_over, "failed_over"},
+    std::pair{happening::switched, "switched"},
+    std::pair{happening::redirected, "redirected"},
     std::pair{happening::paused, "paused"},
     std::pair{happening::killed, "killed"},
     std::pair{happening::clock_moved, "clock_moved"},
@@ -56,6 +58,7 @@ constexpr std::array members{
     std::pair{"limit", &event::limit},
     std::pair{"owner", &event::owner},
     std::pair{"flags", &event::flags},
+    std::pair{"locks", &event::locks},
 };
 
 [[noreturn]] void refuse(std::string_view line) {

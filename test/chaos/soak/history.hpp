@@ -42,7 +42,12 @@ enum class happening {
     healed,       // it is over
     calm,         // from now on nothing is in the way of a hand-over
     data_lost,    // the server lost its data: since
-    failed_over,  // the Sentinels named another server, which may lack what was written last: since
+    failed_over,  // these locks have another server, which may lack what was written last: since,
+                  // locks, deadline: the former one granted nothing after that
+    switched,     // these locks have another server, which has all that was written: since, locks;
+                  // word: "failover" or "migration"
+    redirected,   // requests were sent to a server that does not have their locks: limit: how many;
+                  // word: "late" if each client could know better
     paused,       // a worker was stopped until now: process, since
     killed,       // a worker is dead: process
     clock_moved,  // the wall clock against `lease_clock`: limit: by how much, in ns
@@ -72,7 +77,8 @@ struct event {
     std::int64_t limit = 0;
     std::int64_t owner = 0;
     std::int64_t flags = 0;
-    std::string word{};  // without spaces
+    std::int64_t locks = 0;  // a set of them, as bits; 0: all
+    std::string word{};      // without spaces
 
     bool operator==(event const&) const = default;
 };

@@ -97,7 +97,7 @@ std::vector<std::string> names_of(std::vector<fault> const& faults) {
 }
 
 // Both, where there are both.
-std::vector<std::string> servers(std::string const& wanted) {
+std::vector<std::string> servers_of(std::string const& wanted) {
     std::vector<std::string> found;
     if (wanted != "valkey") {
         found.emplace_back("redis-server");
@@ -120,13 +120,27 @@ void add_common_options(CLI::App& to, run_options& options) {
         ->type_name("FOLDER");
 }
 
+// What runs are told in which servers take over from one another.
+void add_group_options(CLI::App& to, run_options& options, std::string& server) {
+    to.add_option("--server", server, "redis or valkey")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"redis", "valkey"}));
+    to.add_option("--processes", options.workers, "Workers")
+        ->capture_default_str()
+        ->check(CLI::PositiveNumber);
+    to.add_option("--cells", options.cells, "Groups with workers of their own, side by side")
+        ->capture_default_str()
+        ->check(CLI::PositiveNumber);
+    add_common_options(to, options);
+}
+
 // Ends the program if it was asked for.
 void add_failover(CLI::App& app, run_options const& defaults) {
     auto const options = std::make_shared<run_options>(defaults);
     options->cycles = 20;
     options->cells = 1;
     options->workers = 4;
-    options->sentinels = true;
+    options->kept_by = deployment::sentinels;
     options->two_versions = false;
     auto const server = std::make_shared<std::string>("redis");
     auto* const sub = app.add_subcommand(
@@ -140,19 +154,67 @@ void add_failover(CLI::App& app, run_options const& defaults) {
     sub->add_option("--fault", options->fault, "Only this fault; all of them in turn without it")
         ->type_name("NAME")
         ->check(CLI::IsMember(names_of(failover_faults())));
-    sub->add_option("--server", *server, "redis or valkey")
-        ->capture_default_str()
-        ->check(CLI::IsMember({"redis", "valkey"}));
-    sub->add_option("--processes", options->workers, "Workers")
-        ->capture_default_str()
-        ->check(CLI::PositiveNumber);
-    sub->add_option("--cells", options->cells, "Groups with workers of their own, side by side")
-        ->capture_default_str()
-        ->check(CLI::PositiveNumber);
-    add_common_options(*sub, *options);
+    add_group_options(*sub, *options, *server);
     sub->final_callback([options, server] {
         prefer_memory();
-        options->servers = servers(*server);
+        options->servers = servers_of(*server);
+        if (options->servers.empty() || !run(*options)) {
+            throw CLI::RuntimeError{1};
+        }
+    });
+}
+
+// Each kind of failover in turn, with the migrations spread evenly among them.
+std::vector<std::string> mix(std::int64_t failovers, std::int64_t migrations) {
+    auto kinds = names_of(cluster_faults());
+    std::erase(kinds, migration_fault);
+    std::vector<std::string> order;
+    for (std::int64_t f = 0, m = 0; f + m < failovers + migrations;) {
+        if (m * failovers < f * migrations || f == failovers) {
+            order.emplace_back(migration_fault);
+            ++m;
+        } else {
+            order.push_back(kinds[static_cast<std::size_t>(f % std::ssize(kinds))]);
+            ++f;
+        }
+    }
+    return order;
+}
+
+// As `add_failover`.
+void add_cluster(CLI::App& app, run_options const& defaults) {
+    struct counts {
+        std::int64_t failovers = 20;
+        std::int64_t migrations = 10;
+    };
+    auto const options = std::make_shared<run_options>(defaults);
+    options->cells = 1;
+    options->workers = 4;
+    options->kept_by = deployment::cluster;
+    options->two_versions = false;
+    auto const server = std::make_shared<std::string>("redis");
+    auto const wanted = std::make_shared<counts>();
+    auto* const sub = app.add_subcommand(
+        "cluster",
+        "The same with a Redis Cluster of three primaries with a replica each, while primaries "
+        "change and slots move"
+    );
+    sub->footer(describe(cluster_faults()));
+    sub->add_option("--failovers", wanted->failovers, "How many times a primary changes")
+        ->capture_default_str()
+        ->check(CLI::NonNegativeNumber);
+    sub->add_option("--migrations", wanted->migrations, "How many times a slot moves")
+        ->capture_default_str()
+        ->check(CLI::NonNegativeNumber);
+    sub->add_option("--fault", options->fault, "Only this fault, as many times as both together")
+        ->type_name("NAME")
+        ->check(CLI::IsMember(names_of(cluster_faults())));
+    add_group_options(*sub, *options, *server);
+    sub->final_callback([options, server, wanted] {
+        prefer_memory();
+        options->faults = mix(wanted->failovers, wanted->migrations);
+        options->cycles = std::ssize(options->faults);
+        options->servers = servers_of(*server);
         if (options->servers.empty() || !run(*options)) {
             throw CLI::RuntimeError{1};
         }
@@ -194,6 +256,7 @@ int main(int argc, char** argv) try {
         ->check(CLI::PositiveNumber);
     add_common_options(app, options);
     add_failover(app, options);
+    add_cluster(app, options);
     add_transfer(app);
     add_jobs(app);
     CLI11_PARSE(app, argc, argv);
@@ -205,7 +268,7 @@ int main(int argc, char** argv) try {
         options.time = std::chrono::minutes{minutes};
     }
     prefer_memory();
-    options.servers = servers(server);
+    options.servers = servers_of(server);
     if (options.servers.empty()) {
         return 1;
     }

@@ -1,6 +1,7 @@
 #include "soak/nemesis.hpp"
 
 #include "soak/account.hpp"
+#include "soak/draws.hpp"
 #include "soak/hand_overs.hpp"
 #include "soak/settings.hpp"
 #include "support/redis_probe.hpp"
@@ -14,18 +15,6 @@ namespace holdfast::soak {
 using namespace std::chrono_literals;
 
 namespace {
-
-int draw(std::mt19937_64& random, int from, int to) {
-    return std::uniform_int_distribution{from, to}(random);
-}
-
-bool one_in(std::mt19937_64& random, int n) {
-    return draw(random, 1, n) == 1;
-}
-
-void sleep_ms(int count) {
-    std::this_thread::sleep_for(millis{count});
-}
 
 // Of a lease, in ms.
 int part_of_lease(std::mt19937_64& random, double from, double to) {
@@ -228,22 +217,21 @@ void kill_worker(cell& where, std::mt19937_64& random) {
 // Failovers
 
 // Until a Sentinel names another primary, which takes writes by then.
-void await_switch(cell& where, std::size_t from, instant since) {
+instant await_switch(cell& where, std::size_t from) {
     using who = test::sentinel_group::who;
     if (!where.group().wait_for_switch(from, 30s, who::first)) {
         throw std::runtime_error{"the Sentinels do not switch"};
     }
-    where.note({.what = happening::failed_over, .since = since});
+    return now();
 }
 
 // Who has not heard of the switch yet is granted locks by the old primary until that is a replica.
-void await_demotion(cell& where, std::size_t of, instant since) {
+instant await_demotion(cell& where, std::size_t of) {
     auto const until = std::chrono::steady_clock::now() + 30s;
     while (std::chrono::steady_clock::now() < until) {
         try {
             if (where.group().server(of).probe().info("replication").at("role") == "slave") {
-                where.note({.what = happening::failed_over, .since = since});
-                return;
+                return now();
             }
         } catch (std::runtime_error const&) {
             // The Sentinels close all its connections.
@@ -257,7 +245,9 @@ void kill_primary(cell& where, std::mt19937_64&) {
     auto const from = where.group().primary();
     auto const since = now();
     where.group().server(from).kill();
-    await_switch(where, from, since);
+    auto const dead = now();
+    auto const switched = await_switch(where, from);
+    where.note_change({.since = since, .to = switched, .last_lost = dead});
 }
 
 // Half of them wake up soon, and take themselves for the primary still.
@@ -265,12 +255,14 @@ void pause_primary(cell& where, std::mt19937_64& random) {
     auto const from = where.group().primary();
     auto const since = now();
     where.group().server(from).pause();
-    await_switch(where, from, since);
+    auto last_grant = now();
+    auto const switched = await_switch(where, from);
     if (one_in(random, 2)) {
         sleep_ms(draw(random, 0, 300));
         where.group().server(from).resume();
-        await_demotion(where, from, since);
+        last_grant = await_demotion(where, from);
     }
+    where.note_change({.since = since, .to = switched, .last_lost = last_grant});
 }
 
 void fail_over(cell& where, std::mt19937_64& random) {
@@ -278,8 +270,9 @@ void fail_over(cell& where, std::mt19937_64& random) {
     auto const asked = static_cast<std::size_t>(draw(random, 0, 2));
     auto const since = now();
     where.group().fail_over(asked);
-    await_switch(where, from, since);
-    await_demotion(where, from, since);
+    auto const switched = await_switch(where, from);
+    auto const demoted = await_demotion(where, from);
+    where.note_change({.since = since, .to = switched, .last_lost = demoted});
 }
 
 // Hand-overs

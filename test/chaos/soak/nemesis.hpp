@@ -21,6 +21,10 @@ struct fault {
 std::vector<fault> const& all_faults();
 /// Those of cells with Sentinels: the primary becomes another one.
 std::vector<fault> const& failover_faults();
+/// Those of cells with a cluster: a primary becomes another one, or a slot moves to another one.
+std::vector<fault> const& cluster_faults();
+/// That of them that moves slots.
+inline constexpr std::string_view migration_fault = "migration";
 
 }  // namespace holdfast::soak
 

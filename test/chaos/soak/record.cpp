@@ -21,7 +21,9 @@ public:
             case happening::calm: said_.calm = std::min(said_.calm, e.at); break;
             case happening::healed: said_.healed = std::max(said_.healed, e.at); break;
             case happening::data_lost: said_.losses.push_back({e.since, e.at}); break;
-            case happening::failed_over: said_.failovers.push_back({e.since, e.at}); break;
+            case happening::failed_over: take_change(e, e.deadline); break;
+            case happening::switched: take_change(e, never); break;
+            case happening::redirected: said_.redirections.push_back(&e); break;
             case happening::stalled:
                 check_stall(e);
                 said_.somebody_stalled.add(e.since, e.at);
@@ -58,6 +60,12 @@ public:
     }
 
 private:
+    void take_change(event const& e, instant last_lost) {
+        bool const migration = e.word == "migration";
+        said_.changes.push_back({e.since, e.at, last_lost, e.locks, migration});
+        ++(migration ? found_.counts.migrations : found_.counts.failovers);
+    }
+
     void take(operation& o, event const& e) {
         if (e.what == happening::invoke) {
             once(o.invoke, e);
@@ -95,7 +103,7 @@ private:
         switch (e.what) {
             case happening::moved: move_deadline(o, e); break;
             case happening::looked:
-                if (auto const end = e.deadline - margin_of(o, e.deadline); e.at >= end) {
+                if (auto const end = e.deadline - margin_of(rules_, o, e.deadline); e.at >= end) {
                     found_.blame(
                         rule::validity,
                         e,
@@ -124,17 +132,6 @@ private:
                 break;
             default: break;
         }
-    }
-
-    // A lease that was shorter from the beginning has the same part of it, until it is renewed.
-    [[nodiscard]] instant margin_of(operation const& o, instant deadline) const {
-        auto const margin = rules_.loss_margin.count();
-        if (deadline != o.granted->deadline) {
-            return margin;
-        }
-        auto const time = static_cast<double>(deadline - o.granted->at);
-        auto const part = time / static_cast<double>(rules_.lease.count());
-        return std::min(margin, static_cast<instant>(part * static_cast<double>(margin)));
     }
 
     void once(event const*& place, event const& e) {
@@ -203,6 +200,16 @@ record read_record(
         reads.take(e);
     }
     return said;
+}
+
+instant margin_of(rules const& by, operation const& o, instant deadline) {
+    auto const margin = by.loss_margin.count();
+    if (deadline != o.granted->deadline) {
+        return margin;
+    }
+    auto const time = static_cast<double>(deadline - o.granted->at);
+    auto const part = time / static_cast<double>(by.lease.count());
+    return std::min(margin, static_cast<instant>(part * static_cast<double>(margin)));
 }
 
 instant record::end_of_belief(operation const& o) const {

@@ -38,6 +38,26 @@ struct operation {
     [[nodiscard]] event const* answer() const { return granted ? granted : ended; }
 };
 
+/// How long before this deadline its lease is lost. A lease that was shorter from the beginning has
+/// the same part of it, until it is renewed.
+instant margin_of(rules const& by, operation const& o, instant deadline);
+
+/// These locks have another server than before.
+struct change {
+    instant since = 0;
+    instant to = 0;  // from then on the other one serves them, and clients are told
+    /// Until when the former one may have granted what the other one lacks; `never` if it lacks
+    /// nothing.
+    instant last_lost = never;
+    std::int64_t locks = 0;  // 0: all
+    bool migration = false;
+
+    [[nodiscard]] bool loses_writes() const { return last_lost != never; }
+    [[nodiscard]] bool concerns(std::int64_t lock) const {
+        return locks == 0 || (locks >> lock & 1) != 0;
+    }
+};
+
 /// What a history says, by whom it is about. It points into the history.
 struct record {
     /// Until when the holder believed in its lease.
@@ -49,7 +69,8 @@ struct record {
     std::map<op_key, operation> operations;
     std::vector<event const*> accesses;
     std::vector<std::pair<instant, instant>> losses;
-    std::vector<std::pair<instant, instant>> failovers;
+    std::vector<change> changes;
+    std::vector<event const*> redirections;
     std::map<std::int64_t, outages> outages_of;  // by process
     outages somebody_stalled;                    // one holder that cannot run keeps others waiting
     std::map<std::int64_t, instant> killed;      // by process

@@ -19,6 +19,7 @@ std::string_view name_of(rule broken) {
         case rule::progress: return "progress";
         case rule::hand_over: return "hand-over";
         case rule::promptness: return "promptness";
+        case rule::redirection: return "redirection";
         case rule::nothing_left: return "nothing left";
         case rule::survival: return "survival";
     }

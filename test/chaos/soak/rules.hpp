@@ -4,6 +4,7 @@
 #include "soak/history.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <string_view>
 
 namespace holdfast::soak {
@@ -26,6 +27,7 @@ enum class rule {
     progress,         // once the fault is over, who waits is granted the lock
     hand_over,        // in calm times a lock that was released goes to who waits for it
     promptness,       // what has a time limit keeps it
+    redirection,      // a lock that has another server is looked for at the former one no longer
     nothing_left,     // when nobody wants a lock, nothing of it is left
     survival,         // no worker ends, hangs, or runs hot
 };
@@ -40,6 +42,9 @@ struct rules {
     nanos service_within = std::chrono::seconds{2};        // after a failover, to each worker
     nanos renew_within = lease / 6;
     nanos release_within = lease / 3;
+    /// Of each client, when the lock gets another server: an attempt, a release and a renewal may
+    /// be under way.
+    std::int64_t redirections_of_a_lock = 3;
     /// How late an answer to what has a time limit may be.
     nanos slack = std::chrono::seconds{1};
     /// How long a process must have been free since a lease was over to be blamed for what its

@@ -28,12 +28,16 @@ constexpr int time_scale = 1;
 constexpr int most_attempts = 3;
 
 std::vector<fault> const& faults_of(run_options const& options) {
-    return options.sentinels ? failover_faults() : all_faults();
+    switch (options.kept_by) {
+        case deployment::sentinels: return failover_faults();
+        case deployment::cluster: return cluster_faults();
+        case deployment::single: break;
+    }
+    return all_faults();
 }
 
-fault const& find_fault(run_options const& options) {
+fault const& find_fault(run_options const& options, std::string const& name) {
     auto const& all = faults_of(options);
-    auto const& name = options.fault;
     auto const found =
         std::find_if(all.begin(), all.end(), [&](fault const& f) { return f.name == name; });
     if (found == all.end()) {
@@ -91,20 +95,42 @@ private:
     // Each cell begins somewhere else, so that a short run has them all.
     [[nodiscard]] fault const& next_fault(std::int64_t turn) const {
         if (!options_.fault.empty()) {
-            return find_fault(options_);
+            return find_fault(options_, options_.fault);
         }
         auto const& all = faults_of(options_);
-        auto const count = std::ssize(all);
+        auto const& chosen = options_.faults;
+        auto const count = chosen.empty() ? std::ssize(all) : std::ssize(chosen);
         auto const a_cell = (count + options_.cells - 1) / options_.cells;
-        return all[static_cast<std::size_t>((number_ * a_cell + turn) % count)];
+        auto const next = static_cast<std::size_t>((number_ * a_cell + turn) % count);
+        return chosen.empty() ? all[next] : find_fault(options_, chosen[next]);
     }
 
     void run_cycle(std::int64_t turn) {
-        for (int attempt = 1; !carry_out(turn); ++attempt) {
+        for (int attempt = 1; !carry_out_or_void(turn); ++attempt) {
             if (attempt == most_attempts) {
                 throw std::runtime_error{"gave up"};
             }
         }
+    }
+
+    // Servers that do not start, or do not find together, say nothing about the locks.
+    bool carry_out_or_void(std::int64_t turn) {
+        try {
+            return carry_out(turn);
+        } catch (std::exception const& e) {
+            cell_.reset();
+            board_.add_void(describe(turn), e.what());
+            return false;
+        }
+    }
+
+    [[nodiscard]] cycle describe(std::int64_t turn) const {
+        return {
+            .number = cycle_number(turn),
+            .fault = std::string{next_fault(turn).name},
+            .server = short_name(program_) + (two_versions_ ? "+0.1" : ""),
+            .seed = options_.seed
+        };
     }
 
     // False if that was not possible.
@@ -112,7 +138,7 @@ private:
         if (!cell_) {
             cell_options chosen;
             chosen.server_program = program_;
-            chosen.sentinels = options_.sentinels;
+            chosen.kept_by = options_.kept_by;
             chosen.workers = options_.workers;
             chosen.two_versions = two_versions_;
             chosen.time_scale = time_scale;
@@ -125,12 +151,7 @@ private:
         std::mt19937_64 random{mixed};
         auto const result =
             cell_->run(std::string{bad.name}, [&] { bad.strike(*cell_, random); }, random);
-        cycle const c{
-            .number = number,
-            .fault = std::string{bad.name},
-            .server = short_name(program_) + (two_versions_ ? "+0.1" : ""),
-            .seed = options_.seed
-        };
+        auto const c = describe(turn);
         if (result.broken) {
             cell_.reset();
         }
@@ -168,7 +189,7 @@ int kinds_of_cells(run_options const& options) {
 
 bool run(run_options const& options) {
     if (!options.fault.empty()) {
-        find_fault(options);
+        find_fault(options, options.fault);
     }
     fmt::print(stderr, "{} cells, seed {}\n", options.cells, options.seed);
     scoreboard board{

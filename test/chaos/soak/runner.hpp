@@ -1,6 +1,8 @@
 #ifndef HOLDFAST_TEST_SOAK_RUNNER_HPP
 #define HOLDFAST_TEST_SOAK_RUNNER_HPP
 
+#include "soak/cell_options.hpp"
+
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -12,12 +14,13 @@ namespace holdfast::soak {
 struct run_options {
     std::int64_t cycles = 100;
     std::optional<std::chrono::minutes> time;  // instead of `cycles`
-    std::string fault;                         // empty: all of them, in turn
+    std::string fault;                         // empty: all of them, in turn …
+    std::vector<std::string> faults;           // … or these, if there are any
     std::vector<std::string> servers;          // programs; the cells take them by turns
     bool one_version = true;                   // in some cells …
     bool two_versions = true;                  // … and in some
     int cells = 4;                             // side by side
-    bool sentinels = false;                    // each has a group of servers that fails over
+    deployment kept_by = deployment::single;   // the servers of each cell
     int workers = 3;                           // in each cell
     std::uint64_t seed = 1;
     std::string histories;  // the folder for those that broke a rule

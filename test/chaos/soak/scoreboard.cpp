@@ -161,6 +161,40 @@ bool scoreboard::has_enough() const {
     return bad_cycles_ >= enough_bad_cycles;
 }
 
+// Of servers that take over from one another.
+void scoreboard::print_changes() const {
+    auto const& c = all_.counts;
+    if (c.failovers > 0) {
+        fmt::print(
+            "{} failovers, which {} waiters waited out: another server had the locks after {:.3f} "
+            "s "
+            "at the latest, and each worker was granted one {:.3f} s later at the latest\n",
+            c.failovers,
+            c.waiters_at_failovers,
+            seconds(c.slowest_failover),
+            seconds(c.slowest_service)
+        );
+    }
+    if (c.migrations > 0) {
+        fmt::print(
+            "{} migrations, which {} waiters waited out: each worker was granted the lock after "
+            "{:.3f} s at the latest\n",
+            c.migrations,
+            c.waiters_at_migrations,
+            seconds(c.slowest_move)
+        );
+    }
+    if (auto const changes = c.failovers + c.migrations; c.redirections + c.late_redirections > 0) {
+        fmt::print(
+            "{} requests went to a wrong node, {:.1f} at each change, and {} when that was known\n",
+            c.redirections,
+            static_cast<double>(c.redirections) /
+                static_cast<double>(std::max<std::int64_t>(changes, 1)),
+            c.late_redirections
+        );
+    }
+}
+
 void scoreboard::print_table() const {
     std::lock_guard const hold{mutex_};
     clear_line();
@@ -224,12 +258,7 @@ void scoreboard::print_table() const {
         all_.counts.excused,
         static_cast<double>(growth_) / (1024 * 1024)
     );
-    if (all_.counts.slowest_service > nanos{0}) {
-        fmt::print(
-            "each worker was granted a lock {:.3f} s after a failover at the latest\n",
-            seconds(all_.counts.slowest_service)
-        );
-    }
+    print_changes();
     std::fflush(stdout);
 }
 

@@ -52,6 +52,7 @@ private:
 
     void report(cycle const& c, cell::outcome const& result);
     void show_progress();
+    void print_changes() const;
     void clear_line() const;
 
     std::optional<std::int64_t> cycles_;

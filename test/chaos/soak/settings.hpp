@@ -2,6 +2,7 @@
 #define HOLDFAST_TEST_SOAK_SETTINGS_HPP
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 
 namespace holdfast::soak {
@@ -17,6 +18,16 @@ inline constexpr std::chrono::nanoseconds notice_time{static_cast<std::chrono::n
 
 inline constexpr int hot_locks = 3;   // held for a moment
 inline constexpr int long_locks = 8;  // held for about a lease
+/// Locks are numbered: the hot ones first.
+inline constexpr int all_locks = hot_locks + long_locks;
+/// What the connections of a worker are called.
+inline std::string name_of_worker(std::int64_t number) {
+    return "worker-" + std::to_string(number);
+}
+/// In the sets of locks that events speak of.
+constexpr std::int64_t bit_of(std::int64_t lock) {
+    return std::int64_t{1} << lock;
+}
 /// Coroutines of a worker that take long locks; the others take hot ones.
 inline constexpr int patient_coroutines = 6;
 
@@ -32,6 +43,9 @@ inline std::string const user_rules =
     "+ping +time +evalsha +eval +subscribe +unsubscribe +pttl +hkeys +hgetall +hexists +hset +hdel "
     "+set +get +incr +incrby +pexpire +pexpireat +exists +del +publish +zadd +zrem +zrange +zrank "
     "+zscore +zcount +pubsub|numsub";
+/// And besides on a cluster, where it may look which server it is, too.
+inline std::string const user_rules_of_cluster =
+    "+info +cluster|slots +asking +spublish +ssubscribe +sunsubscribe +pubsub|shardnumsub";
 
 }  // namespace holdfast::soak
 

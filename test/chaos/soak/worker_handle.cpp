@@ -22,7 +22,7 @@ std::vector<std::string> worker_command(
         this_program(),
         "worker",
         "--server",
-        options.url.empty() ? (folder / "server").string() : options.url,
+        options.address,
         "--resource",
         (folder / "resource").string(),
         "--history",
@@ -104,10 +104,11 @@ std::optional<levels> worker_handle::await_drained(millis limit) {
 footprint worker_handle::measure() const {
     auto const process = std::filesystem::path{"/proc"} / std::to_string(child_.pid());
     footprint now;
-    now.descriptors = std::distance(
+    auto const open = std::distance(
         std::filesystem::directory_iterator{process / "fd"},
         std::filesystem::directory_iterator{}
     );
+    now.descriptors = open - connections;
     std::ifstream in{process / "statm"};
     std::int64_t all_pages = 0;
     std::int64_t resident_pages = 0;

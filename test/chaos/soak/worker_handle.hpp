@@ -3,6 +3,7 @@
 
 #include "soak/cell_options.hpp"
 #include "soak/history.hpp"
+#include "soak/settings.hpp"
 #include "support/child_process.hpp"
 
 #include <csignal>
@@ -60,7 +61,12 @@ public:
     }
     std::vector<event> read_history() { return history_.read(); }
 
+    /// What servers know its connections by.
+    [[nodiscard]] std::string name() const { return name_of_worker(number_); }
+    /// Descriptors but for those of the connections to servers.
     [[nodiscard]] footprint measure() const;
+    /// To servers that have locks, when that was counted last.
+    std::int64_t connections = 0;
     /// That of its first rest, once it had one.
     std::optional<footprint> at_first{};
 

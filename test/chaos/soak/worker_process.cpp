@@ -66,6 +66,7 @@ config settings_for(worker_options const& options) {
     } else {
         settings = parse_url(options.server);
     }
+    settings.client_name = name_of_worker(options.number);
     settings.key_prefix = key_prefix;
     settings.lease = lease_time;
     settings.loss_margin = notice_part;

@@ -109,6 +109,23 @@ struct history {
             {.at = at_ms(to), .what = what, .process = process, .since = at_ms(since), .word = {}}
         );
     }
+    /// These locks have another server at `to`; `last_lost` is -1 if it has all that was written.
+    void change(
+        std::int64_t since,
+        std::int64_t to,
+        std::int64_t last_lost,
+        std::int64_t locks = 0,
+        std::string word = "failover"
+    ) {
+        events.push_back(
+            {.at = at_ms(to),
+             .what = last_lost < 0 ? happening::switched : happening::failed_over,
+             .deadline = last_lost < 0 ? 0 : at_ms(last_lost),
+             .since = at_ms(since),
+             .locks = locks,
+             .word = std::move(word)}
+        );
+    }
 };
 
 /// By which the histories are checked.

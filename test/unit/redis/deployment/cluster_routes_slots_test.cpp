@@ -63,6 +63,26 @@ BOOST_AUTO_TEST_CASE(who_takes_over_from_a_server_in_use_is_connected_to) {
     BOOST_TEST(log.count("127.0.0.1:12 ") == before);
 }
 
+BOOST_AUTO_TEST_CASE(a_server_that_lost_its_slots_while_it_was_connected_to_is_left) {
+    learn(two_halves);
+    std::optional<exec_result> got;
+    to->on_redirected(0, {true, slot_of("bar"), "127.0.0.1", 13}, about("bar", 50ms, got));
+    BOOST_TEST(eventually([&] { return got.has_value(); }));
+    // Each of its two connections says once that it comes to nothing.
+    BOOST_TEST(eventually([&] { return log.count("127.0.0.1:13 ") == 2; }));
+    holdfast::detail::backend_events& nodes = *to;
+    // Number 0 is the node that the user named, 1 and 2 have the slots.
+    nodes.on_up({.what = purpose::subscriptions, .server = 3, .epoch = 1});
+    BOOST_TEST(ups == 1);
+    context.restart();
+    context.poll();
+    // Those that are made anew say it, too.
+    to->on_redirected(0, {true, slot_of("bar"), "127.0.0.1", 13}, about("bar", 50ms, got));
+    context.restart();
+    context.run_for(300ms);
+    BOOST_TEST(log.count("127.0.0.1:13 ") == 4);
+}
+
 BOOST_AUTO_TEST_CASE(a_move_to_a_server_without_a_connection_is_told_by_its_connection) {
     learn(two_halves);
     std::optional<exec_result> got;
