@@ -2,7 +2,7 @@
 // multi-lock of two? Against the same scripts: one that takes both, and two releases at once.
 #include "questions/questions.hpp"
 #include "support/bare_lock.hpp"
-#include "support/measure.hpp"
+#include "support/pairs.hpp"
 #include "support/run.hpp"
 
 #include <holdfast.hpp>
@@ -11,39 +11,15 @@ namespace holdfast::bench {
 
 namespace {
 
-template <class Lock>
-asio::awaitable<double> ours(Lock const& on, int pairs) {
-    std::vector<double> microseconds;
-    for (int i = 0; i < pairs; ++i) {
-        auto const start = clock::now();
-        auto lease = co_await on.acquire();
-        co_await lease.release();
-        microseconds.push_back(seconds_since(start) * 1e6);
-    }
-    co_return median(std::move(microseconds));
-}
-
-template <class Bare>
-asio::awaitable<double> floor(Bare& on, int pairs) {
-    std::vector<double> microseconds;
-    for (int i = 0; i < pairs; ++i) {
-        auto const start = clock::now();
-        co_await on.acquire();
-        co_await on.release();
-        microseconds.push_back(seconds_since(start) * 1e6);
-    }
-    co_return median(std::move(microseconds));
-}
-
 template <class Lock, class Bare>
 asio::awaitable<void> compare(environment& env, Lock const& lock, Bare& bare, comparison& result) {
     auto const pairs = env.amount(2000, 300);
-    co_await ours(lock, pairs / 10);
-    co_await floor(bare, pairs / 10);
+    co_await pair_time(lock, pairs / 10);
+    co_await bare_pair_time(bare, pairs / 10);
     for (int round = 0; round < env.rounds(); ++round) {
         env.progress(round);
-        auto const f = co_await floor(bare, pairs);
-        auto const o = co_await ours(lock, pairs);
+        auto const f = co_await bare_pair_time(bare, pairs);
+        auto const o = co_await pair_time(lock, pairs);
         result.add(o, f);
     }
 }

@@ -15,6 +15,8 @@ using figures = std::vector<figure>;
 figures pair(environment& env);
 figures multi_lock_pair(environment& env);
 figures quorum(environment& env);
+figures cluster(environment& env);
+figures cluster_keys(environment& env);
 figures system_calls(environment& env);
 figures many_keys(environment& env);
 figures server_time(environment& env);
@@ -49,6 +51,8 @@ inline constexpr std::array all_questions{
     question{"pair", pair, cpus::one},
     question{"multi_lock", multi_lock_pair, cpus::one},
     question{"quorum", quorum, cpus::one},
+    question{"cluster", cluster, cpus::one},
+    question{"cluster_keys", cluster_keys, cpus::all},
     question{"system_calls", system_calls, cpus::one},
     question{"many_keys", many_keys, cpus::all},
     question{"server_time", server_time, cpus::one},

@@ -11,18 +11,38 @@ namespace holdfast::bench {
 
 namespace redis = boost::redis;
 
-bare_connection::bare_connection(asio::any_io_executor executor, std::string const& unix_socket)
+namespace {
+
+redis::config at_socket(std::string const& unix_socket) {
+    redis::config where;
+    where.unix_socket = unix_socket;
+    return where;
+}
+
+redis::config at_port(std::uint16_t port) {
+    redis::config where;
+    where.addr = {"127.0.0.1", std::to_string(port)};
+    return where;
+}
+
+}  // namespace
+
+bare_connection::bare_connection(asio::any_io_executor executor, redis::config where)
     : connection_{std::make_shared<redis::connection>(
           std::move(executor),
           redis::logger{redis::logger::level::disabled}
       )} {
-    redis::config settings;
-    settings.unix_socket = unix_socket;
-    settings.reconnect_wait_interval = std::chrono::seconds{0};
+    where.reconnect_wait_interval = std::chrono::seconds{0};
     // Health checks set a timer for each read and each write.
-    settings.health_check_interval = std::chrono::seconds{0};
-    connection_->async_run(settings, [keep = connection_](boost::system::error_code) {});
+    where.health_check_interval = std::chrono::seconds{0};
+    connection_->async_run(where, [keep = connection_](boost::system::error_code) {});
 }
+
+bare_connection::bare_connection(asio::any_io_executor executor, std::string const& unix_socket)
+    : bare_connection{std::move(executor), at_socket(unix_socket)} {}
+
+bare_connection::bare_connection(asio::any_io_executor executor, std::uint16_t port)
+    : bare_connection{std::move(executor), at_port(port)} {}
 
 bare_connection::~bare_connection() {
     connection_->cancel();

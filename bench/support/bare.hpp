@@ -7,6 +7,7 @@
 #include <boost/redis/request.hpp>
 #include <boost/redis/response.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -21,6 +22,8 @@ namespace asio = boost::asio;
 class bare_connection {
 public:
     bare_connection(asio::any_io_executor executor, std::string const& unix_socket);
+    /// To a port of this machine.
+    bare_connection(asio::any_io_executor executor, std::uint16_t port);
     bare_connection(bare_connection const&) = delete;
     bare_connection& operator=(bare_connection const&) = delete;
     ~bare_connection();
@@ -28,6 +31,8 @@ public:
     [[nodiscard]] boost::redis::connection& get() noexcept { return *connection_; }
 
 private:
+    bare_connection(asio::any_io_executor executor, boost::redis::config where);
+
     // Shared with its own run: Boost.Redis hands out pointers to it until the last handler has run.
     std::shared_ptr<boost::redis::connection> connection_;
 };

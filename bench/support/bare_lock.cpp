@@ -40,6 +40,11 @@ bare_lock::bare_lock(bare_connection& on, detail::target target, std::chrono::mi
       lease_{lease},
       holder_{client_id(), next_number()} {}
 
+bare_lock::bare_lock(bare_connection& on, std::string_view name, detail::script_dialect spoken)
+    : bare_lock{on, name} {
+    dialect_ = spoken;
+}
+
 asio::awaitable<void> bare_lock::send(detail::call const& what) {
     nonce_.clear();
     fmt::format_to(std::back_inserter(nonce_), "{:x}", next_number());
@@ -49,7 +54,7 @@ asio::awaitable<void> bare_lock::send(detail::call const& what) {
         words_.push_back(what.word(i));
     }
     words_.push_back(nonce_);
-    co_await caller_.call(what.what().sha1, words_);
+    co_await caller_.call(what.what().in(dialect_).sha1, words_);
 }
 
 asio::awaitable<std::uint64_t> bare_lock::acquire() {

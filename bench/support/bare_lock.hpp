@@ -4,6 +4,7 @@
 #include "core/holder_id.hpp"
 #include "core/token_clock.hpp"
 #include "protocol/call.hpp"
+#include "protocol/script.hpp"
 #include "protocol/target.hpp"
 #include "support/bare.hpp"
 
@@ -25,6 +26,9 @@ public:
         std::chrono::milliseconds lease = std::chrono::seconds{30}
     );
 
+    /// The same on a node of a cluster, which must be the one that has the key.
+    bare_lock(bare_connection& on, std::string_view name, detail::script_dialect spoken);
+
     /// The same for what another kind of target names.
     bare_lock(
         bare_connection& on,
@@ -43,6 +47,7 @@ private:
     bare_caller caller_;
     detail::target target_;
     std::chrono::milliseconds lease_;
+    detail::script_dialect dialect_ = detail::script_dialect::single;
     detail::holder_id holder_;
     detail::token_clock clock_;
     std::string key_count_;
