@@ -94,8 +94,7 @@ struct config {
     /// The path of a UNIX socket. If it is not empty, `host` and `port` are not used.
     std::string unix_socket = {};
     /// Nodes of a Redis Cluster. The others are found through any of them. If it is not empty,
-    /// `host` and `port` are not used, `unix_socket` must be empty, `database` must be 0, and
-    /// `lock_delay` and `replicas` cannot be used.
+    /// `host` and `port` are not used, `unix_socket` must be empty, and `database` must be 0.
     std::vector<address> cluster_nodes = {};
     /// For `cluster_nodes` only.
     cluster_channel_kind cluster_channels = cluster_channel_kind::automatic;
@@ -200,7 +199,8 @@ struct config {
     std::chrono::milliseconds fence_ttl{std::chrono::hours{24 * 30}};
     /// For how long after a failover this client is granted no lock. The time begins when a client
     /// first meets the new server. Set it to the longest lease or more: every holder on the former
-    /// server has then learned of the loss. Zero means off: grants begin at once.
+    /// server has then learned of the loss. Zero means off: grants begin at once. On a
+    /// Redis Cluster each node counts by itself: the others grant locks meanwhile.
     ///
     /// It holds back attempts, and neither renewals, releases nor what is handed over. All clients
     /// of a lock need it. Another start of the same server counts as another server, and so does a

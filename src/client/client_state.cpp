@@ -20,8 +20,7 @@ client_state::client_state(asio::any_io_executor executor, config settings)
     : client_context{std::move(executor), std::move(settings)},
       holds_{*this},
       acquisitions_{*this, holds_},
-      connecting_{*this},
-      delay_{*this, [this](some const& those) { acquisitions_.on_connected(those); }} {}
+      connecting_{*this} {}
 
 std::shared_ptr<client_state> client_state::make(
     asio::any_io_executor executor,
@@ -73,7 +72,7 @@ void client_state::on_context_gone() noexcept {
     service_ = nullptr;
     self_.reset();
     connecting_.clear();
-    delay_.clear();
+    clear_delays();
     auto const ready = std::exchange(ready_waiters_, {});
     auto const shutdown = std::exchange(shutdown_waiters_, {});
     end_timer_.reset();
@@ -90,6 +89,18 @@ bool client_state::all_up() const {
     return backend_ && backend_->up(purpose::commands) && backend_->up(purpose::subscriptions);
 }
 
+grant_delay& client_state::delay(std::uint32_t number) {
+    auto const goes_on = [this](some const& those) { acquisitions_.on_connected(those); };
+    return delays_.try_emplace(number, *this, number, goes_on).first->second;
+}
+
+// Not destroyed: what they asked for may still be answered.
+void client_state::clear_delays() noexcept {
+    for (auto& [number, one] : delays_) {
+        one.clear();
+    }
+}
+
 void client_state::on_up(connection_id which) {
     on_changed();
     if (which.what == purpose::commands) {
@@ -104,7 +115,7 @@ void client_state::on_up(connection_id which) {
         auto const those = those_of(which);
         holds_.on_connected(those);
         connecting_.tell({}, those);
-        delay_.on_connected(to.run_id, those);
+        delay(which.server).on_connected(to.run_id, those);
     }
 }
 
@@ -113,7 +124,7 @@ void client_state::on_down(connection_id which) {
         auto const those = those_of(which);
         node_.on_down();
         holds_.on_disconnected(those);
-        delay_.on_disconnected();
+        delay(which.server).on_disconnected();
         acquisitions_.on_disconnected(those);
     }
 }
@@ -130,6 +141,14 @@ void client_state::on_moved(std::function<bool(std::string_view key)> const& the
     holds_.on_connected(those);
     connecting_.tell({}, those);
     acquisitions_.on_connected(those);
+}
+
+// Who waits for a connection to it, or for its keys, is told of them next.
+void client_state::on_failed_over(std::uint32_t number) {
+    server(number).identity.on_replaced(lease_clock::now());
+    delay(number).on_replaced();
+    log(log_level::warning,
+        "a replica has taken over: all leases of its primary are asked for there");
 }
 
 void client_state::on_changed() {
@@ -283,7 +302,7 @@ void client_state::finish_shutdown() {
     shutdown_result_ =
         holds_.releases().left_behind() ? make_error_code(errc::release_unknown) : error_code{};
     end_timer_.reset();
-    delay_.clear();
+    clear_delays();
     acquisitions_.clear();
     backend_->stop();
     tell(&client_state::shutdown_waiters_, shutdown_result_);

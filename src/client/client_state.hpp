@@ -10,7 +10,9 @@
 #include <holdfast/client.hpp>
 #include <holdfast/config.hpp>
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -59,10 +61,13 @@ private:
     void on_failure(connection_id which, error_code cause) override;
     void on_moved(std::function<bool(std::string_view key)> const& these) override;
     void on_changed() override;
+    void on_failed_over(std::uint32_t server) override;
 
     void start(backend_factory const& make_backend);
     void start_backend();
     [[nodiscard]] bool all_up() const;
+    [[nodiscard]] grant_delay& delay(std::uint32_t server);
+    void clear_delays() noexcept;
     void wait_in(
         plain_waiters client_state::* where,
         plain_handler handler,
@@ -81,7 +86,7 @@ private:
     holds holds_;
     acquisitions acquisitions_;
     connection_waiters connecting_;
-    grant_delay delay_;
+    std::map<std::uint32_t, grant_delay> delays_;  // by the server's number
     plain_waiters ready_waiters_;
     plain_waiters shutdown_waiters_;
     std::optional<timer> end_timer_;

@@ -1,6 +1,7 @@
 #include "client/grant_delay.hpp"
 
 #include "protocol/server.hpp"
+#include "protocol/slot.hpp"
 
 #include <fmt/format.h>
 
@@ -11,15 +12,27 @@ namespace holdfast::detail {
 
 void grant_delay::on_connected(std::string_view run_id, client_context::some those) {
     those_ = std::move(those);
+    run_id_ = run_id;
+    connected_ = true;
+    if (client_.settings().lock_delay > millis{0}) {
+        meet();
+    } else {
+        over_(those_);
+    }
+}
+
+void grant_delay::on_replaced() {
+    if (connected_ && client_.settings().lock_delay > millis{0}) {
+        meet();
+    }
+}
+
+void grant_delay::meet() {
     ++epoch_;
     timer_.reset();
     auto const& settings = client_.settings();
-    if (settings.lock_delay <= millis{0}) {
-        over_(those_);
-        return;
-    }
-    client_.hold_grants_back(true);
-    if (run_id.empty()) {
+    client_.hold_grants_back(server_, true);
+    if (run_id_.empty()) {
         client_.log(
             log_level::warning,
             "the server's user may not use INFO: each connection counts as one to another server, "
@@ -28,9 +41,14 @@ void grant_delay::on_connected(std::string_view run_id, client_context::some tho
         wait(settings.lock_delay);
         return;
     }
+    auto const where = key();
+    if (!where) {
+        wait(settings.lock_delay);
+        return;
+    }
     auto const sent_at = lease_clock::now();
     client_.exec(
-        meet_server(settings.key_prefix, run_id, request_timeout_for(settings, settings.lease)),
+        meet_server(*where, run_id_, request_timeout_for(settings, settings.lease)),
         [this, client = client_.shared_from_this(), sent_at, epoch = epoch_](
             exec_result const& result
         ) {
@@ -39,6 +57,23 @@ void grant_delay::on_connected(std::string_view run_id, client_context::some tho
             }
         }
     );
+}
+
+std::optional<std::string> grant_delay::key() const {
+    auto const& prefix = client_.settings().key_prefix;
+    if (!client_.clustered()) {
+        return server_key(prefix);
+    }
+    // Ten times as many as there are slots: a node with only one of them has a key among these, all
+    // but certainly.
+    constexpr unsigned most = 10U * slot_count;
+    for (unsigned i = 0; i < most; ++i) {
+        auto made = server_key(prefix, i);
+        if (client_.server_of(made) == server_) {
+            return made;
+        }
+    }
+    return std::nullopt;
 }
 
 void grant_delay::on_met(exec_result const& result, time_point sent_at) {
@@ -58,7 +93,7 @@ void grant_delay::on_met(exec_result const& result, time_point sent_at) {
         wait(delay);
         return;
     }
-    client_.server().time.on_reply(sent_at, met->server_time);
+    client_.server(server_).time.on_reply(sent_at, met->server_time);
     if (met->known_for >= delay) {
         end();
         return;
@@ -83,11 +118,12 @@ void grant_delay::wait(nanos rest) {
 
 void grant_delay::end() {
     timer_.reset();
-    client_.hold_grants_back(false);
+    client_.hold_grants_back(server_, false);
     over_(those_);
 }
 
 void grant_delay::on_disconnected() noexcept {
+    connected_ = false;
     ++epoch_;
     timer_.reset();
 }

@@ -61,12 +61,6 @@ void check_cluster(config const& settings) {
     if (settings.database != 0) {
         refuse("database", "must be 0: a Redis Cluster has no other");
     }
-    if (settings.lock_delay > millis{0}) {
-        refuse("lock_delay", "cannot be used with cluster_nodes");
-    }
-    if (settings.replicas.count > 0) {
-        refuse("replicas", "cannot be used with cluster_nodes");
-    }
 }
 
 void check_sentinels(config const& settings) {

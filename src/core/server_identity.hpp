@@ -26,6 +26,9 @@ public:
         return changed;
     }
 
+    /// It is another server than before, whatever its run id: it has another one's keys now.
+    void on_replaced(time_point now) { changed_at_ = now; }
+
     /// What a server confirmed to a request that was sent before this is what another server said.
     [[nodiscard]] time_point changed_at() const noexcept { return changed_at_; }
 

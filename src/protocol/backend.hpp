@@ -63,6 +63,10 @@ public:
     virtual void on_moved(std::function<bool(std::string_view key)> const& /*these*/) {}
     /// What `up` says may have changed although no connection has come or gone.
     virtual void on_changed() {}
+    /// The server of this number has taken the place of another one, with all of its keys: of what
+    /// that one confirmed, some may be missing here. It comes before `on_up` or `on_moved` tells
+    /// that the keys can be asked for.
+    virtual void on_failed_over(std::uint32_t /*server*/) {}
 
 protected:
     ~backend_events() = default;

@@ -6,13 +6,17 @@
 
 namespace holdfast::detail {
 
-call meet_server(
-    std::string_view key_prefix,
-    std::string_view run_id,
-    std::chrono::nanoseconds timeout
-) {
+std::string server_key(std::string_view key_prefix) {
+    return std::string{key_prefix} + "holdfast_server";
+}
+
+std::string server_key(std::string_view key_prefix, unsigned number) {
+    return server_key(key_prefix) + ':' + std::to_string(number);
+}
+
+call meet_server(std::string_view key, std::string_view run_id, std::chrono::nanoseconds timeout) {
     call sent{scripts::server_meet, timeout};
-    sent.key(std::string{key_prefix} + "holdfast_server").arg(run_id);
+    sent.key(key).arg(run_id);
     return sent;
 }
 

@@ -7,14 +7,21 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace holdfast::detail {
 
+/// Where clients write down since when they have known a server: `holdfast_server` behind the
+/// prefix.
+[[nodiscard]] std::string server_key(std::string_view key_prefix);
+/// The same for a node of a cluster, which has to have its slot: one of many.
+[[nodiscard]] std::string server_key(std::string_view key_prefix, unsigned number);
+
 /// Asks since when clients have known the server with this run id. A client that meets it first
-/// writes that down under one key for the whole server: `holdfast_server`, behind the prefix.
+/// writes that down.
 [[nodiscard]] call meet_server(
-    std::string_view key_prefix,
+    std::string_view key,
     std::string_view run_id,
     std::chrono::nanoseconds timeout
 );

@@ -25,6 +25,17 @@ struct routed_call {
     bool asking = false;
 };
 
+/// The same of a request that waits for replicas.
+struct replicated_call {
+    call what;
+    replicated_handler handler;
+    /// So many replicas.
+    unsigned count = 1;
+    lease_clock::time_point give_up_at{};
+    unsigned redirections = 0;
+    bool asking = false;
+};
+
 /// What the connections to a node of a cluster tell the deployment that it is a part of. Called on
 /// the client's strand.
 class cluster_observer {
@@ -37,6 +48,11 @@ public:
         redirection const& where,
         routed_call&& what
     ) = 0;
+    virtual void on_redirected(
+        std::uint32_t server,
+        redirection const& where,
+        replicated_call&& what
+    ) = 0;
     /// The node does not serve the channel, or not any more. It may have said who does.
     virtual void on_channel_moved(
         std::uint32_t server,
@@ -45,6 +61,8 @@ public:
     ) = 0;
     /// What is known of the slots may be old.
     virtual void on_doubt(std::uint32_t server) = 0;
+    /// The node has owed an answer for longer than usual. It comes again while that lasts.
+    virtual void on_silent(std::uint32_t server) = 0;
 
 protected:
     ~cluster_observer() = default;

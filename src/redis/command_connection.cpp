@@ -16,6 +16,14 @@
 
 namespace holdfast::detail {
 
+namespace {
+
+// While a node of a cluster owes an answer for so long, another one is asked who has its slots:
+// the node may have died, and a replica be about to take over.
+constexpr millis silence{300};
+
+}  // namespace
+
 command_connection::command_connection(server_context of, events to)
     : supervisor{std::move(of), connection_id::purpose::commands, std::move(to)},
       timeout_{strand()},
@@ -82,7 +90,7 @@ void command_connection::append(record& r) {
     }
     ++r.sent;
     count().commands.add();
-    arm_timeout(r.give_up_at);
+    arm_timeout(in_cluster() ? std::min(r.give_up_at, r.sent_at + silence) : r.give_up_at);
     if (alone) {
         last_read_ = r.sent_at;
     }
@@ -219,12 +227,30 @@ void command_connection::on_timeout() {
             next = std::min(next, dead_at);
         }
     }
+    bool const silent = look_for_silence(now, next);
     if (next != lease_clock::time_point::max()) {
         arm_timeout(next);
+    }
+    if (auto const observer = cluster(); observer && silent) {
+        observer->on_silent(number());
     }
     for_each_in_spite_of_exceptions(overdue, [](exec_handler& handler) {
         complete(handler, make_result(exec_status::unknown, errc::unreachable));
     });
+}
+
+// `next` is when to look again, at the latest.
+bool command_connection::look_for_silence(
+    lease_clock::time_point now,
+    lease_clock::time_point& next
+) {
+    if (!in_cluster() || matcher_.empty() || !up()) {
+        return false;
+    }
+    auto const silent_at = std::max(matcher_.next().sent_at, last_read_) + silence;
+    bool const silent = silent_at <= now;
+    next = std::min(next, silent ? now + silence : silent_at);
+    return silent;
 }
 
 void command_connection::abandon_all() {

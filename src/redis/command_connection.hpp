@@ -98,6 +98,7 @@ private:
     void desynchronise();
     void arm_timeout(lease_clock::time_point at);
     void on_timeout();
+    [[nodiscard]] bool look_for_silence(lease_clock::time_point now, lease_clock::time_point& next);
     void abandon_all();
 
     std::shared_ptr<request_batch> open_;

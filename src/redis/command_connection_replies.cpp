@@ -126,7 +126,7 @@ bool command_connection::redirect(record& r, std::string const& text) {
     observer->on_redirected(
         number(),
         *where,
-        {
+        routed_call{
             .what = *std::move(r.what),
             .handler = std::move(r.handler),
             .give_up_at = r.give_up_at,

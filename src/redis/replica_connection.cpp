@@ -34,12 +34,16 @@ void replica_connection::exec(
     replication const& wanted,
     replicated_handler&& handler
 ) {
-    item made{
-        std::move(what),
-        std::move(handler),
-        wanted.count,
-        lease_clock::now() + wanted.timeout,
-    };
+    exec(replicated_call{
+        .what = std::move(what),
+        .handler = std::move(handler),
+        .count = wanted.count,
+        .give_up_at = lease_clock::now() + wanted.timeout,
+    });
+}
+
+void replica_connection::exec(replicated_call&& what) {
+    item made{std::move(what)};
     auto const why = why_down();
     if (stopped() || (!up() && why.permanent)) {
         auto const cause = why.cause ? why.cause : make_error_code(errc::client_stopped);
@@ -97,8 +101,12 @@ void replica_connection::write(round& made) {
         one.nonce = 0;
         if (!one.said) {
             one.nonce = next_nonce();
+            if (one.asking) {
+                made.request.push("ASKING");
+                ++made.commands;
+            }
             push_script(made.request, one.what, one.by_text, one.nonce, dialect(), words_);
-            ++made.scripts;
+            ++made.commands;
         }
         until = std::max(until, one.give_up_at);
         made.count = std::max(made.count, one.count);
@@ -129,7 +137,7 @@ void replica_connection::send(std::shared_ptr<round> const& one) {
     }};
     one->sent_at = lease_clock::now();
     under_way_ = one;
-    count().commands.add(one->scripts + 2);
+    count().commands.add(one->commands + 2);
     connection->async_exec(
         one->request,
         std::move(answers),
@@ -164,7 +172,7 @@ void replica_connection::on_end(round& ended, error_code ec) {
 // An error reply has no nonce: the last reply proves that each is where it belongs.
 bool replica_connection::is_whole(round const& ended) const {
     auto const& replies = ended.replies;
-    return replies.size() == ended.scripts + 2 && !replies.back().is_error &&
+    return replies.size() == ended.commands + 2 && !replies.back().is_error &&
            replies.back().text(0) == std::to_string(ended.last_nonce);
 }
 
@@ -172,6 +180,7 @@ void replica_connection::read_scripts(round& ended) {
     auto next = ended.replies.begin();
     for (auto& one : ended.all) {
         if (one.nonce != 0) {
+            next += one.asking ? 1 : 0;
             read_script(one, *next++);
         }
     }
@@ -193,6 +202,12 @@ void replica_connection::read_script(item& of, raw_reply& reply) {
         of.by_text = true;
         return;
     }
+    if (cause.what == server_error::effect::redirected && redirect(of, reply.error)) {
+        return;
+    }
+    if (auto const observer = cluster(); observer && (cause.wrong_role || cause.cluster_down)) {
+        observer->on_doubt(number());
+    }
     bool const severe = cause.what == server_error::effect::permanent;
     log(severe ? log_level::error : log_level::warning,
         std::string{"the server refused "} + std::string{of.what.what().name} + ": " +
@@ -200,8 +215,26 @@ void replica_connection::read_script(item& of, raw_reply& reply) {
     answer(of, {status_of(cause.what), cause.error, {}}, 0);
 }
 
+// It proves that the script did not run: another node has its keys.
+bool replica_connection::redirect(item& one, std::string const& text) {
+    auto const observer = cluster();
+    auto const where = observer ? read_redirection(text) : std::nullopt;
+    if (!where || !one.handler) {
+        return false;
+    }
+    replicated_call further{
+        .what = std::move(one.what),
+        .handler = std::exchange(one.handler, {}),
+        .count = one.count,
+        .give_up_at = one.give_up_at,
+        .redirections = one.redirections,
+    };
+    observer->on_redirected(number(), *where, std::move(further));
+    return true;
+}
+
 void replica_connection::read_wait(round& ended) {
-    auto const& reply = ended.replies[ended.scripts];
+    auto const& reply = ended.replies[ended.commands];
     auto const now = lease_clock::now();
     if (reply.is_error) {
         auto const cause = classify(reply.error);

@@ -2,6 +2,7 @@
 #define HOLDFAST_REDIS_REPLICA_CONNECTION_HPP
 
 #include "protocol/backend.hpp"
+#include "redis/cluster_observer.hpp"
 #include "redis/replies.hpp"
 #include "redis/supervisor.hpp"
 
@@ -13,7 +14,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace holdfast::detail {
@@ -32,14 +35,16 @@ public:
     /// See `backend::exec_replicated`. Without a connection it waits for one, unless the server
     /// refuses it for good.
     void exec(call&& what, replication const& wanted, replicated_handler&& handler);
+    void exec(replicated_call&& what);
+    /// Nothing is under way.
+    [[nodiscard]] bool idle() const noexcept { return waiting_.empty() && !under_way_; }
     void stop() override;
 
 private:
-    struct item {
-        call what;
-        replicated_handler handler;  // none: it was answered
-        unsigned count;
-        lease_clock::time_point give_up_at;
+    // Without a handler: it was answered, or is asked for elsewhere.
+    struct item : replicated_call {
+        explicit item(replicated_call&& wanted) : replicated_call{std::move(wanted)} {}
+
         std::uint64_t nonce = 0;  // 0: not sent in this round
         bool by_text = false;
         /// What the script said, on this connection.
@@ -48,7 +53,7 @@ private:
     using items = std::vector<item>;
     struct round {
         items all;
-        std::size_t scripts = 0;
+        std::size_t commands = 0;  // before WAIT
         unsigned count = 1;
         lease_clock::time_point sent_at{};
         std::uint64_t last_nonce = 0;
@@ -69,6 +74,7 @@ private:
     [[nodiscard]] bool is_whole(round const& ended) const;
     void read_scripts(round& ended);
     void read_script(item& of, raw_reply& reply);
+    [[nodiscard]] bool redirect(item& one, std::string const& text);
     void read_wait(round& ended);
     void go_on_with(item&& one);
     void answer(item& one, exec_result result, unsigned confirmed);

@@ -73,6 +73,13 @@ void server::move_to(config const& there) {
     }
 }
 
+void server::drop(std::string_view why) {
+    commands_->drop_epoch(why);
+    if (replicas_) {
+        replicas_->drop_epoch(why);
+    }
+}
+
 void server::start() {
     if (!commands_started_) {
         commands_->start();

@@ -25,8 +25,11 @@ public:
     void stop();
     /// It is another one from now on.
     void move_to(config const& there);
+    /// Another one has its place: nobody is to wait for what it has not answered.
+    void drop(std::string_view why);
     void exec(call&& what, exec_handler&& handler);
     void exec_replicated(call&& what, replication const& wanted, replicated_handler&& handler);
+    void exec_replicated(replicated_call&& what) { replicas_->exec(std::move(what)); }
     void exec(routed_call&& what) { commands_->exec(std::move(what)); }
     void begin_burst() noexcept { commands_->begin_burst(); }
     void end_burst() { commands_->end_burst(); }
@@ -35,7 +38,13 @@ public:
     /// Requests were sent there before.
     [[nodiscard]] bool was_up() const noexcept { return commands_->was_up(); }
     /// Nothing is under way, and nobody listens.
-    [[nodiscard]] bool idle() const noexcept { return commands_->idle() && subscriptions_->idle(); }
+    [[nodiscard]] bool idle() const noexcept {
+        return commands_->idle() && subscriptions_->idle() && (!replicas_ || replicas_->idle());
+    }
+    /// Since when requests can be sent there, while they can.
+    [[nodiscard]] lease_clock::time_point up_since() const noexcept {
+        return commands_->up_since();
+    }
     [[nodiscard]] backend::obstacle why_down() const;
     [[nodiscard]] backend::identity who() const;
 

@@ -80,6 +80,8 @@ public:
     [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
     /// That server's process did not begin later.
     [[nodiscard]] lease_clock::time_point began_by() const noexcept { return began_by_; }
+    /// While it is up.
+    [[nodiscard]] lease_clock::time_point up_since() const noexcept { return up_since_; }
     /// It was up before.
     [[nodiscard]] bool was_up() const noexcept { return was_up_; }
 
@@ -103,6 +105,9 @@ protected:
     /// How scripts and channels are spoken of there.
     [[nodiscard]] script_dialect dialect() const noexcept { return dialect_; }
     [[nodiscard]] std::uint32_t number() const noexcept { return id_.server; }
+    [[nodiscard]] bool in_cluster() const noexcept {
+        return of_.with == handshake::peer::cluster_node;
+    }
     /// None: the server is no node of a cluster, or the cluster is not wanted any more.
     [[nodiscard]] std::shared_ptr<cluster_observer> cluster() const noexcept {
         return of_.cluster.lock();

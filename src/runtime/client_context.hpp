@@ -26,6 +26,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -120,15 +121,19 @@ public:
     [[nodiscard]] bool can_execute(target const& on) const;
     /// Requests about this one can be sent that may be granted something.
     [[nodiscard]] bool may_attempt(target const& on) const {
-        return can_execute(on) && !grants_held_back_;
+        return can_execute(on) && !held_back(on);
     }
     /// Why they cannot; success if they can.
     [[nodiscard]] error_code why_no_attempt(target const& on) const {
-        bool const held_back = can_execute(on) && grants_held_back_;
-        return held_back ? make_error_code(errc::server_refused) : why_down(on).cause;
+        bool const waits = can_execute(on) && held_back(on);
+        return waits ? make_error_code(errc::server_refused) : why_down(on).cause;
     }
-    /// Another server may still have holders that this one knows nothing of.
-    void hold_grants_back(bool now) noexcept { grants_held_back_ = now; }
+    /// Another server may still have holders that the one of this number knows nothing of.
+    void hold_grants_back(std::uint32_t server, bool now);
+    /// The number of the server that has a key, where that is known.
+    [[nodiscard]] std::optional<std::uint32_t> server_of(std::string_view key) const {
+        return backend_ ? backend_->server_of(key) : std::nullopt;
+    }
     [[nodiscard]] subscription subscribe(std::string channel, subscriber& to);
     /// Why nothing can be executed.
     [[nodiscard]] backend::obstacle why_down() const;
@@ -203,6 +208,10 @@ protected:
     bool clustered_ = false;
 
 private:
+    [[nodiscard]] bool held_back(target const& on) const {
+        return grants_held_back_ && is_held_back(on);
+    }
+    [[nodiscard]] bool is_held_back(target const& on) const;
     void confirm_grant(call&& again, is_grant granted, exec_handler&& handler);
     [[nodiscard]] replication replication_of(call const& what) const noexcept;
 
@@ -217,12 +226,14 @@ private:
     std::string client_id_;
     std::minstd_rand jitter_;
     std::deque<server_knowledge> servers_{1};
+    // By any server.
     bool grants_held_back_ = false;
     bool hand_over_denied_ = false;
     enum class right : std::uint8_t { assumed, doubted, denied };
     right learning_ = right::assumed;
     std::atomic<bool> gone_{false};
     std::atomic<bool> closed_{false};
+    std::set<std::uint32_t> holding_back_;
 };
 
 /// Calls `f(object, type)` on the client's strand when the operation is cancelled, if the object is

@@ -18,6 +18,10 @@ public:
     void exec(call&& what, exec_handler&& handler) override {
         to_->exec(std::move(what), std::move(handler));
     }
+    void exec_replicated(call&& what, replication const& wanted, replicated_handler&& handler)
+        override {
+        to_->exec_replicated(std::move(what), wanted, std::move(handler));
+    }
     void begin_burst() noexcept override { to_->begin_burst(); }
     void end_burst() override { to_->end_burst(); }
     [[nodiscard]] subscription subscribe(std::string channel, subscriber& to) override {

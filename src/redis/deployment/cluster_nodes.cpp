@@ -82,6 +82,17 @@ server* cluster_nodes::any_usable(std::uint32_t preferred, std::uint32_t& number
     return nullptr;
 }
 
+server* cluster_nodes::any_usable_but(std::uint32_t not_this, std::uint32_t& number)
+    const noexcept {
+    for (auto const& [each, one] : nodes_) {
+        if (each != not_this && one.link->up(connection_id::purpose::commands)) {
+            number = each;
+            return one.link.get();
+        }
+    }
+    return nullptr;
+}
+
 std::vector<std::uint32_t> cluster_nodes::numbers() const {
     std::vector<std::uint32_t> all;
     for (auto const& [number, one] : nodes_) {
@@ -103,6 +114,14 @@ void cluster_nodes::exec(std::uint32_t number, config::address const& where, rou
     } else {
         wait(nodes_.at(number), std::move(what));
     }
+}
+
+void cluster_nodes::exec(
+    std::uint32_t number,
+    config::address const& where,
+    replicated_call&& what
+) {
+    open(number, where).exec_replicated(std::move(what));
 }
 
 void cluster_nodes::wait(node& on, routed_call&& what) {

@@ -40,10 +40,15 @@ public:
     [[nodiscard]] bool usable(std::uint32_t number) const noexcept;
     /// One of those that can be used; `preferred`, if it is one. Null: there is none.
     [[nodiscard]] server* any_usable(std::uint32_t preferred, std::uint32_t& number) const noexcept;
+    /// Another one than this that can be used. Null: there is none.
+    [[nodiscard]] server* any_usable_but(std::uint32_t not_this, std::uint32_t& number)
+        const noexcept;
     [[nodiscard]] std::size_t size() const noexcept { return nodes_.size(); }
     [[nodiscard]] std::vector<std::uint32_t> numbers() const;
 
     void exec(std::uint32_t number, config::address const& where, routed_call&& what);
+    /// It waits for its connection as long as it has time.
+    void exec(std::uint32_t number, config::address const& where, replicated_call&& what);
     /// It has a connection for commands: what waited for it is sent.
     void on_up(std::uint32_t number);
     /// It was of use just now.

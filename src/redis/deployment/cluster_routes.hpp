@@ -33,6 +33,7 @@ public:
     void stop();
 
     void exec(call&& what, exec_handler&& handler);
+    void exec_replicated(call&& what, replication const& wanted, replicated_handler&& handler);
     [[nodiscard]] subscription subscribe(std::string channel, subscriber& to);
     void begin_burst() noexcept;
     void end_burst();
@@ -49,9 +50,12 @@ public:
     // cluster_observer
     void on_slots(std::uint32_t server, script_reply const& slots) override;
     void on_redirected(std::uint32_t server, redirection const& where, routed_call&& what) override;
+    void on_redirected(std::uint32_t server, redirection const& where, replicated_call&& what)
+        override;
     void on_channel_moved(std::uint32_t server, std::string_view channel, redirection const* where)
         override;
     void on_doubt(std::uint32_t server) override;
+    void on_silent(std::uint32_t server) override;
 
 private:
     // A request is sent to no more nodes than this because of what the last one said.
@@ -65,10 +69,15 @@ private:
     void later(std::function<void()> f);
     server& open(std::uint32_t number) { return nodes_->open(number, map_.address(number)); }
     void open_seeds();
+    template <class Call>
+    void redirect(std::uint32_t server, redirection const& where, Call&& what);
+    /// With `config::lock_delay`: what was sent to another server must not be granted by this one.
+    [[nodiscard]] bool may_be_new(std::uint32_t server, nanos longest_request) const;
     [[nodiscard]] std::uint32_t target_of(std::uint32_t server, redirection const& where);
     void on_map_changed();
     void settle();
     void tell_of_moves(std::vector<slot_map::move> const& moves);
+    void leave_replaced();
     void leave_unused();
     /// Asks a node for the slots; `server` if it can be asked.
     void ask_for_slots(std::uint32_t server);
@@ -89,9 +98,12 @@ private:
     std::vector<connection_id> untold_;
     // Slots that were asked for when nobody was known to have them.
     std::set<std::uint16_t> wanted_;
+    // Servers whose place was taken by another.
+    std::set<std::uint32_t> replaced_;
     timer look_timer_;
     timer sweep_timer_;
     time_point asked_at_ = time_point::min();
+    std::uint32_t asked_whom_ = 0;
     bool asking_ = false;
     // What was heard since it asked makes it ask again, and whom.
     std::optional<std::uint32_t> ask_again_;

@@ -45,6 +45,7 @@ void cluster_routes::ask_for_slots(std::uint32_t server) {
     }
     auto const& settings = *common_.settings;
     asking_ = true;
+    asked_whom_ = number;
     ask_again_.reset();
     asked_at_ = lease_clock::now();
     by->exec(
@@ -132,6 +133,7 @@ void cluster_routes::settle() {
         }
     }
     channels_->go_after_slots();
+    leave_replaced();
     if (auto const any = map_.any_primary()) {
         auto const all = nodes_->numbers();
         if (std::none_of(all.begin(), all.end(), [this](auto each) {
@@ -166,6 +168,16 @@ void cluster_routes::tell_of_moves(std::vector<slot_map::move> const& moves) {
     }
     if (moved->any()) {
         events_->on_moved([moved](std::string_view key) { return moved->test(slot_of(key)); });
+    }
+}
+
+// Whoever waits for the answer of a server that another one has replaced asks that one instead.
+void cluster_routes::leave_replaced() {
+    for (auto const number : std::exchange(replaced_, {})) {
+        auto* const one = nodes_->find(number);
+        if (one && !map_.is_primary(number)) {
+            one->drop("another server has taken over");
+        }
     }
 }
 

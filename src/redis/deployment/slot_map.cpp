@@ -66,6 +66,10 @@ bool slot_map::on_answer(std::uint32_t by, script_reply const& reply, time_point
             number_of({host == "-" ? addresses_[by].host : std::string{host}, *port});
         std::fill(said.begin() + *first, said.begin() + *last + 1, server);
     }
+    auto before = servers_;
+    for (auto const& [slot, server] : std::exchange(former_, {})) {
+        before[slot] = server;
+    }
     std::erase_if(moved_, [now](auto const& one) { return now - one.second > newer_for; });
     for (std::uint16_t slot = 0; slot < slot_count; ++slot) {
         // Whoever has it knows when that is over.
@@ -73,12 +77,30 @@ bool slot_map::on_answer(std::uint32_t by, script_reply const& reply, time_point
             assign(slot, said[slot]);
         }
     }
+    find_successions(before);
     known_ = true;
     return true;
 }
 
+void slot_map::find_successions(std::vector<std::uint32_t> const& before) {
+    std::vector<bool> had_slots(addresses_.size());
+    for (auto const server : before) {
+        if (server != nobody) {
+            had_slots[server] = true;
+        }
+    }
+    for (std::size_t slot = 0; slot < slot_count; ++slot) {
+        auto const from = before[slot];
+        auto const to = servers_[slot];
+        if (from != nobody && to != nobody && slots_of_[from] == 0 && !had_slots[to]) {
+            successions_.insert({from, to});
+        }
+    }
+}
+
 void slot_map::on_moved(std::uint16_t slot, std::uint32_t to, time_point now) {
     moved_.insert_or_assign(slot, now);
+    former_.emplace(slot, servers_[slot]);
     assign(slot, to);
 }
 

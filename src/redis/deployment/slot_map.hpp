@@ -7,10 +7,12 @@
 
 #include <holdfast/config.hpp>
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -53,6 +55,20 @@ public:
     };
     [[nodiscard]] std::vector<move> take_moves() noexcept { return std::exchange(moves_, {}); }
 
+    /// A server had no slot, and has one of a server that has none any more. So a replica takes
+    /// over. A server whose slots are moved to a new one, one after the other, is not taken for
+    /// that, unless no node was asked from the first to the last of them.
+    struct succession {
+        std::uint32_t from;
+        std::uint32_t to;
+
+        friend auto operator<=>(succession const&, succession const&) = default;
+    };
+    /// Since this was called last.
+    [[nodiscard]] std::set<succession> take_successions() noexcept {
+        return std::exchange(successions_, {});
+    }
+
     [[nodiscard]] std::optional<std::uint32_t> server_of(std::uint16_t slot) const noexcept;
     /// Each slot has a server.
     [[nodiscard]] bool complete() const noexcept { return served_ == slot_count; }
@@ -73,6 +89,8 @@ private:
         return server == nobody ? std::nullopt : std::optional{server};
     }
     void assign(std::uint16_t slot, std::uint32_t server);
+    /// `before`: who had each slot when a node was asked last.
+    void find_successions(std::vector<std::uint32_t> const& before);
 
     std::vector<config::address> addresses_;
     std::vector<std::uint32_t> servers_;
@@ -80,7 +98,10 @@ private:
     std::vector<std::size_t> slots_of_;
     // Slots that a node has said something of, and when.
     std::map<std::uint16_t, time_point> moved_;
+    // Who had them at the last answer, of those that a node has said something of since.
+    std::map<std::uint16_t, std::uint32_t> former_;
     std::vector<move> moves_;
+    std::set<succession> successions_;
     std::size_t served_ = 0;
     bool known_ = false;
 };

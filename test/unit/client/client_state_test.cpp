@@ -309,4 +309,54 @@ BOOST_AUTO_TEST_CASE(a_failure_of_one_node_does_not_end_what_others_have) {
     BOOST_TEST(!at_zero.done());
 }
 
+BOOST_AUTO_TEST_CASE(on_a_cluster_what_is_gone_has_failed_over_only_where_a_server_has_taken_over) {
+    config settings;
+    settings.cluster_nodes = {{"127.0.0.1", 7000}};
+    for (bool const taken_over : {true, false}) {
+        scripted_client all{settings};
+        auto const on = [](char const* name) {
+            return std::make_shared<holdfast::detail::target const>(
+                holdfast::detail::make_lock_target("", name)
+            );
+        };
+        // Of server 0 and of server 1.
+        auto const mine = grant(all, {.on = on("bar"), .renew = false});
+        auto const other = grant(all, {.on = on("foo"), .renew = false});
+        all.on_strand([&] {
+            if (taken_over) {
+                all.server->events->on_failed_over(1);
+            }
+            all.server->events->on_moved([](std::string_view key) { return key == "foo"; });
+        });
+        BOOST_TEST((mine.state() == lease_state::held));
+        // Slots that have only moved are no reason to ask.
+        BOOST_TEST((other.state() == lease_state::in_doubt) == taken_over);
+        BOOST_TEST(all.sent() == (taken_over ? "renew" : ""));
+        if (taken_over) {
+            all.answer(holdfast::test::replied(0, 0));
+            BOOST_TEST((other.loss() == holdfast::loss_reason::failed_over));
+            BOOST_TEST((mine.state() == lease_state::held));
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(on_a_cluster_a_lock_that_is_gone_from_a_slot_that_moved_was_deleted) {
+    config settings;
+    settings.cluster_nodes = {{"127.0.0.1", 7000}};
+    scripted_client all{settings};
+    auto const foo = std::make_shared<holdfast::detail::target const>(
+        holdfast::detail::make_lock_target("", "foo")
+    );
+    auto const lease = grant(all, {.renew_after = 1min, .on = foo});
+    all.on_strand([&] { all.server->events->on_down({.server = 1, .epoch = 1}); });
+    BOOST_TEST((lease.state() == lease_state::in_doubt));
+    all.on_strand([&] {
+        all.server->events->on_failed_over(0);
+        all.server->events->on_moved([](std::string_view key) { return key == "foo"; });
+    });
+    BOOST_TEST(all.eventually([&] { return all.sent() == "renew"; }));
+    all.answer(holdfast::test::replied(0, 0));
+    BOOST_TEST((lease.loss() == holdfast::loss_reason::deleted));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -8,6 +8,8 @@
 #include <boost/asio/detached.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -151,6 +153,98 @@ BOOST_AUTO_TEST_CASE(a_client_may_end_meanwhile) {
     all.run();
     BOOST_TEST((ended == error_code{}));
     BOOST_TEST((waiting.error == errc::client_stopped));
+}
+
+// A cluster
+
+namespace {
+
+// Server 0 has slot 5061, and server 1 slot 12182.
+std::shared_ptr<holdfast::detail::target const> lock_named(char const* name) {
+    return std::make_shared<holdfast::detail::target const>(
+        holdfast::detail::make_lock_target("", name)
+    );
+}
+
+struct cluster_world : scripted_client {
+    explicit cluster_world(std::chrono::milliseconds delay)
+        : scripted_client{on_cluster(delay), false} {
+        server->run_id = "a";
+        server->commands_up = true;
+        up(0);
+        up(1);
+    }
+    static config on_cluster(std::chrono::milliseconds delay) {
+        auto settings = delayed(delay);
+        settings.cluster_nodes = {{"127.0.0.1", 7000}};
+        return settings;
+    }
+    void up(std::uint32_t number) {
+        on_strand([&] { server->events->on_up({.server = number, .epoch = ++epoch}); });
+    }
+
+    std::uint64_t epoch = 0;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(on_a_cluster_each_node_is_met_under_a_key_that_it_has) {
+    cluster_world all{1h};
+    BOOST_REQUIRE(all.sent() == "server.meet server.meet");
+    for (std::uint32_t const number : {0U, 1U}) {
+        auto const& sent = all.server->requests.at(number).what;
+        auto const key = std::string{sent.word(0)};
+        BOOST_TEST((all.server->server_of(key) == number));
+        BOOST_TEST(key.starts_with("holdfast_server:"), key);
+        BOOST_TEST(sent.word(1) == "a");
+    }
+    // Each client chooses the same one.
+    cluster_world other{1h};
+    BOOST_TEST(
+        other.server->requests.at(1).what.word(0) == all.server->requests.at(1).what.word(0)
+    );
+}
+
+BOOST_AUTO_TEST_CASE(on_a_cluster_a_node_holds_back_what_it_has_and_nothing_else) {
+    cluster_world all{1h};
+    acquiring const at_zero{all, {.on = lock_named("bar")}};
+    acquiring const at_one{all, {.on = lock_named("foo")}};
+    BOOST_TEST(all.sent() == "server.meet server.meet");
+    all.answer(replied(3'600'000, server_time));
+    BOOST_TEST(all.eventually([&] { return all.sent() == "server.meet acquire"; }));
+    all.answer(replied(3'600'000 - 50, server_time));
+    BOOST_TEST(all.sent() == "acquire");
+    acquiring const later{all, {.on = lock_named("{foo}2")}};
+    BOOST_TEST(all.sent() == "acquire");
+    BOOST_TEST(all.eventually([&] { return all.sent() == "acquire acquire acquire"; }));
+}
+
+BOOST_AUTO_TEST_CASE(on_a_cluster_who_has_taken_over_is_met_again_and_another_connection_is_not) {
+    cluster_world all{1h};
+    all.answer(replied(3'600'000, server_time));
+    all.answer(replied(3'600'000, server_time));
+    all.on_strand([&] { all.server->events->on_down({.server = 1, .epoch = 2}); });
+    // Its connection tells of it.
+    all.on_strand([&] { all.server->events->on_failed_over(1); });
+    BOOST_TEST(all.sent() == "");
+    all.up(1);
+    BOOST_TEST(all.sent() == "server.meet");
+    all.answer(replied(0, server_time));
+    // It was connected to before.
+    all.on_strand([&] { all.server->events->on_failed_over(0); });
+    BOOST_TEST(all.sent() == "server.meet");
+    all.answer(replied(0, server_time));
+    acquiring const at_zero{all, {.on = lock_named("bar")}};
+    acquiring const at_one{all, {.on = lock_named("foo")}};
+    BOOST_TEST(all.sent() == "");
+}
+
+BOOST_AUTO_TEST_CASE(without_a_delay_nobody_is_met_on_a_cluster) {
+    cluster_world all{0ms};
+    all.on_strand([&] { all.server->events->on_failed_over(1); });
+    BOOST_TEST(all.sent() == "");
+    acquiring const one{all, {.on = lock_named("foo")}};
+    BOOST_TEST(all.sent() == "acquire");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -35,4 +35,16 @@ BOOST_AUTO_TEST_CASE(one_that_is_not_known_is_passed_over) {
     BOOST_TEST(one.on_connected("b", start + 4s));
 }
 
+BOOST_AUTO_TEST_CASE(one_that_has_taken_over_is_another_whatever_its_run_id) {
+    server_identity one;
+    constexpr time_point start{1h};
+    one.on_replaced(start);
+    BOOST_TEST((one.changed_at() == start));
+    // That it is connected to then is nothing new.
+    BOOST_TEST(!one.on_connected("a", start + 1s));
+    BOOST_TEST((one.changed_at() == start));
+    one.on_replaced(start + 2s);
+    BOOST_TEST((one.changed_at() == start + 2s));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

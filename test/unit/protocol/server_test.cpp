@@ -12,6 +12,7 @@
 using namespace std::chrono_literals;
 using holdfast::detail::meet_server;
 using holdfast::detail::read_meeting;
+using holdfast::detail::server_key;
 using holdfast::test::on_model;
 using holdfast::test::reply_of;
 using holdfast::test::typed;
@@ -19,7 +20,7 @@ using holdfast::test::typed;
 namespace {
 
 std::optional<std::chrono::milliseconds> known_for(on_model& all, std::string_view run_id) {
-    auto const met = read_meeting(all.run(meet_server("", run_id, 3s)));
+    auto const met = read_meeting(all.run(meet_server(server_key(""), run_id, 3s)));
     return met ? std::optional{met->known_for} : std::nullopt;
 }
 
@@ -28,8 +29,14 @@ std::optional<std::chrono::milliseconds> known_for(on_model& all, std::string_vi
 BOOST_AUTO_TEST_SUITE(server_test)
 
 BOOST_AUTO_TEST_CASE(the_call_names_one_key_of_the_server) {
-    BOOST_TEST(typed(meet_server("", "0123abcd", 3s)) == "server.meet 1 holdfast_server 0123abcd");
-    BOOST_TEST(typed(meet_server("shop:", "x", 3s)) == "server.meet 1 shop:holdfast_server x");
+    BOOST_TEST(
+        typed(meet_server(server_key(""), "0123abcd", 3s)) ==
+        "server.meet 1 holdfast_server 0123abcd"
+    );
+    BOOST_TEST(
+        typed(meet_server(server_key("shop:"), "x", 3s)) == "server.meet 1 shop:holdfast_server x"
+    );
+    BOOST_TEST(server_key("shop:", 12) == "shop:holdfast_server:12");
 }
 
 BOOST_AUTO_TEST_CASE(what_the_answer_means) {

@@ -83,6 +83,15 @@ BOOST_AUTO_TEST_CASE(a_server_that_lost_its_slots_while_it_was_connected_to_is_l
     BOOST_TEST(log.count("127.0.0.1:13 ") == 4);
 }
 
+BOOST_AUTO_TEST_CASE(a_server_that_takes_over_is_told_of_and_one_that_gets_a_slot_is_not) {
+    learn(two_halves);
+    learn(" 0 8190 127.0.0.1 11 8191 8191 127.0.0.1 13 8192 16383 127.0.0.1 12");
+    BOOST_TEST(successors.empty());
+    learn(" 0 8190 127.0.0.1 11 8191 8191 127.0.0.1 13 8192 16383 127.0.0.1 14");
+    BOOST_REQUIRE(successors.size() == 1U);
+    BOOST_TEST(successors[0] == to->server_of("foo").value());
+}
+
 BOOST_AUTO_TEST_CASE(a_move_to_a_server_without_a_connection_is_told_by_its_connection) {
     learn(two_halves);
     std::optional<exec_result> got;

@@ -118,4 +118,72 @@ BOOST_AUTO_TEST_CASE(after_the_end_nothing_is_sent_on) {
     BOOST_TEST(!to->reach("bar"));
 }
 
+BOOST_AUTO_TEST_CASE(what_waits_for_replicas_waits_for_its_server) {
+    learn(two_halves);
+    std::optional<exec_result> got;
+    unsigned confirmed = 9;
+    auto const ask = [&] {
+        auto request = about("foo", 1h, got);
+        got.reset();
+        to->exec_replicated(
+            std::move(request.what),
+            {1, 50ms},
+            [&](exec_result result, unsigned have) {
+                got = std::move(result);
+                confirmed = have;
+            }
+        );
+        BOOST_TEST(!got.has_value());
+        BOOST_TEST(eventually([&] { return got.has_value(); }));
+        BOOST_TEST((got->status == exec_status::not_sent));
+        BOOST_TEST(confirmed == 0U);
+    };
+    ask();
+    learn(" 0 5060 127.0.0.1 11");
+    ask();
+    to->stop();
+    ask();
+    BOOST_TEST((got->error == errc::client_stopped));
+}
+
+BOOST_AUTO_TEST_CASE(what_waits_for_replicas_is_not_sent_round_for_ever) {
+    learn(two_halves);
+    std::optional<exec_result> got;
+    auto request = about("bar", 1h, got);
+    to->on_redirected(
+        0,
+        {false, slot_of("bar"), "127.0.0.1", 13},
+        holdfast::detail::replicated_call{
+            .what = std::move(request.what),
+            .handler = [&](exec_result result, unsigned) { got = std::move(result); },
+            .give_up_at = lease_clock::now() + 1h,
+            .redirections = 5,
+        }
+    );
+    BOOST_TEST(eventually([&] { return got.has_value(); }));
+    BOOST_TEST((got->status == exec_status::refused));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(cluster_routes_delay_test)
+
+// It may have taken over, and must not grant what was asked of the one before.
+BOOST_AUTO_TEST_CASE(with_a_delay_nothing_is_sent_on_to_a_server_that_was_not_known) {
+    routes_to_nowhere all{1s};
+    all.learn(routes_to_nowhere::two_halves);
+    std::optional<exec_result> got;
+    auto request = all.about("bar", 1h, got);
+    all.to->on_redirected(0, {false, slot_of("bar"), "127.0.0.1", 13}, std::move(request));
+    BOOST_TEST(all.eventually([&] { return got.has_value(); }));
+    BOOST_TEST((got->status == exec_status::refused));
+    BOOST_TEST((got->error == errc::server_refused));
+    // What is asked for once while the slot moves is another matter: its server still has it.
+    got.reset();
+    auto once = all.about("foo", 50ms, got);
+    all.to->on_redirected(0, {true, slot_of("foo"), "127.0.0.1", 13}, std::move(once));
+    BOOST_TEST(all.eventually([&] { return got.has_value(); }));
+    BOOST_TEST((got->status == exec_status::not_sent));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

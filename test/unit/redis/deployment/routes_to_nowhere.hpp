@@ -5,12 +5,14 @@
 #include "unit/redis/nowhere.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace holdfast::test {
 
@@ -20,10 +22,12 @@ struct routes_to_nowhere : nowhere {
     static constexpr detail::script example{"example", "return 1", ""};
     inline static std::string const two_halves = " 0 8191 127.0.0.1 11 8192 16383 127.0.0.1 12";
 
-    routes_to_nowhere() {
+    explicit routes_to_nowhere(std::chrono::milliseconds lock_delay = {}) {
         auto made = std::make_shared<config>(*settings);
         made->unix_socket.clear();
         made->cluster_nodes = {{"127.0.0.1", 1}};
+        made->lock_delay = lock_delay;
+        made->replicas.count = 1;
         auto common = server();
         common.settings = std::move(made);
         common.with = detail::handshake::peer::cluster_node;
@@ -58,9 +62,11 @@ struct routes_to_nowhere : nowhere {
         moved = these;
     }
     void on_changed() override { ++changes; }
+    void on_failed_over(std::uint32_t server) override { successors.push_back(server); }
 
     std::function<bool(std::string_view key)> moved;
     int changes = 0;
+    std::vector<std::uint32_t> successors;
     std::shared_ptr<detail::cluster_routes> to;
 };
 

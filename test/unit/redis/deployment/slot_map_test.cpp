@@ -4,6 +4,8 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <cstdint>
+#include <set>
 #include <string>
 
 using namespace std::chrono_literals;
@@ -124,6 +126,38 @@ BOOST_AUTO_TEST_CASE(what_has_changed_is_told_once) {
     BOOST_TEST(moves[0].from.value() == map.number_of({"a", 7000}));
     BOOST_TEST(moves[0].to.value() == map.number_of({"b", 7001}));
     BOOST_TEST(map.take_moves().empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_replica_that_takes_over_is_told_from_slots_that_are_moved) {
+    auto const number = [&](char const* host, std::uint16_t port) {
+        return map.number_of({host, port});
+    };
+    auto const a = number("a", 7000);
+    auto const b = number("b", 7001);
+    auto const c = number("c", 7002);
+    BOOST_TEST(answers(two_halves));
+    BOOST_TEST(map.take_successions().empty());
+    // A new server gets a slot, and then another.
+    BOOST_TEST(answers(" 0 8190 a 7000 8191 8191 c 7002 8192 16383 b 7001"));
+    BOOST_TEST(answers(" 0 8189 a 7000 8190 8191 c 7002 8192 16383 b 7001"));
+    BOOST_TEST(map.take_successions().empty());
+    // The last slots of a server are moved to one that has some.
+    BOOST_TEST(answers(" 0 8191 c 7002 8192 16383 b 7001"));
+    BOOST_TEST(map.take_successions().empty());
+    // One that had none has all of them.
+    BOOST_TEST(answers(" 0 8191 a 7000 8192 16383 b 7001"));
+    BOOST_TEST((map.take_successions() == std::set<slot_map::succession>{{c, a}}));
+    BOOST_TEST(map.take_successions().empty());
+    // So it has if a node said so of one slot first.
+    map.on_moved(9000, c, t0);
+    BOOST_TEST(map.take_successions().empty());
+    BOOST_TEST(answers(" 0 8191 a 7000 8192 16383 c 7002"));
+    BOOST_TEST((map.take_successions() == std::set<slot_map::succession>{{b, c}}));
+    // Also of the only one that there is.
+    BOOST_TEST(answers(" 0 8191 a 7000 9000 9000 c 7002"));
+    map.on_moved(9000, b, t0);
+    BOOST_TEST(answers(" 0 8191 a 7000 9000 9000 b 7001"));
+    BOOST_TEST((map.take_successions() == std::set<slot_map::succession>{{c, b}}));
 }
 
 BOOST_AUTO_TEST_CASE(a_server_keeps_its_number) {
