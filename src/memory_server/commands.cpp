@@ -17,13 +17,14 @@ namespace {
 
 using command_map = std::unordered_map<std::string_view, command_spec const*>;
 
-constexpr std::size_t longest_name = 32;
+constexpr std::size_t longest_name = 48;
 
 command_map all_commands() {
     command_map all;
     for (auto const part :
          {connection_commands(),
           server_commands(),
+          sentinel_commands(),
           channel_commands(),
           script_commands(),
           key_commands(),
@@ -189,6 +190,9 @@ std::string_view refusal_text(
     unsigned flags
 ) {
     bool const does_write = (flags & writes) != 0;
+    if (server.replica && does_write) {
+        return read_only_text;
+    }
     switch (server.refuses) {
         case refusal::none:
         case refusal::noauth: break;

@@ -56,6 +56,7 @@ struct command_spec {
 
 std::span<command_spec const> connection_commands();
 std::span<command_spec const> server_commands();
+std::span<command_spec const> sentinel_commands();
 std::span<command_spec const> channel_commands();
 std::span<command_spec const> script_commands();
 std::span<command_spec const> key_commands();

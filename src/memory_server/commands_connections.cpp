@@ -66,7 +66,7 @@ value greeting(command_call const& of) {
         text("id"),
         value::integer(static_cast<std::int64_t>(of.who.id)),
         text("mode"),
-        text("standalone"),
+        text(of.server.watched ? "sentinel" : "standalone"),
         text("role"),
         text(of.server.is_replica() ? "replica" : "master"),
         text("modules"),

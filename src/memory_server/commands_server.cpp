@@ -21,7 +21,7 @@ value role(command_call& of) {
     if (!of.server.is_replica()) {
         return value::array({value::bulk("master"), value::integer(0), value::array()});
     }
-    bool const connected = of.server.refuses == refusal::read_only;
+    bool const connected = of.server.refuses != refusal::masterdown;
     return value::array({
         value::bulk("slave"),
         value::bulk("127.0.0.1"),
@@ -51,7 +51,14 @@ value info(command_call& of) {
     };
     if (wants("server")) {
         start("Server");
-        text += "redis_version:7.0.15\r\nredis_mode:standalone\r\n";
+        text += "redis_version:7.0.15\r\nredis_mode:";
+        text += of.server.watched ? "sentinel\r\n" : "standalone\r\n";
+        if (!of.server.run_id.empty()) {
+            constexpr std::int64_t second = 1'000'000;
+            auto const uptime = (of.server.now_us - of.server.began_us) / second;
+            text += "run_id:" + of.server.run_id +
+                    "\r\nuptime_in_seconds:" + std::to_string(uptime) + "\r\n";
+        }
     }
     if (wants("memory")) {
         start("Memory");

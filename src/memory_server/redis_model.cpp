@@ -204,6 +204,50 @@ refusal redis_model::current_refusal() const {
     return state_->refuses;
 }
 
+redis_model::data_copy redis_model::copy_data() const {
+    return std::make_shared<std::vector<database> const>(state_->data);
+}
+
+void redis_model::set_data(data_copy const& what) {
+    state_->data = *what;
+    state_->sweep();
+}
+
+void redis_model::set_replica(bool replica) {
+    state_->replica = replica;
+}
+
+bool redis_model::is_replica() const {
+    return state_->is_replica();
+}
+
+void redis_model::set_process(std::string run_id, std::int64_t began_us) {
+    state_->run_id = std::move(run_id);
+    state_->began_us = began_us;
+}
+
+std::string const& redis_model::run_id() const {
+    return state_->run_id;
+}
+
+void redis_model::set_watched(watched_primary what) {
+    auto const before = std::exchange(state_->watched, std::move(what));
+    auto const& now = *state_->watched;
+    if (!before || (before->host == now.host && before->port == now.port)) {
+        return;
+    }
+    auto const text = now.name + " " + before->host + " " + std::to_string(before->port) + " " +
+                      now.host + " " + std::to_string(now.port);
+    auto const listeners = state_->channels.find("+switch-master");
+    if (listeners != state_->channels.end()) {
+        for (auto* const one : listeners->second) {
+            one->out(value::push(
+                {value::bulk("message"), value::bulk("+switch-master"), value::bulk(text)}
+            ));
+        }
+    }
+}
+
 void redis_model::set_strict_unsubscribe(bool strict) {
     state_->strict_unsubscribe = strict;
 }
@@ -258,6 +302,7 @@ std::vector<std::string> redis_model::lock_keys(int database) const {
     std::erase_if(names, [](auto const& name) {
         constexpr std::string_view outlive[] = {
             "redisson_lock_token:",
+            "holdfast_server",
             "holdfast_hold:",
             "holdfast_read_hold:",
             "holdfast_write_hold:",

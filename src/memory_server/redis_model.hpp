@@ -18,6 +18,7 @@
 
 namespace holdfast::memory {
 
+class database;
 struct server_state;
 
 /// Why a server of Redis 7 refuses commands. Each is judged where the server judges it: a script
@@ -104,6 +105,32 @@ public:
     /// a script, are not executed and get this error: code first, no hyphen. The name "*" stands
     /// for any command of a session.
     void refuse_next(std::string name, std::size_t count, std::string error);
+
+    // --- replication, and those who watch over it
+
+    /// All keys with their ends, as they are at one moment: what a replica has got by then.
+    using data_copy = std::shared_ptr<std::vector<database> const>;
+    data_copy copy_data() const;
+    /// As a replica does that has been sent so much: what it had before is gone.
+    void set_data(data_copy const& what);
+    /// A replica refuses commands that write. Not so at first.
+    void set_replica(bool replica);
+    bool is_replica() const;
+    /// What INFO says of the process, which has begun at this time of the server's clock. It says
+    /// nothing while `run_id` is empty, as at first.
+    void set_process(std::string run_id, std::int64_t began_us = 0);
+    std::string const& run_id() const;
+
+    /// What a Sentinel says of a primary.
+    struct watched_primary {
+        std::string name;
+        std::string host;
+        std::uint16_t port = 0;
+        std::uint64_t config_epoch = 0;
+    };
+    /// It is a Sentinel from now on. Another primary than before is announced to those who listen
+    /// to `+switch-master`.
+    void set_watched(watched_primary what);
 
     /// As Valkey has it: UNSUBSCRIBE is refused to a session that listens to nothing. Not so at
     /// first.

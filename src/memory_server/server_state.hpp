@@ -4,7 +4,6 @@
 #include "memory_server/redis_model.hpp"
 #include "memory_server/script_text.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -125,8 +124,10 @@ struct planned_refusal {
 struct server_state {
     static constexpr int databases = 16;
 
+    server_state() : data(databases) {}
+
     std::int64_t now_us = 1'000'000'000'000'000;
-    std::array<database, databases> data;
+    std::vector<database> data;
     std::map<redis_model::session_id, session> sessions;
     redis_model::session_id last_session = 0;
     channel_map channels;
@@ -136,13 +137,17 @@ struct server_state {
     refusal refuses = refusal::none;
     std::vector<planned_refusal> planned;
     bool strict_unsubscribe = false;
+    bool replica = false;
+    std::string run_id;
+    std::int64_t began_us = 0;
+    std::optional<redis_model::watched_primary> watched;  // by a Sentinel
     std::uint64_t maxmemory = 0;
     std::string maxmemory_policy = "noeviction";
     std::uint64_t executed = 0;
 
     std::int64_t now_ms() const { return now_us / 1000; }
     bool is_replica() const {
-        return refuses == refusal::read_only || refuses == refusal::masterdown;
+        return replica || refuses == refusal::read_only || refuses == refusal::masterdown;
     }
     void sweep();
     void unsubscribe_all(session& who);

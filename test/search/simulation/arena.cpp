@@ -13,11 +13,12 @@ constexpr std::uint64_t most_steps = 400'000;
 
 }  // namespace
 
-arena::arena(std::uint64_t seed, bool traced, double server_rate)
+arena::arena(std::uint64_t seed, bool traced, double server_rate, deployment at)
     : world_{seed, traced},
       server_{world_, server_rate},
       oracle_{world_, server_},
       all_{world_, server_, oracle_} {
+    all_.at = at;
     all_.client.host = "simulated";
     all_.client.log = [this](log_level, std::string_view message) {
         if (world_.traced()) {
@@ -32,6 +33,30 @@ arena::arena(std::uint64_t seed, bool traced, double server_rate)
 }
 
 arena::~arena() = default;
+
+void arena::replicate(bool by_name) {
+    // The first machine has been there from the beginning.
+    server_.machine_at(0).host = by_name ? "first" : "simulated";
+    server_.add("second", 6379, false);
+    server_.replicate();
+    for (std::size_t i = 0; i < sentinels; ++i) {
+        auto& made = server_.add(fmt::format("sentinel-{}", i), 26379, true);
+        made.data.set_watched({primary_name, server_.primary().host, 6379, 1});
+        if (!by_name) {
+            all_.client.sentinels.push_back({made.host, made.port});
+        }
+    }
+    if (!by_name) {
+        all_.client.primary_name = primary_name;
+    }
+    all_.by_name = by_name;
+}
+
+void arena::set_lock_delay(std::chrono::milliseconds delay) {
+    all_.client.lock_delay = delay;
+    oracle_.set_lock_delay(delay);
+    oracle_.set_slowest_wake_up(12s + nanos{all_.lease} / 100 + nanos{delay});
+}
 
 void arena::set_lease(std::chrono::milliseconds lease) {
     all_.lease = lease;

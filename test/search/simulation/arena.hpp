@@ -30,7 +30,7 @@ struct outcome {
 /// of each that everybody got what he waited for and that nothing was left behind.
 class arena {
 public:
-    arena(std::uint64_t seed, bool traced, double server_rate);
+    arena(std::uint64_t seed, bool traced, double server_rate, deployment at = deployment::single);
     arena(arena const&) = delete;
     arena& operator=(arena const&) = delete;
     ~arena();
@@ -41,6 +41,10 @@ public:
     [[nodiscard]] setting& all() noexcept { return all_; }
     [[nodiscard]] std::vector<std::shared_ptr<node>>& nodes() noexcept { return nodes_; }
 
+    /// The locks are on a primary with a replica from now on; `by_name`: no Sentinel tells which of
+    /// the two it is, and the name leads there.
+    void replicate(bool by_name);
+    void set_lock_delay(std::chrono::milliseconds delay);
     void set_lease(std::chrono::milliseconds lease);
     /// How long a waiter may be silent that keeps its place by asking again.
     void set_patience(std::chrono::milliseconds patience);

@@ -99,7 +99,12 @@ void connection::run(run_handler handler, boost::redis::config const& endpoint) 
     running_ = std::move(handler);
     health_check_ = endpoint.health_check_interval;
     ++epoch_;
-    server::current().connect(shared_from_this(), endpoint.connect_timeout);
+    server::current().connect(
+        shared_from_this(),
+        endpoint.addr.host,
+        endpoint.addr.port,
+        endpoint.connect_timeout
+    );
 }
 
 void connection::on_connected(std::shared_ptr<link> established) {

@@ -24,6 +24,12 @@ public:
     [[nodiscard]] nanos patience() const noexcept { return patience_; }
     /// Times on the server mean nothing for a while.
     void on_clock_step() noexcept { last_step_ = in_.now(); }
+    /// The new primary may not know who was heard of lately.
+    void on_failover() {
+        for (auto& [name, known] : locks_) {
+            known.heard_at.clear();
+        }
+    }
     /// Before a script that may change the queue.
     void on_before(std::string_view lock);
     void on_script(script_event const& what);

@@ -25,8 +25,11 @@ void faults::plan(std::size_t how_many, nanos horizon) {
 
 void faults::heal() {
     healed_ = true;
-    for (auto const& one : std::exchange(going_on_, {})) {
-        std::exchange(*one, {})();
+    // What ends may have begun something else.
+    while (!going_on_.empty()) {
+        for (auto const& one : std::exchange(going_on_, {})) {
+            std::exchange(*one, {})();
+        }
     }
     all_.judge.on_disturbance();
     all_.in.trace(nullptr, "FAULT: all is healed");
@@ -112,6 +115,14 @@ std::string faults::some_script() {
 
 void faults::happen() {
     ++count_;
+    if (all_.at == deployment::failover && dice().chance(45)) {
+        if (dice().chance(80)) {
+            on_primary();
+        } else {
+            on_sentinel();
+        }
+        return;
+    }
     auto const which = dice().below(100);
     if (which < 20) {
         on_network(dice().below(7));

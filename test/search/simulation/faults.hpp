@@ -53,12 +53,22 @@ private:
     void end_foreign_value(std::string const& pool);
     void on_rules(std::size_t which);
     void on_process(std::size_t which);
+    /// The primary is gone, or thought to be: its replica takes its place after a while.
+    void on_primary();
+    void promote(machine& to, nanos clock_behind);
+    void tell_of_primary();
+    void tell_sentinel(machine& which);
+    /// The former primary learns what it is.
+    void demote(machine& old, bool connections_end);
+    void on_sentinel();
 
     setting& all_;
     std::vector<std::shared_ptr<node>>& nodes_;
     std::vector<std::shared_ptr<undo>> going_on_;
     std::uint64_t count_ = 0;
     bool healed_ = false;
+    bool failing_over_ = false;
+    std::uint64_t config_epoch_ = 1;
 };
 
 }  // namespace holdfast::sim

@@ -17,14 +17,18 @@ constexpr char const* other_writer = "5f0c0000-0000-0000-0000-000000000000:7:wri
 
 void faults::on_server(std::size_t which) {
     auto& on = all_.on;
+    auto& at = on.primary();
+    if (failing_over_ && which < 4) {
+        return;  // one thing at a time
+    }
     switch (which) {
         case 0:
         case 1:
             say("the server is stopped");
-            on.pause();
-            lasts(a_while(), [&on] {
-                if (on.paused()) {
-                    on.resume();
+            on.pause(at);
+            lasts(a_while(), [&on, &at] {
+                if (at.paused) {
+                    on.resume(at);
                 }
             });
             break;
@@ -36,12 +40,17 @@ void faults::on_server(std::size_t which) {
                 all_.judge.excuse("");
                 all_.judge.counting().on_data_lost();
             }
-            on.kill();
-            lasts(a_while(), [&on, this, keep] {
+            on.kill(at);
+            lasts(a_while(), [&on, &at, this, keep] {
+                // Another one may be the primary by then, and this one its replica.
+                if (&at != &on.primary()) {
+                    on.start(at, true);
+                    return;
+                }
                 if (!keep) {
                     all_.judge.excuse("");
                 }
-                on.start(keep);
+                on.start(at, keep);
                 set_limits_again();
             });
             break;
@@ -261,17 +270,18 @@ void faults::on_refusal() {
         return;
     }
     say(fmt::format("the server refuses, kind {}", static_cast<int>(what)));
-    on.data().set_refusal(what);
+    auto& at = on.primary();
+    at.data.set_refusal(what);
     bool const pings = what == refusal::loading || what == refusal::busy;
-    on.set_pings_fail(pings);
-    lasts(a_while(), [&on] {
-        on.data().set_refusal(refusal::none);
-        on.set_pings_fail(false);
+    on.set_pings_fail(at, pings);
+    lasts(a_while(), [&on, &at] {
+        at.data.set_refusal(refusal::none);
+        on.set_pings_fail(at, false);
     });
 }
 
 void faults::on_rules(std::size_t which) {
-    auto& on = all_.on;
+    auto& at = all_.on.primary();
     user_rules rules;
     switch (which) {
         case 0:
@@ -294,13 +304,13 @@ void faults::on_rules(std::size_t which) {
         default:
             say("the user has to log in");
             all_.bad_passwords = true;
-            on.data().set_refusal(refusal::noauth);
-            lasts(a_while(), [&on] { on.data().set_refusal(refusal::none); });
+            at.data.set_refusal(refusal::noauth);
+            lasts(a_while(), [&at] { at.data.set_refusal(refusal::none); });
             return;
     }
     all_.judge.hand_overs().excuse();
-    on.data().set_user("default", rules);
-    lasts(a_while(), [&on] { on.data().set_user("default", user_rules{}); });
+    at.data.set_user("default", rules);
+    lasts(a_while(), [&at] { at.data.set_user("default", user_rules{}); });
 }
 
 }  // namespace holdfast::sim

@@ -25,6 +25,10 @@ public:
     /// Before a script that may give the lock to somebody.
     void on_before(std::string_view lock);
     void on_script(script_event const& what, bool delivered);
+    /// A former primary did something for it, such as to give it a place.
+    void on_stray(std::string_view lock, std::string_view holder) {
+        locks_[std::string{lock}].came.emplace(holder);
+    }
     /// A reply, or a message on a channel, has come to this process.
     void on_arrival(std::uint32_t process, value const& message);
     /// The process stands still, is gone, or goes on.

@@ -1,6 +1,7 @@
 #include "simulation/link.hpp"
 
 #include "simulation/connection.hpp"
+#include "simulation/machine.hpp"
 #include "simulation/server.hpp"
 
 #include <boost/asio/error.hpp>
@@ -10,8 +11,9 @@
 
 namespace holdfast::sim {
 
-link::link(server& to, std::shared_ptr<connection> const& client)
+link::link(server& to, machine& at, std::shared_ptr<connection> const& client)
     : to_{to},
+      at_{at},
       client_{client},
       of_{client->of().number()},
       health_check_{client->health_check_interval()} {}
@@ -149,7 +151,7 @@ void link::transmit(value message) {
         self.last_contact_ = self.to_.in().now();
         if (auto const client = self.client_.lock(); client && !self.client_closed_) {
             self.to_.in().mark(message.text);
-            if (self.to_.on_answer) {
+            if (self.to_.on_answer && !self.at_.is_sentinel) {
                 self.to_.on_answer(self.of_, message);
             }
             client->on_message(std::move(message));
@@ -196,13 +198,13 @@ void link::end_session() {
     bool const over = server_closed_ ||
                       (client_closed_ && at_server_.empty() && (under_way_ == 0 || rest_is_lost_));
     if (over && !std::exchange(session_ended_, true)) {
-        to_.data_.disconnect(session_);
+        at_.data.disconnect(session_);
     }
 }
 
 bool link::silent() {
     auto const& route = to_.route_of(of_);
-    return server_closed_ || to_.paused_ || to_.pings_fail_ || up_.black_hole || down_.black_hole ||
+    return server_closed_ || at_.paused || at_.pings_fail || up_.black_hole || down_.black_hole ||
            route.stalled_to_server || route.stalled_to_client;
 }
 
@@ -225,7 +227,7 @@ void link::check_health(nanos since) {
         watching_ = false;
         return;
     }
-    if (last_contact_ > since && !to_.pings_fail_) {
+    if (last_contact_ > since && !at_.pings_fail) {
         watch_health_since(last_contact_);
         return;
     }

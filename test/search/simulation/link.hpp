@@ -22,6 +22,7 @@ using memory::value;
 
 class connection;
 class server;
+struct machine;
 
 enum class direction { to_server, to_client };
 
@@ -39,7 +40,7 @@ enum class answer_fault { none, drop, duplicate, swap, insert };
 /// One connection in TCP's sense: in order, whole, or broken.
 class link : public std::enable_shared_from_this<link> {
 public:
-    link(server& to, std::shared_ptr<connection> const& client);
+    link(server& to, machine& at, std::shared_ptr<connection> const& client);
 
     void send_to_server(std::string bytes);
     void send_to_client(value message);
@@ -54,6 +55,8 @@ public:
     [[nodiscard]] bool open() const noexcept { return !client_closed_ && !server_closed_; }
     /// The number of the client's process, which may be gone.
     [[nodiscard]] std::uint32_t of() const noexcept { return of_; }
+    /// The machine that it leads to.
+    [[nodiscard]] machine& at() const noexcept { return at_; }
     [[nodiscard]] bool is_for_commands() const noexcept { return for_commands_; }
 
     stream& way(direction which) noexcept { return which == direction::to_server ? up_ : down_; }
@@ -75,6 +78,7 @@ private:
     void send(direction which, F what);
 
     server& to_;
+    machine& at_;
     std::weak_ptr<connection> client_;
     std::uint32_t of_;
     nanos health_check_;

@@ -1,6 +1,7 @@
 #ifndef HOLDFAST_TEST_SIMULATION_NODE_HPP
 #define HOLDFAST_TEST_SIMULATION_NODE_HPP
 
+#include "simulation/deployment.hpp"
 #include "simulation/oracle.hpp"
 #include "simulation/server.hpp"
 #include "simulation/world.hpp"
@@ -36,6 +37,9 @@ struct setting {
     /// Nothing is disturbed any more, from this time on.
     nanos heals_at{0};
     bool healed = false;
+    deployment at = deployment::single;
+    /// Of `failover`: clients look for the primary by a name.
+    bool by_name = false;
     std::uint64_t grants = 0;
 };
 

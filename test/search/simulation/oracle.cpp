@@ -76,7 +76,7 @@ oracle::belief_ref oracle::on_delivered(
         return beliefs_.insert(beliefs_.end(), {&of, &on, &held, lock, token, {}, kind.permits});
     }
     auto const& holder = granted->second.holder;
-    if (!excused_.contains(holder)) {
+    if (!excused_.contains(holder) && !lost_in_failover(holder, of)) {
         // Readers that share a hold share its token.
         judge_token(known, lock, held, kind.owned || is_reader(lock));
     }
@@ -199,7 +199,10 @@ void oracle::on_cancelled(process const& of, std::string const& lock) {
     }
 }
 
-void oracle::on_lost(loss_reason why) {
+void oracle::on_lost(loss_reason why, belief const* of) {
+    if (of) {
+        judge_reason(why, *of);
+    }
     switch (why) {
         case loss_reason::none: break;
         case loss_reason::expired: reached(sometimes::lost_expired); break;
@@ -209,8 +212,7 @@ void oracle::on_lost(loss_reason why) {
         case loss_reason::max_hold: reached(sometimes::lost_max_hold); break;
         case loss_reason::max_renewals: reached(sometimes::lost_max_renewals); break;
         case loss_reason::client_stopped: reached(sometimes::lost_client_stopped); break;
-        // The servers of these worlds have no run ids.
-        case loss_reason::failed_over: break;
+        case loss_reason::failed_over: reached(sometimes::lost_failed_over); break;
     }
 }
 
@@ -306,7 +308,7 @@ void oracle::on_disturbance_ends() {
 }
 
 bool oracle::excused(belief const& one) const {
-    return excused_.contains(one.holder);
+    return excused_.contains(one.holder) || lost_in_failover(one.holder, *one.of);
 }
 
 std::string oracle::describe(belief const& one) const {
@@ -436,6 +438,7 @@ void oracle::check(std::string const& side) {
             }
             if (excused(*other) || excused(one)) {
                 reached(sometimes::overlap_explained);
+                judge_overlap(*other, one);
             } else {
                 in_.violation(fmt::format(
                     "{} has two valid leases: {} and {}",

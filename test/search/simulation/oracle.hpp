@@ -13,9 +13,11 @@
 #include <holdfast/lease.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -111,7 +113,7 @@ public:
     /// One that was woken may have been cancelled: the others' turn.
     void on_cancelled(process const& of, std::string const& lock);
     /// A lease that its holder finds lost.
-    void on_lost(loss_reason why);
+    void on_lost(loss_reason why, belief const* of = nullptr);
     /// Whether "busy" is a right answer to this process' question: it was told so since it asked,
     /// or moments before, and somebody had the lock after it asked.
     [[nodiscard]] bool busy_is_right(process const& of, std::string const& side, nanos asked);
@@ -145,6 +147,15 @@ public:
     void on_endless_holder(std::string const& lock);
     /// Which then got one.
     void on_endless_limited(std::string const& lock);
+    /// Another server is the primary once `promote` was called, and may have less than the one
+    /// before.
+    ///
+    /// Asynchronous replication loses the last grants and renewals. What follows is explained by
+    /// it, and nothing else is: whoever had a lock that the new primary does not know of, or knows
+    /// of for less time, may believe in it until the former primary would have let it go, and not
+    /// once he has had time to learn of the failover. `lock_delay` keeps others out for so long.
+    void on_failover(std::function<void()> const& promote);
+    void set_lock_delay(nanos delay) noexcept { lock_delay_ = delay; }
     /// The process is gone, and with it whoever waited or held there.
     void on_killed(process const& of);
 
@@ -189,6 +200,17 @@ private:
         bool owned
     );
     void on_script(script_event const& what);
+    void on_stray_script(script_event const& what);
+    void on_lost_writes(std::string const& holder, nanos until, bool gone);
+    [[nodiscard]] std::optional<nanos> kept_until(
+        std::string const& lock,
+        std::string const& holder
+    );
+    [[nodiscard]] std::vector<std::string> holders_of(std::string const& lock);
+    [[nodiscard]] bool lost_in_failover(std::string const& holder, process const& of) const;
+    void judge_reason(loss_reason why, belief const& of);
+    void judge_overlap(belief const& one, belief const& other);
+    void judge_delay(script_event const& what, std::string const& holder);
     void on_answer(std::uint32_t process, value const& answer);
     void on_granted(
         truth& of,
@@ -225,6 +247,9 @@ private:
 
     void judge_order(waiter const& granted);
 
+    // Ten times what the busiest of a hundred thousand schedules needs.
+    static constexpr std::uint64_t most_scripts = 3'000;
+
     world& in_;
     server& server_;
     hand_over_judge hand_overs_;
@@ -252,6 +277,22 @@ private:
     std::set<std::pair<std::uint32_t, std::string>> passed_on_;
     std::set<std::pair<std::uint32_t, std::string>> subscribed_;
     std::set<std::string, std::less<>> excused_;
+    // What a failover has taken from a holder.
+    struct lost_writes {
+        nanos until;  // the former primary had kept the lock for him until then
+        nanos since;
+        bool gone = false;    // the lock, not only some time
+        bool stray = false;   // a former primary gave it to him, or went on giving
+        bool unseen = false;  // the primary is one that was it before
+    };
+    std::map<std::string, lost_writes, std::less<>> lost_;
+    std::optional<nanos> failed_over_at_;
+    // The processes that were primaries. One that is again, is to clients the server that they
+    // knew: those that have not met the one between see no failover, and it may remember that it
+    // was met.
+    std::set<std::string> was_primary_;
+    bool known_again_ = false;
+    nanos lock_delay_{0};
     sometimes_counts reached_{};
     int disturbances_ = 0;
     nanos last_disturbance_{0};

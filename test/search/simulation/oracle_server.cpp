@@ -15,9 +15,6 @@ namespace holdfast::sim {
 
 namespace {
 
-// Ten times what the busiest of a hundred thousand schedules needs.
-constexpr std::uint64_t most_scripts = 3'000;
-
 // The shortest `orphan_after`, by a clock that is fast.
 constexpr nanos shortest_patience = 49ms;
 
@@ -27,6 +24,10 @@ void oracle::on_script(script_event const& what) {
     std::string const lock{what.lock};
     auto const& reply = *what.reply;
     in_.mark(what.script);
+    if (what.stray) {
+        on_stray_script(what);
+        return;
+    }
     if (lock == counting_judge::semaphore || lock == counting_judge::latch) {
         if (in_.traced()) {
             in_.trace(
@@ -134,6 +135,9 @@ void oracle::on_script(script_event const& what) {
             on_held(lock);
             if (what.extends) {
                 on_renewed(known, what);
+                if (lost_.erase(std::string{what.holder}) > 0) {
+                    reached(sometimes::survived_failover);
+                }
             }
             if (auto const first = static_cast<std::uint64_t>(said.integer(1)); first != 0) {
                 on_tokens(known, what, std::string{what.holder}, first, counter_of(lock));
@@ -286,6 +290,12 @@ void oracle::on_granted(
     std::uint64_t last
 ) {
     on_tokens(of, what, holder, first, last);
+    judge_delay(what, holder);
+    // The former primary may have promised more to one whom a release gives the lock: he learns of
+    // this grant later.
+    if (holder == what.holder) {
+        lost_.erase(holder);
+    }
     of.granted_at[holder] = in_.now();
     if (!of.last_holder.empty() && of.last_holder != holder && of.last_process != what.from) {
         reached(sometimes::handed_over);

@@ -26,6 +26,12 @@ public:
     void set_patience(nanos patience) noexcept { patience_ = patience; }
     /// Times on the server mean nothing for a while.
     void on_clock_step() noexcept { last_step_ = in_.now(); }
+    /// The new primary may not know who was heard of lately.
+    void on_failover() {
+        for (auto& [name, known] : pools_) {
+            known.heard_at.clear();
+        }
+    }
 
     /// Says how many permits there are, as an operator does it; again after the data were lost.
     void set_limit(std::string const& pool, std::int64_t limit);

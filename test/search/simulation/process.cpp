@@ -73,6 +73,7 @@ process::~process() {
                 remove(*waiting);
                 ++waiting->generation;
                 auto const dropped = std::exchange(waiting->handler, {});
+                auto const others = std::exchange(waiting->others, {});
                 again = true;
             }
         }
@@ -211,7 +212,7 @@ void process::on_due(std::shared_ptr<waiting_timer> const& waiting) {
     }
     remove(*waiting);
     ++waiting->generation;
-    waiting->handler.post(error_code{});
+    waiting->post(error_code{});
 }
 
 }  // namespace holdfast::sim

@@ -42,6 +42,12 @@ public:
     /// An attempt took a place after its client had closed the connection.
     [[nodiscard]] bool placed_late() const noexcept { return placed_late_; }
     void on_clock_step() noexcept { last_step_ = in_.now(); }
+    /// The new primary may not know who was heard of lately.
+    void on_failover() {
+        for (auto& [name, known] : locks_) {
+            known.heard_at.clear();
+        }
+    }
     /// Before a script that may change who has the lock, or who waits.
     void on_before(std::string_view lock);
     void on_script(script_event const& what);

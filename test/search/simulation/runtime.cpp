@@ -62,13 +62,16 @@ std::size_t timer::cancel() {
     sim::own_business const own;
     waiting_->of->remove(*waiting_);
     ++waiting_->generation;
-    waiting_->handler.post(boost::asio::error::operation_aborted);
-    return 1;
+    auto const waits = 1 + waiting_->others.size();
+    waiting_->post(boost::asio::error::operation_aborted);
+    return waits;
 }
 
 void timer::wait(sim::completion<error_code> handler) {
     if (waiting_->handler) {
-        sim::world::current().violation("a timer is waited for twice at a time");
+        sim::own_business const own;
+        waiting_->others.push_back(std::move(handler));
+        return;
     }
     waiting_->handler = std::move(handler);
     waiting_->of->add(*waiting_);

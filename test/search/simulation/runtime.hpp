@@ -18,6 +18,7 @@
 #include <memory>
 #include <span>
 #include <utility>
+#include <vector>
 
 namespace holdfast::sim {
 
@@ -29,13 +30,23 @@ struct waiting_timer {
     std::uint64_t generation = 0;
     std::size_t place = 0;
     completion<error_code> handler;
+    // Those who wait for the same, behind it.
+    std::vector<completion<error_code>> others;
+
+    void post(error_code ec) {
+        auto rest = std::exchange(others, {});
+        handler.post(ec);
+        for (auto& one : rest) {
+            one.post(ec);
+        }
+    }
 };
 
 }  // namespace holdfast::sim
 
 namespace holdfast::detail {
 
-/// As `steady_timer`, with one wait at a time.
+/// As `steady_timer`.
 class timer {
 public:
     using duration = std::chrono::nanoseconds;

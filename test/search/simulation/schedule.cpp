@@ -20,7 +20,8 @@ double drift(random_source& dice) {
 void prepare(arena& where) {
     auto& dice = where.in().dice();
     auto& all = where.all();
-    all.quiet = dice.chance(15);
+    bool const fails_over = all.at == deployment::failover;
+    all.quiet = dice.chance(fails_over ? 5 : 15);
     where.in().set_in_order(dice.chance(40));
     auto const locks = 1 + dice.below(2) + (dice.chance(15) ? 1 : 0);
     for (std::size_t i = 0; i < locks; ++i) {
@@ -50,7 +51,14 @@ void prepare(arena& where) {
     all.client.reconnect_max = dice.one_of({200ms, 2'000ms});
     all.client.confirm_grants = dice.chance(10);
     all.heals_at = dice.any_scale(300ms, 6s);
-    bool const counts = dice.chance(20);
+    if (fails_over) {
+        where.replicate(dice.chance(30));
+        if (!all.quiet && all.lease <= 3s && dice.chance(25)) {
+            where.set_lock_delay(dice.one_of({all.lease / 2, all.lease, 2 * all.lease}));
+        }
+    }
+    // What is counted has no lease: a failover takes it, or gives it twice.
+    bool const counts = !fails_over && dice.chance(20);
     std::int64_t count_downs = 0;
     auto const clients = 1 + dice.below(3);
     for (std::size_t i = 0; i < clients; ++i) {
@@ -78,9 +86,9 @@ void prepare(arena& where) {
 
 }  // namespace
 
-outcome run_schedule(std::uint64_t seed, bool traced) {
+outcome run_schedule(std::uint64_t seed, deployment at, bool traced) {
     random_source rate{~seed};
-    arena where{seed, traced, drift(rate)};
+    arena where{seed, traced, drift(rate), at};
     prepare(where);
     std::optional<faults> wrong;
     auto const heals_at = where.all().heals_at;

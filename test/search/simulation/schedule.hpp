@@ -11,7 +11,11 @@ namespace holdfast::sim {
 /// faults, and the proof that all is well.
 ///
 /// `traced` prints every step of interest.
-[[nodiscard]] outcome run_schedule(std::uint64_t seed, bool traced = false);
+[[nodiscard]] outcome run_schedule(
+    std::uint64_t seed,
+    deployment at = deployment::single,
+    bool traced = false
+);
 
 }  // namespace holdfast::sim
 

@@ -81,6 +81,8 @@ std::string_view script_of(std::vector<std::string_view> const& command) {
         &scripts::counting_semaphore_add,
         &scripts::counting_semaphore_drain,
         &scripts::multi_lock_acquire,
+        &scripts::quorum_lock_acquire,
+        &scripts::quorum_lock_raise_token,
         &scripts::read_lock_acquire,
         &scripts::read_lock_release,
         &scripts::read_lock_renew,
@@ -102,7 +104,7 @@ std::string_view script_of(std::vector<std::string_view> const& command) {
 
 // What follows the kind of the lock.
 std::string_view deed_of(std::vector<std::string_view> const& command, std::string_view script) {
-    if (script.ends_with("_lock.acquire")) {
+    if (script.ends_with("_lock.acquire") && !script.starts_with("quorum")) {
         auto const keys = static_cast<std::size_t>(command[2][0] - '0');
         constexpr std::size_t orphan = 7;
         return command.at(3 + keys + orphan).empty() ? "acquire" : "take_over";
@@ -218,7 +220,8 @@ std::vector<single_deed> attempts_in(
 server::server(world& in, double rate)
     : in_{in},
       rate_{rate},
-      ghost_{data_.connect([](value) {})},
+      primary_{&add("simulated", 6379, false)},
+      named_{primary_},
       outer_{std::exchange(current_server, this)} {}
 
 server::~server() {
@@ -229,18 +232,18 @@ server& server::current() noexcept {
     return *current_server;
 }
 
-std::int64_t server::wall_clock() const noexcept {
+std::int64_t server::wall_clock_of(machine const& which) const noexcept {
     auto const passed = static_cast<double>(in_.now().count()) * rate_;
-    return start_of_time + (static_cast<std::int64_t>(passed) + clock_offset_.count()) / 1'000;
+    return start_of_time + (static_cast<std::int64_t>(passed) + which.clock_offset.count()) / 1'000;
 }
 
 nanos server::true_duration_of(std::chrono::milliseconds by_server) const noexcept {
     return nanos{static_cast<std::int64_t>(static_cast<double>(nanos{by_server}.count()) / rate_)};
 }
 
-redis_model& server::data() {
-    data_.set_time(wall_clock());
-    return data_;
+redis_model& server::data_of(machine& which) {
+    which.data.set_time(wall_clock_of(which));
+    return which.data;
 }
 
 route& server::route_of(std::uint32_t whose) {
@@ -260,11 +263,14 @@ nanos server::delay(route const& on) {
 }
 
 std::vector<std::shared_ptr<link>> server::links() {
-    std::erase_if(links_, [](auto const& one) { return one->session_ended_; });
     std::vector<std::shared_ptr<link>> open;
-    std::copy_if(links_.begin(), links_.end(), std::back_inserter(open), [](auto const& one) {
-        return one->open();
-    });
+    for (auto const& which : machines_) {
+        auto& all = which->links;
+        std::erase_if(all, [](auto const& one) { return one->session_ended_; });
+        std::copy_if(all.begin(), all.end(), std::back_inserter(open), [](auto const& one) {
+            return one->open();
+        });
+    }
     return open;
 }
 
@@ -277,12 +283,29 @@ void server::close_all_of(std::uint32_t whose) {
 }
 
 bool server::has_half_open() const {
-    return std::any_of(links_.begin(), links_.end(), [](auto const& one) {
+    auto const& all = primary_->links;
+    return std::any_of(all.begin(), all.end(), [](auto const& one) {
         return !one->session_ended_;
     });
 }
 
-void server::connect(std::shared_ptr<connection> const& client, nanos limit) {
+// A name is looked up at each attempt to connect.
+machine& server::find(std::string const& host, std::string const& port) {
+    for (auto const& which : machines_) {
+        if (which->host == host && std::to_string(which->port) == port) {
+            return *which;
+        }
+    }
+    return *named_;
+}
+
+void server::connect(
+    std::shared_ptr<connection> const& client,
+    std::string const& host,
+    std::string const& port,
+    nanos limit
+) {
+    auto& at = find(host, port);
     auto& on = route_of(client->of().number());
     auto const arrived = std::make_shared<bool>(false);
     in_.after(limit, [weak = std::weak_ptr{client}, arrived] {
@@ -290,9 +313,9 @@ void server::connect(std::shared_ptr<connection> const& client, nanos limit) {
             waiting->on_failed(asio::error::timed_out);
         }
     });
-    auto arrive = [this, weak = std::weak_ptr{client}, arrived] {
+    auto arrive = [this, &at, weak = std::weak_ptr{client}, arrived] {
         if (auto const waiting = weak.lock(); waiting && !std::exchange(*arrived, true)) {
-            establish(waiting);
+            establish(at, waiting);
         }
     };
     if (on.stalled_to_server || on.stalled_to_client) {
@@ -303,18 +326,18 @@ void server::connect(std::shared_ptr<connection> const& client, nanos limit) {
     }
 }
 
-void server::establish(std::shared_ptr<connection> const& client) {
-    if (!up_ || refuses_) {
+void server::establish(machine& at, std::shared_ptr<connection> const& client) {
+    if (!at.up || at.refuses) {
         client->on_failed(asio::error::connection_refused);
         return;
     }
-    auto const made = std::make_shared<link>(*this, client);
-    made->session_ = data_.connect([weak = std::weak_ptr{made}](value message) {
+    auto const made = std::make_shared<link>(*this, at, client);
+    made->session_ = at.data.connect([weak = std::weak_ptr{made}](value message) {
         if (auto const to = weak.lock()) {
             to->send_to_client(std::move(message));
         }
     });
-    links_.emplace_back(made);
+    at.links.emplace_back(made);
     if (made->silent()) {
         made->watch_health();
     }
@@ -322,7 +345,7 @@ void server::establish(std::shared_ptr<connection> const& client) {
 }
 
 void server::on_bytes(link& from) {
-    if (!paused_ && up_) {
+    if (!from.at_.paused && from.at_.up) {
         run_next(from);
     }
 }
@@ -349,6 +372,7 @@ void server::run_next(link& from) {
 
 void server::run_command(link& from, words const& command) {
     from.for_commands_ = from.for_commands_ || command[0] == "TIME";
+    auto& at = from.at_;
     auto const script = script_of(command);
     auto const meant = [&](std::optional<std::string>& fault) {
         bool const hit = fault && !script.empty() && (fault->empty() || *fault == script);
@@ -361,7 +385,7 @@ void server::run_command(link& from, words const& command) {
         from.close_by_server(asio::error::connection_reset);
         return;
     }
-    auto answer = execute(&from, from.of_, command, script);
+    auto answer = execute(at, &from, from.of_, command, script);
     bool const known = !answer || answer->type != value::kind::error;
     if (known && twice_ && !script.empty() &&
         (twice_->script.empty() || twice_->script == script)) {
@@ -369,9 +393,9 @@ void server::run_command(link& from, words const& command) {
         if (again.after > 0ns && is_counted(script)) {
             // What was answered is forgotten then, and does not come again.
         } else if (again.after == 0ns) {
-            answer = execute(&from, from.of_, command, script, true);
+            answer = execute(at, &from, from.of_, command, script, true);
         } else {
-            run_again_later(from.of_, command, script, again.after);
+            run_again_later(at, from.of_, command, script, again.after);
         }
     }
     if (known && meant(break_after_)) {
@@ -384,21 +408,23 @@ void server::run_command(link& from, words const& command) {
 }
 
 void server::run_again_later(
+    machine& at,
     std::uint32_t from,
     words const& command,
     std::string_view script,
     nanos after
 ) {
     std::vector<std::string> const copy{command.begin(), command.end()};
-    in_.after(after, [this, from, copy, script] {
+    in_.after(after, [this, &at, from, copy, script] {
         words const again{copy.begin(), copy.end()};
-        if (up_) {
-            execute(nullptr, from, again, script, true);
+        if (at.up) {
+            execute(at, nullptr, from, again, script, true);
         }
     });
 }
 
 std::optional<value> server::execute(
+    machine& at,
     link const* from,
     std::uint32_t process,
     words const& command,
@@ -408,17 +434,38 @@ std::optional<value> server::execute(
     bool const may_give = script.ends_with(".acquire") || script.ends_with(".release") ||
                           script == "read_write_lock.force_release";
     bool const several = script == "multi_lock.acquire";
-    if (before_script && may_give) {
+    machine* const stray = &at == primary_ ? nullptr : &at;
+    if (before_script && may_give && !stray) {
         for (auto const& lock : several ? locks_in(command) : words{command[3]}) {
             before_script(several ? "lock.acquire" : script, lock);
         }
     }
-    auto answer = data().execute(from ? from->session_ : ghost_, command);
+    auto answer = data_of(at).execute(from ? from->session_ : at.ghost, command);
+    if (!script.empty()) {
+        note_writes(at);
+    }
     if (!script.empty() && answer && on_script) {
         bool const late = !from || from->client_closed_;
         auto const over = from ? from->session_ : 0;
         bool const again = command[0] == "EVAL";
         if (script == "semaphore.renew_many") {
+            if (stray) {
+                on_script(
+                    {script,
+                     "renew",
+                     {},
+                     {},
+                     &*answer,
+                     process,
+                     over,
+                     late,
+                     again,
+                     repeated,
+                     stray,
+                     false,
+                     true}
+                );
+            }
             if (on_renewed_together) {
                 on_renewed_together();
             }
@@ -438,6 +485,7 @@ std::optional<value> server::execute(
                      late,
                      again,
                      repeated,
+                     stray,
                      false,
                      true}
                 );
@@ -460,6 +508,7 @@ std::optional<value> server::execute(
                      late,
                      again,
                      repeated,
+                     stray,
                      respects_queue(command),
                      false}
                 );
@@ -480,10 +529,11 @@ std::optional<value> server::execute(
              late,
              again,
              repeated,
+             stray,
              respects_queue(command),
              extends(command, script)}
         );
-    } else if (command[0] == "SUBSCRIBE" && on_subscribe) {
+    } else if (command[0] == "SUBSCRIBE" && on_subscribe && !stray) {
         on_subscribe(process, command[1]);
     }
     return answer;

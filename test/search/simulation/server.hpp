@@ -3,11 +3,13 @@
 
 #include "memory_server/redis_model.hpp"
 #include "simulation/link.hpp"
+#include "simulation/machine.hpp"
 #include "simulation/world.hpp"
 
 #include <holdfast/error.hpp>
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <initializer_list>
 #include <memory>
@@ -36,6 +38,8 @@ struct script_event {
     bool again;
     /// The server runs it once more by itself.
     bool repeated;
+    /// The server that was the primary, and does not know that it is not any more, if it was that.
+    machine* stray;
     /// It respects the queue.
     bool queues;
     /// A renewal that asks for more time, not for tokens alone.
@@ -73,7 +77,8 @@ struct route {
     }
 };
 
-/// A Redis server with its network.
+/// A Redis server with its network. It may have replicas, and Sentinels that watch over it: then it
+/// is the primary of the moment that is looked at and acted upon, unless another machine is named.
 class server {
 public:
     server(world& in, double rate);
@@ -81,9 +86,11 @@ public:
     [[nodiscard]] static server& current() noexcept;
 
     [[nodiscard]] world& in() noexcept { return in_; }
-    [[nodiscard]] redis_model& data();
+    [[nodiscard]] redis_model& data() { return data_of(*primary_); }
+    [[nodiscard]] redis_model& data_of(machine& which);
     /// Its wall clock, µs since 1970.
-    [[nodiscard]] std::int64_t wall_clock() const noexcept;
+    [[nodiscard]] std::int64_t wall_clock() const noexcept { return wall_clock_of(*primary_); }
+    [[nodiscard]] std::int64_t wall_clock_of(machine const& which) const noexcept;
     [[nodiscard]] nanos true_duration_of(std::chrono::milliseconds by_server) const noexcept;
 
     route& route_of(std::uint32_t whose);
@@ -96,7 +103,28 @@ public:
     [[nodiscard]] bool has_half_open() const;
 
     // What the client's end asks.
-    void connect(std::shared_ptr<connection> const& client, nanos limit);
+    void connect(
+        std::shared_ptr<connection> const& client,
+        std::string const& host,
+        std::string const& port,
+        nanos limit
+    );
+
+    // Replication.
+    machine& add(std::string host, std::uint16_t port, bool is_sentinel);
+    [[nodiscard]] machine& primary() noexcept { return *primary_; }
+    [[nodiscard]] machine& machine_at(std::size_t number) { return *machines_.at(number); }
+    /// Has one other machine that gets all that is written, sooner or later.
+    void replicate();
+    /// The machine is the primary from now on, and has all but the last so many writes, or as many
+    /// fewer as are known.
+    void promote(machine& to, std::size_t behind);
+    /// It takes no writes any more.
+    void demote(machine& old);
+    /// One of them is another process than at first.
+    [[nodiscard]] bool has_restarted() const noexcept { return restarted_; }
+    /// A name without a machine of its own leads there. At first it leads to the first machine.
+    void lead_to(machine& there) noexcept { named_ = &there; }
 
     /// The queue of a lock, in its order.
     [[nodiscard]] std::vector<queue_entry> queue_of(std::string_view lock);
@@ -104,15 +132,17 @@ public:
     value as_operator(std::initializer_list<std::string_view> command);
 
     // Faults.
-    void pause();
-    void resume();
-    [[nodiscard]] bool paused() const noexcept { return paused_; }
-    void kill();
-    void start(bool keep_data);
-    [[nodiscard]] bool up() const noexcept { return up_; }
-    void step_clock(nanos by) noexcept { clock_offset_ += by; }
-    /// New connections are refused.
-    void set_refuses_connections(bool refuses) noexcept { refuses_ = refuses; }
+    void pause() { pause(*primary_); }
+    void pause(machine& which);
+    void resume() { resume(*primary_); }
+    void resume(machine& which);
+    [[nodiscard]] bool paused() const noexcept { return primary_->paused; }
+    void kill() { kill(*primary_); }
+    void kill(machine& which);
+    void start(bool keep_data) { start(*primary_, keep_data); }
+    void start(machine& which, bool keep_data);
+    [[nodiscard]] bool up() const noexcept { return primary_->up; }
+    void step_clock(nanos by) noexcept { primary_->clock_offset += by; }
     void stall(std::uint32_t whose, direction which, bool on);
     /// The next execution of a script of this name (any, if empty) happens so often …
     void run_twice(std::string script, nanos second_after) {
@@ -128,10 +158,16 @@ public:
         grant_fault_ = what;
         grant_fault_by_ = by;
     }
+    /// New connections are refused, wherever they lead.
+    void set_refuses_connections(bool refuses) noexcept {
+        for (auto const& one : machines_) {
+            one->refuses = refuses;
+        }
+    }
     /// A client that is never idle checks nothing.
     void set_clients_idle(bool idle) noexcept { clients_idle_ = idle; }
     /// As long as it refuses pings, health checks fail.
-    void set_pings_fail(bool fail);
+    void set_pings_fail(machine& which, bool fail);
 
     /// Called before a script that may give a lock to somebody.
     std::function<void(std::string_view script, std::string_view lock)> before_script;
@@ -155,18 +191,23 @@ private:
 
     using words = std::vector<std::string_view>;
 
-    void establish(std::shared_ptr<connection> const& client);
+    [[nodiscard]] machine& find(std::string const& host, std::string const& port);
+    void establish(machine& at, std::shared_ptr<connection> const& client);
     void on_bytes(link& from);
     void run_next(link& from);
     void run_command(link& from, words const& command);
     std::optional<value> execute(
+        machine& at,
         link const* from,
         std::uint32_t process,
         words const& command,
         std::string_view script,
         bool repeated = false
     );
+    void note_writes(machine const& at);
+    void new_process(machine& which);
     void run_again_later(
+        machine& at,
         std::uint32_t from,
         words const& command,
         std::string_view script,
@@ -174,22 +215,22 @@ private:
     );
 
     world& in_;
-    redis_model data_;
     double rate_;
-    nanos clock_offset_{0};
-    std::vector<std::shared_ptr<link>> links_;
+    std::vector<std::unique_ptr<machine>> machines_;
+    machine* primary_;
+    machine* named_;
+    // What the primary had after each of its last writes: any of it may be all that a replica has.
+    std::deque<redis_model::data_copy> written_;
+    bool replicates_ = false;
+    bool restarted_ = false;
+    std::uint64_t processes_ = 0;
     std::vector<std::pair<std::uint32_t, std::unique_ptr<route>>> routes_;
     std::optional<second_run> twice_;
     std::optional<std::string> break_after_;
     std::optional<std::string> break_before_;
     grant_fault grant_fault_ = grant_fault::none;
     nanos grant_fault_by_{0};
-    bool paused_ = false;
-    bool up_ = true;
-    bool refuses_ = false;
-    bool pings_fail_ = false;
     bool clients_idle_ = true;
-    redis_model::session_id ghost_{};
     server* outer_;
 };
 

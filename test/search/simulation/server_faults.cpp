@@ -43,39 +43,45 @@ value server::as_operator(std::initializer_list<std::string_view> command) {
 
 // Faults
 
-void server::pause() {
-    paused_ = true;
+void server::pause(machine& which) {
+    which.paused = true;
     for (auto const& one : links()) {
-        one->watch_health();
+        if (&one->at() == &which) {
+            one->watch_health();
+        }
     }
 }
 
-void server::resume() {
-    paused_ = false;
+void server::resume(machine& which) {
+    which.paused = false;
     // Those of closed connections too: their bytes are in the kernel.
-    auto all = links_;
+    auto all = which.links;
     while (!all.empty()) {
-        auto const which = in_.dice().below(all.size());
-        std::swap(all[which], all.back());
+        auto const next_one = in_.dice().below(all.size());
+        std::swap(all[next_one], all.back());
         auto const next = std::move(all.back());
         all.pop_back();
         on_bytes(*next);
     }
 }
 
-void server::kill() {
-    up_ = false;
+void server::kill(machine& which) {
+    which.up = false;
     for (auto const& one : links()) {
-        one->close_by_server(asio::error::connection_reset);
+        if (&one->at() == &which) {
+            one->close_by_server(asio::error::connection_reset);
+        }
     }
 }
 
-void server::start(bool keep_data) {
-    kill();
-    up_ = true;
-    paused_ = false;
-    data().restart(keep_data);
-    ghost_ = data_.connect([](value) {});
+void server::start(machine& which, bool keep_data) {
+    kill(which);
+    which.up = true;
+    which.paused = false;
+    data_of(which).restart(keep_data);
+    which.ghost = which.data.connect([](value) {});
+    new_process(which);
+    restarted_ = true;
 }
 
 void server::stall(std::uint32_t whose, direction which, bool on) {
@@ -94,11 +100,13 @@ void server::stall(std::uint32_t whose, direction which, bool on) {
     }
 }
 
-void server::set_pings_fail(bool fail) {
-    pings_fail_ = fail;
+void server::set_pings_fail(machine& which, bool fail) {
+    which.pings_fail = fail;
     if (fail) {
         for (auto const& one : links()) {
-            one->watch_health();
+            if (&one->at() == &which) {
+                one->watch_health();
+            }
         }
     }
 }

@@ -1,6 +1,8 @@
 #ifndef HOLDFAST_TEST_SIMULATION_SOMETIMES_HPP
 #define HOLDFAST_TEST_SIMULATION_SOMETIMES_HPP
 
+#include "simulation/deployment.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -88,7 +90,16 @@ namespace holdfast::sim {
     X(endless_holder, "another tool left a lock without an expiry")                            \
     X(taken_over, "a lock without an expiry was taken over")                                   \
     X(clock_fault, "the server's clock was stepped while a lock was held")                     \
-    X(other_holder, "a holder that is not of this library had the lock")
+    X(other_holder, "a holder that is not of this library had the lock")                       \
+    X(failed_over, "a replica was promoted")                                                   \
+    X(writes_lost, "a holder had a lock that the promoted replica did not know of")            \
+    X(time_lost, "a promoted replica kept a lock for less time than was believed")             \
+    X(come_back, "a promoted replica still had a lock that had been given back")               \
+    X(stray_grant, "a former primary granted a lock")                                          \
+    X(survived_failover, "a lease that had lost time was renewed at the new primary")          \
+    X(lost_failed_over, "a lease was lost: its server was failed over")                        \
+    X(overlap_failed_over, "two leases were valid after a failover")                           \
+    X(grants_held_back, "nobody was granted a lock until lock_delay had passed")
 
 enum class sometimes : std::size_t {
 #define X(name, text) name,
@@ -101,6 +112,15 @@ inline constexpr std::array sometimes_texts{
     HOLDFAST_SOMETIMES(X)
 #undef X
 };
+
+/// Whether schedules of this deployment can come across it.
+[[nodiscard]] constexpr bool can_reach(deployment at, sometimes what) noexcept {
+    if (at == deployment::single) {
+        return what < sometimes::failed_over;
+    }
+    // Nothing is counted there.
+    return what < sometimes::permits_taken || what > sometimes::latch_passed;
+}
 
 using sometimes_counts = std::array<std::uint64_t, sometimes_texts.size()>;
 

@@ -177,7 +177,7 @@ private:
             note_told(*watching, hold.belief());
         }
         if (held.state() == lease_state::lost) {
-            judge_loss(held, what, was_blocked);
+            judge_loss(held, what, was_blocked, hold.belief());
             if (watches) {
                 // Everything that is ready runs before time goes on.
                 auto moment = sleep(1us);
@@ -230,9 +230,14 @@ private:
     }
 
     // A lease that is renewed is not lost when nothing has gone wrong for longer than it lasts.
-    void judge_loss(lease const& held, request const& what, bool was_blocked) {
+    void judge_loss(
+        lease const& held,
+        request const& what,
+        bool was_blocked,
+        oracle::belief const& of
+    ) {
         auto const why = held.loss();
-        all_.judge.on_lost(why);
+        all_.judge.on_lost(why, &of);
         if (was_blocked) {
             all_.judge.reached(sometimes::lost_late);
         }

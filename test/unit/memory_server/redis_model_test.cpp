@@ -136,4 +136,34 @@ BOOST_AUTO_TEST_CASE(databases_are_apart) {
     BOOST_TEST(!it.server.exists("a", 3));
 }
 
+// --- replication
+
+BOOST_AUTO_TEST_CASE(a_replica_has_what_it_was_sent_and_refuses_writes) {
+    asking primary;
+    asking replica;
+    replica.server.set_replica(true);
+    acquire(primary, "x:1");
+    auto const sent = primary.server.copy_data();
+    primary.server.erase("a");
+    replica.server.set_data(sent);
+    BOOST_REQUIRE(replica.server.hgetall("a").size() == 1U);
+    BOOST_TEST(replica.server.hgetall("a").front().first == "x:1");
+    BOOST_TEST(replica.server.pttl("a") == 30'000);
+    BOOST_TEST(acquire(replica, "x:2").text.find("READONLY") != std::string::npos);
+    BOOST_TEST(replica.server.is_replica());
+    replica.server.set_replica(false);
+    BOOST_TEST(acquire(replica, "x:2").text.starts_with("n 0 "));
+    BOOST_TEST(!primary.server.exists("a"));
+}
+
+BOOST_AUTO_TEST_CASE(a_process_says_its_run_id_once_it_has_one) {
+    asking it;
+    BOOST_TEST(it.ask({"INFO", "server"}).text.find("run_id:") == std::string::npos);
+    it.server.set_process("one", it.server.time() - 5'000'000);
+    auto const text = it.ask({"INFO", "server"}).text;
+    BOOST_TEST(text.find("run_id:one\r\n") != std::string::npos);
+    BOOST_TEST(text.find("uptime_in_seconds:5\r\n") != std::string::npos);
+    BOOST_TEST(it.server.run_id() == "one");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

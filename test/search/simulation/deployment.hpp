@@ -1,0 +1,21 @@
+#ifndef HOLDFAST_TEST_SIMULATION_DEPLOYMENT_HPP
+#define HOLDFAST_TEST_SIMULATION_DEPLOYMENT_HPP
+
+#include <cstddef>
+
+namespace holdfast::sim {
+
+/// Where the locks of a schedule are, and what may become of it.
+enum class deployment {
+    single,    // one server
+    failover,  // a primary and its replica, found by way of Sentinels or of a name
+};
+
+// Of `failover`. The servers are the first machines, and the Sentinels come after them.
+inline constexpr std::size_t servers = 2;
+inline constexpr std::size_t sentinels = 3;
+inline constexpr char const* primary_name = "main";
+
+}  // namespace holdfast::sim
+
+#endif

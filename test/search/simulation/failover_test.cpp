@@ -1,0 +1,110 @@
+// What becomes of locks, holders and waiters when a replica is promoted.
+
+#include "simulation/stage.hpp"
+
+#include <holdfast.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <memory>
+
+using namespace holdfast;
+using namespace holdfast::sim;
+
+namespace {
+
+// A primary and its replica, to which a name leads.
+struct replicated : stage {
+    replicated() : replica{on().add("second", 6379, false)} {
+        on().primary().host = "first";
+        on().replicate();
+        settings().lease = 60s;
+    }
+
+    // The primary is gone, and the replica lacks so many of its last writes.
+    void fail_over(std::size_t behind) {
+        auto& old = on().primary();
+        on().kill(old);
+        on().promote(replica, behind);
+        on().lead_to(replica);
+        on().start(old, true);
+        on().demote(old);
+    }
+    std::shared_ptr<call<lease>> granted(actor& to, acquire_options const& options = {}) {
+        auto const asked = to.acquire(options);
+        BOOST_TEST(run_until([&] { return asked->done; }, 10s));
+        BOOST_TEST(asked->error.message() == error_code{}.message());
+        return asked;
+    }
+    lease& held_by(call<lease>& got) { return std::get<0>(*got.results); }
+    lease_state state_of(actor& whose, call<lease>& got) {
+        view_of const view{whose.of()};
+        return held_by(got).state();
+    }
+
+    machine& replica;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_lease_that_the_replica_knows_of_outlives_the_primary) {
+    replicated all;
+    auto& one = all.add_ready();
+    auto const held = all.granted(one);
+    all.fail_over(0);
+    all.run_for(5s);
+    BOOST_TEST((all.state_of(one, *held) == lease_state::held));
+    BOOST_TEST(all.on().data().pttl("lock") > 50'000);
+    one.drop(*held);
+    BOOST_TEST(all.close_all() == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_holder_learns_at_once_that_a_failover_has_taken_the_lock) {
+    replicated all;
+    auto& one = all.add_ready();
+    // Nothing would ask for it before it ends.
+    acquire_options options;
+    options.renew = false;
+    auto const held = all.granted(one, options);
+    all.fail_over(24);
+    all.run_for(5s);
+    BOOST_TEST((all.state_of(one, *held) == lease_state::lost));
+    BOOST_TEST((all.held_by(*held).loss() == loss_reason::failed_over));
+    one.drop(*held);
+    BOOST_TEST(all.close_all() == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_waiter_is_granted_what_a_failover_has_freed_with_a_greater_token) {
+    replicated all;
+    auto& one = all.add_ready();
+    auto& two = all.add_ready();
+    auto const held = all.granted(one);
+    auto const waiting = two.acquire();
+    all.run_for(100ms);
+    BOOST_TEST(!waiting->done);
+    all.fail_over(24);
+    BOOST_TEST(all.run_until([&] { return waiting->done; }, 5s));
+    BOOST_TEST(all.held_by(*waiting).token().value > all.held_by(*held).token().value);
+    one.drop(*held);
+    two.drop(*waiting);
+    BOOST_TEST(all.close_all() == "");
+}
+
+BOOST_AUTO_TEST_CASE(lock_delay_keeps_the_lock_until_the_lost_lease_has_ended) {
+    replicated all;
+    all.settings().lease = 2s;
+    all.settings().lock_delay = 3s;
+    auto& one = all.add_ready();
+    auto& two = all.add_ready();
+    auto const held = all.granted(one);
+    auto const waiting = two.acquire();
+    all.run_for(100ms);
+    all.fail_over(24);
+    auto const failed_at = all.in().now();
+    BOOST_TEST(all.run_until([&] { return waiting->done; }, 10s));
+    BOOST_TEST((all.in().now() - failed_at > 2'900ms));
+    BOOST_TEST((all.state_of(one, *held) == lease_state::lost));
+    one.drop(*held);
+    two.drop(*waiting);
+    BOOST_TEST(all.close_all() == "");
+}

@@ -1,0 +1,35 @@
+#ifndef HOLDFAST_TEST_SIMULATION_MACHINE_HPP
+#define HOLDFAST_TEST_SIMULATION_MACHINE_HPP
+
+#include "memory_server/redis_model.hpp"
+#include "simulation/link.hpp"
+#include "simulation/world.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace holdfast::sim {
+
+/// One process that clients connect to: a server of locks or a Sentinel, with its address, its data
+/// and its clock.
+struct machine {
+    std::string host;
+    std::uint16_t port = 0;
+    bool is_sentinel = false;
+    redis_model data{};
+    /// For what comes out of nowhere.
+    redis_model::session_id ghost = data.connect([](value) {});
+    std::vector<std::shared_ptr<link>> links{};
+    nanos clock_offset{0};
+    bool paused = false;
+    bool up = true;
+    /// New connections are refused.
+    bool refuses = false;
+    bool pings_fail = false;
+};
+
+}  // namespace holdfast::sim
+
+#endif

@@ -1,0 +1,69 @@
+// How the data come to a replica, and what it means to be the primary.
+
+#include "simulation/server.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::sim {
+
+namespace {
+
+// A replica that is further behind is none that anybody would promote.
+constexpr std::size_t most_behind = 24;
+
+}  // namespace
+
+machine& server::add(std::string host, std::uint16_t port, bool is_sentinel) {
+    auto& made = machines_.emplace_back(std::make_unique<machine>());
+    made->host = std::move(host);
+    made->port = port;
+    made->is_sentinel = is_sentinel;
+    return *made;
+}
+
+void server::replicate() {
+    replicates_ = true;
+    for (auto const& one : machines_) {
+        if (!one->is_sentinel) {
+            new_process(*one);
+            one->data.set_replica(one.get() != primary_);
+        }
+    }
+    written_.push_back(data().copy_data());
+}
+
+// Each process has a run id of its own. Servers that are not told apart have none.
+void server::new_process(machine& which) {
+    if (replicates_) {
+        which.data.set_process(fmt::format("run-{}", ++processes_), wall_clock_of(which));
+    }
+}
+
+void server::note_writes(machine const& at) {
+    if (!replicates_ || &at != primary_) {
+        return;
+    }
+    written_.push_back(at.data.copy_data());
+    if (written_.size() > most_behind) {
+        written_.pop_front();
+    }
+}
+
+void server::promote(machine& to, std::size_t behind) {
+    auto const last = written_.size() - 1;
+    data_of(to).set_data(written_[last - std::min(behind, last)]);
+    to.data.set_replica(false);
+    primary_ = &to;
+    written_.assign(1, to.data.copy_data());
+}
+
+void server::demote(machine& old) {
+    if (&old != primary_) {
+        old.data.set_replica(true);
+    }
+}
+
+}  // namespace holdfast::sim
