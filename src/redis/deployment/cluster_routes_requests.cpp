@@ -4,6 +4,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -75,8 +76,8 @@ bool cluster_routes::may_be_new(std::uint32_t server, nanos longest_request) con
     }
     auto const* const one = nodes_->find(server);
     // One that was up when the request was sent elsewhere was a primary, and no replica of that.
-    return !one || !one->up(purpose::commands) ||
-           lease_clock::now() - one->up_since() < longest_request;
+    auto const longest = std::max<nanos>(longest_request, common_.settings->replicas.timeout);
+    return !one || !one->up(purpose::commands) || lease_clock::now() - one->up_since() < longest;
 }
 
 // It is sent on at once. What has the same slot and is sent later goes there without being told.
