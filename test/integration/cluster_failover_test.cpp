@@ -147,14 +147,14 @@ BOOST_AUTO_TEST_CASE(no_lock_is_granted_by_a_replica_that_took_over_before_the_d
         constexpr auto delay = 3s;
         auto settings = settings_of(cluster);
         settings.lock_delay = delay;
-        holdfast::client client{executor, settings};
-        holdfast::client other{executor, settings};
         auto const here = cluster.name_on(0, "here:");
         auto const elsewhere = cluster.name_on(1, "elsewhere:");
         auto const took = [](lease_clock::time_point since) { return lease_clock::now() - since; };
 
         // Nobody has met these nodes.
         auto const start = lease_clock::now();
+        holdfast::client client{executor, settings};
+        holdfast::client other{executor, settings};
         auto held = co_await client.lock(here).acquire();
         BOOST_TEST((took(start) >= delay));
         auto const free = "{" + elsewhere + "}:free";

@@ -125,11 +125,10 @@ BOOST_AUTO_TEST_CASE(no_lock_is_granted_before_the_delay_is_over) {
         constexpr auto delay = 5s;
         auto settings = settings_for(group);
         settings.lock_delay = delay;
-        holdfast::client client{executor, settings};
-        holdfast::client other{executor, settings};
-
         // Nobody has met this server. It may have lost its data.
         auto const start = lease_clock::now();
+        holdfast::client client{executor, settings};
+        holdfast::client other{executor, settings};
         auto held = co_await client.lock("a").acquire();
         BOOST_TEST((took(start) >= delay));
         BOOST_TEST((took(start) < delay + 5s));

@@ -66,11 +66,13 @@ BOOST_AUTO_TEST_CASE(a_lost_node_joins_again_and_a_lost_majority_is_told) {
         nodes[0].probe().del("a");
         nodes[1].probe().del("a");
         co_await lease.renew();
-        BOOST_TEST(lease.nodes() == 3U);
+        // The majority may have answered before those two.
+        BOOST_TEST(lease.nodes() >= 3U);
         BOOST_TEST(lease.valid());
         BOOST_TEST((lease.loss() == loss_reason::none));
-        BOOST_TEST(co_await co_eventually(5s, [&] { return lease.nodes() == 5U; }));
-        BOOST_TEST(nodes.holding() == 5U);
+        BOOST_TEST(co_await co_eventually(5s, [&] {
+            return nodes.holding() == 5U && lease.nodes() == 5U;
+        }));
         BOOST_TEST(nodes.counter(0) >= lease.token().value);
         BOOST_TEST(!told);
         // Those that joined later are watched, too.

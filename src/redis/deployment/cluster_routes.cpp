@@ -157,23 +157,15 @@ void cluster_routes::on_up(connection_id which) {
         return;
     }
     events_->on_up(which);
-    if (!map_.is_primary(which.server)) {
-        // Another one took over from it while it was connected to, and that was settled before.
-        later([this] {
-            if (!stopped_) {
-                leave_unused();
-            }
-        });
-    }
+    // Another one may have taken over from it while it was connected to.
+    leave_unless_primary(which.server);
 }
 
 void cluster_routes::on_down(connection_id which) {
     if (std::erase(untold_, which) == 0) {
         events_->on_down(which);
     }
-    if (!map_.is_primary(which.server)) {
-        later([this] { leave_unused(); });
-    }
+    leave_unless_primary(which.server);
     look_soon();
 }
 

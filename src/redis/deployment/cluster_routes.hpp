@@ -79,6 +79,7 @@ private:
     void tell_of_moves(std::vector<slot_map::move> const& moves);
     void leave_replaced();
     void leave_unused();
+    void leave_unless_primary(std::uint32_t server);
     /// Asks a node for the slots; `server` if it can be asked.
     void ask_for_slots(std::uint32_t server);
     void on_slots_answered(std::uint32_t server, exec_result const& result);

@@ -189,6 +189,17 @@ void cluster_routes::leave_unused() {
     }
 }
 
+void cluster_routes::leave_unless_primary(std::uint32_t server) {
+    if (map_.is_primary(server)) {
+        return;
+    }
+    later([this] {
+        if (!stopped_) {
+            leave_unused();
+        }
+    });
+}
+
 void cluster_routes::sweep_later() {
     sleep_until(sweep_timer_, lease_clock::now() + idle_after_ / 2);
     sweep_timer_.async_wait([weak = weak_from_this()](error_code ec) {
