@@ -81,8 +81,6 @@ std::string_view script_of(std::vector<std::string_view> const& command) {
         &scripts::counting_semaphore_add,
         &scripts::counting_semaphore_drain,
         &scripts::multi_lock_acquire,
-        &scripts::quorum_lock_acquire,
-        &scripts::quorum_lock_raise_token,
         &scripts::read_lock_acquire,
         &scripts::read_lock_release,
         &scripts::read_lock_renew,
@@ -104,7 +102,7 @@ std::string_view script_of(std::vector<std::string_view> const& command) {
 
 // What follows the kind of the lock.
 std::string_view deed_of(std::vector<std::string_view> const& command, std::string_view script) {
-    if (script.ends_with("_lock.acquire") && !script.starts_with("quorum")) {
+    if (script.ends_with("_lock.acquire")) {
         auto const keys = static_cast<std::size_t>(command[2][0] - '0');
         constexpr std::size_t orphan = 7;
         return command.at(3 + keys + orphan).empty() ? "acquire" : "take_over";
