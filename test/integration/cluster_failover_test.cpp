@@ -26,11 +26,15 @@ holdfast::config settings_of(redis_cluster& cluster) {
     return settings;
 }
 
+// WAIT tells of what its own connection wrote, and so of all that was written before.
 void wait_for_replica(redis_cluster& cluster) {
+    auto probe = cluster.probe(0);
+    auto const name = cluster.name_on(0, "written:");
     BOOST_TEST(eventually(5s, [&] {
-        auto probe = cluster.probe(0);
+        probe.set(name, "1");
         return probe.cmd("WAIT", 1, 1000).as_integer() == 1;
     }));
+    probe.del(name);
 }
 
 }  // namespace
