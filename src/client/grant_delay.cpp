@@ -124,6 +124,7 @@ void grant_delay::end() {
 
 void grant_delay::on_disconnected() noexcept {
     connected_ = false;
+    client_.hold_grants_back(server_, true);
     ++epoch_;
     timer_.reset();
 }

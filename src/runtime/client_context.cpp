@@ -150,16 +150,15 @@ bool client_context::can_execute(target const& on) const {
 
 void client_context::hold_grants_back(std::uint32_t server, bool now) {
     if (now) {
-        holding_back_.insert(server);
+        granting_.erase(server);
     } else {
-        holding_back_.erase(server);
+        granting_.insert(server);
     }
-    grants_held_back_ = !holding_back_.empty();
 }
 
 bool client_context::is_held_back(target const& on) const {
     auto const number = clustered_ ? server_of(on.lock) : std::optional{0U};
-    return !number || holding_back_.contains(*number);
+    return !number || !granting_.contains(*number);
 }
 
 bool client_context::in_one_slot(target const& a, target const& b) const noexcept {

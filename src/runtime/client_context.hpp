@@ -128,7 +128,9 @@ public:
         bool const waits = can_execute(on) && held_back(on);
         return waits ? make_error_code(errc::server_refused) : why_down(on).cause;
     }
-    /// Another server may still have holders that the one of this number knows nothing of.
+    /// Another server may still have holders that the one of this number knows nothing of. With
+    /// `config::lock_delay` each server counts as held back until it is said not to be: requests
+    /// may reach it before the client is told of its connection.
     void hold_grants_back(std::uint32_t server, bool now);
     /// The number of the server that has a key, where that is known.
     [[nodiscard]] std::optional<std::uint32_t> server_of(std::string_view key) const {
@@ -209,7 +211,7 @@ protected:
 
 private:
     [[nodiscard]] bool held_back(target const& on) const {
-        return grants_held_back_ && is_held_back(on);
+        return settings().lock_delay > millis{0} && is_held_back(on);
     }
     [[nodiscard]] bool is_held_back(target const& on) const;
     void confirm_grant(call&& again, is_grant granted, exec_handler&& handler);
@@ -227,13 +229,13 @@ private:
     std::minstd_rand jitter_;
     std::deque<server_knowledge> servers_{1};
     // By any server.
-    bool grants_held_back_ = false;
     bool hand_over_denied_ = false;
     enum class right : std::uint8_t { assumed, doubted, denied };
     right learning_ = right::assumed;
     std::atomic<bool> gone_{false};
     std::atomic<bool> closed_{false};
-    std::set<std::uint32_t> holding_back_;
+    // The servers that are not held back.
+    std::set<std::uint32_t> granting_;
 };
 
 /// Calls `f(object, type)` on the client's strand when the operation is cancelled, if the object is
