@@ -11,6 +11,13 @@
 namespace holdfast::detail {
 
 void acquisitions::exec(attempt const& what, exec_handler&& handler) {
+    // Whoever asks may have been told of a server before that was told to grant nothing yet.
+    if (client_.grants_held_back(what.on)) {
+        client_.on_strand([handler = std::move(handler)]() mutable {
+            std::move(handler)(exec_result{exec_status::not_sent, errc::server_refused, {}});
+        });
+        return;
+    }
     auto& known = client_.server(what.on);
     auto const& settings = client_.settings();
     auto const with = rights_for(what.on, what.terms);

@@ -121,12 +121,16 @@ public:
     [[nodiscard]] bool can_execute(target const& on) const;
     /// Requests about this one can be sent that may be granted something.
     [[nodiscard]] bool may_attempt(target const& on) const {
-        return can_execute(on) && !held_back(on);
+        return can_execute(on) && !grants_held_back(on);
     }
     /// Why they cannot; success if they can.
     [[nodiscard]] error_code why_no_attempt(target const& on) const {
-        bool const waits = can_execute(on) && held_back(on);
+        bool const waits = can_execute(on) && grants_held_back(on);
         return waits ? make_error_code(errc::server_refused) : why_down(on).cause;
+    }
+    /// Requests about this one may be sent, except those that may be granted something.
+    [[nodiscard]] bool grants_held_back(target const& on) const {
+        return settings().lock_delay > millis{0} && is_held_back(on);
     }
     /// Another server may still have holders that the one of this number knows nothing of. With
     /// `config::lock_delay` each server counts as held back until it is said not to be: requests
@@ -210,9 +214,6 @@ protected:
     bool clustered_ = false;
 
 private:
-    [[nodiscard]] bool held_back(target const& on) const {
-        return settings().lock_delay > millis{0} && is_held_back(on);
-    }
     [[nodiscard]] bool is_held_back(target const& on) const;
     void confirm_grant(call&& again, is_grant granted, exec_handler&& handler);
     [[nodiscard]] replication replication_of(call const& what) const noexcept;

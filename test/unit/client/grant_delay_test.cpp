@@ -12,6 +12,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <thread>
 
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
@@ -236,6 +238,30 @@ BOOST_AUTO_TEST_CASE(on_a_cluster_who_has_taken_over_is_met_again_and_another_co
     all.answer(replied(0, server_time));
     acquiring const at_zero{all, {.on = lock_named("bar")}};
     acquiring const at_one{all, {.on = lock_named("foo")}};
+    BOOST_TEST(all.sent() == "");
+}
+
+BOOST_AUTO_TEST_CASE(on_a_cluster_slots_that_moved_do_not_end_the_delay) {
+    cluster_world all{1h};
+    acquiring const waiting{all, {.on = lock_named("foo")}};
+    acquiring const trying{all, {.how_long = once.how_long, .on = lock_named("foo")}};
+    BOOST_TEST(all.sent() == "server.meet server.meet");
+    all.on_strand([&] { all.server->events->on_moved([](std::string_view) { return true; }); });
+    std::this_thread::sleep_for(50ms);
+    all.run();
+    BOOST_TEST(all.sent() == "server.meet server.meet");
+    all.answer(replied(3'600'000, server_time));
+    all.answer(replied(3'600'000, server_time));
+    BOOST_TEST(all.eventually([&] { return all.sent() == "acquire acquire"; }));
+}
+
+// One whose connection is up, and of which the client has not been told.
+BOOST_AUTO_TEST_CASE(on_a_cluster_a_node_grants_nothing_before_it_is_met) {
+    scripted_client all{cluster_world::on_cluster(1h), false};
+    all.server->run_id = "a";
+    all.server->commands_up = true;
+    acquiring const waiting{all, {.on = lock_named("foo")}};
+    acquiring const trying{all, {.how_long = once.how_long, .on = lock_named("foo")}};
     BOOST_TEST(all.sent() == "");
 }
 
