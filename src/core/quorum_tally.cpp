@@ -46,9 +46,8 @@ bool quorum_tally::is_behind(std::size_t node) const noexcept {
 }
 
 bool quorum_tally::has_stragglers() const noexcept {
-    auto const open = count(vote::kind::open);
-    bool const hopeless = count(vote::kind::granted) + open < needed();
-    return !late_ && open > 0 && (hopeless || votes_.size() - open >= needed());
+    auto const answered = count(vote::kind::granted) + count(vote::kind::refused);
+    return !late_ && count(vote::kind::open) > 0 && answered >= needed();
 }
 
 quorum_tally::verdict quorum_tally::look() const noexcept {
@@ -68,13 +67,12 @@ quorum_tally::verdict quorum_tally::look() const noexcept {
         return verdict::failed;
     }
     auto const answered = granted + count(vote::kind::refused);
-    bool const may_be_won = granted + open >= needed();
-    // That a majority was asked is worth knowing, if it does not take long.
-    bool const may_be_busy = !late_ && answered + open >= needed();
-    if (answered < needed() ? may_be_won || may_be_busy : may_be_won && !late_) {
-        return verdict::open;
+    if (answered < needed()) {
+        // Whether a majority could be asked decides what the caller is told, and is waited for.
+        return answered + open >= needed() ? verdict::open : verdict::not_reached;
     }
-    return answered >= needed() ? verdict::busy : verdict::not_reached;
+    bool const may_be_won = granted + open >= needed();
+    return may_be_won && !late_ ? verdict::open : verdict::busy;
 }
 
 error_code quorum_tally::cause() const noexcept {

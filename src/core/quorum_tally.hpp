@@ -72,7 +72,7 @@ public:
     [[nodiscard]] fencing_token token() const noexcept { return token_; }
     /// The token has to be written back to this node, and was not yet.
     [[nodiscard]] bool is_behind(std::size_t node) const noexcept;
-    /// Others have said enough, or there is nothing to win any more, and some have not answered.
+    /// A majority has answered, and some nodes have not.
     [[nodiscard]] bool has_stragglers() const noexcept;
 
     /// What one node has said.

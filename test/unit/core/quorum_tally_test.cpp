@@ -123,17 +123,20 @@ BOOST_AUTO_TEST_CASE(stragglers_are_not_waited_for_where_a_majority_has_answered
     BOOST_TEST((silent.look() == verdict::open));
 }
 
-BOOST_AUTO_TEST_CASE(whether_a_majority_was_asked_is_waited_for_a_little) {
+BOOST_AUTO_TEST_CASE(whether_a_majority_could_be_asked_is_waited_for) {
     quorum_tally five{5};
     five.on_failed(0, errc::unreachable);
     five.on_refused(1, 1s);
     five.on_refused(2, 1s);
     // It cannot be won any more.
+    five.on_late();
     BOOST_TEST((five.look() == verdict::open));
-    BOOST_TEST(five.has_stragglers());
-    auto late = five;
-    late.on_late();
-    BOOST_TEST((late.look() == verdict::not_reached));
+    BOOST_TEST(!five.has_stragglers());
+    auto silent = five;
+    silent.on_failed(3, errc::unreachable);
+    BOOST_TEST((silent.look() == verdict::open));
+    silent.on_failed(4, errc::unreachable);
+    BOOST_TEST((silent.look() == verdict::not_reached));
     five.on_refused(3, 1s);
     BOOST_TEST((five.look() == verdict::busy));
 
@@ -141,7 +144,9 @@ BOOST_AUTO_TEST_CASE(whether_a_majority_was_asked_is_waited_for_a_little) {
     four.on_refused(0, 1s);
     four.on_refused(1, 1s);
     BOOST_TEST((four.look() == verdict::open));
-    BOOST_TEST(four.has_stragglers());
+    BOOST_TEST(!four.has_stragglers());
+    four.on_refused(2, 1s);
+    BOOST_TEST((four.look() == verdict::busy));
 }
 
 BOOST_AUTO_TEST_CASE(fewer_than_a_majority_that_answer_decide_nothing) {
