@@ -205,7 +205,8 @@ struct config {
     /// It holds back attempts, and neither renewals, releases nor what is handed over. All clients
     /// of a lock need it. Another start of the same server counts as another server, and so does a
     /// server that no client has met: it may have lost its data. If the server's user may not use
-    /// INFO, each connection counts as one to another server.
+    /// INFO, each connection counts as one to another server. The server's clock measures the time
+    /// for those that come later: it is shorter for them if that clock is set forward meanwhile.
     std::chrono::milliseconds lock_delay{0};
     /// For how long a server is left out of quorums after its process began; see `quorum_lock`.
     /// None means `lease`.

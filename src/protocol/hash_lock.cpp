@@ -54,8 +54,12 @@ call hash_lock::renew(renewal const& what) const {
 }
 
 renew_reply hash_lock::read_renew(script_reply const& reply) const {
+    auto const lost = why_lost(reply);
+    if (lost != loss_reason::none) {
+        return {lost, {}};
+    }
     return {
-        why_lost(reply),
+        lost,
         {unsigned_of(reply.integer(1))},
         unsigned_of(reply.integer(2)),
         unsigned_of(reply.integer(3)),

@@ -132,7 +132,7 @@ void hand_over_judge::judge_places(history& known, script_event const& what) {
     for (auto const& one : now) {
         bool const is_new = !one.holder.empty() && known.came.insert(one.holder).second;
         // An attempt that is executed once more stands where it stood.
-        bool const again = what.late || what.repeated;
+        bool const again = what.late || what.repeated || one.score <= known.last_stray;
         if (is_new && one.score <= last && !again) {
             in_.violation(fmt::format(
                 "{} has just come, and stands before others in the queue of {}",

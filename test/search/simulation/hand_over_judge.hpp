@@ -25,9 +25,12 @@ public:
     /// Before a script that may give the lock to somebody.
     void on_before(std::string_view lock);
     void on_script(script_event const& what, bool delivered);
-    /// A former primary did something for it, such as to give it a place.
-    void on_stray(std::string_view lock, std::string_view holder) {
-        locks_[std::string{lock}].came.emplace(holder);
+    /// A former primary did something for the holder, at this time of its clock in µs. It may have
+    /// given it a place, or the releaser one under its next holder id.
+    void on_stray(std::string_view lock, std::string_view holder, std::int64_t at) {
+        auto& known = locks_[std::string{lock}];
+        known.came.emplace(holder);
+        known.last_stray = static_cast<double>(at);
     }
     /// A reply, or a message on a channel, has come to this process.
     void on_arrival(std::uint32_t process, value const& message);
@@ -57,6 +60,8 @@ private:
         std::map<std::string, nanos, std::less<>> granted_at;
         // Those that were in the queue at any time.
         ids came;
+        // No place that a former primary gave has a later score.
+        double last_stray = 0;
     };
 
     [[nodiscard]] std::string holder_of(std::string_view lock);

@@ -140,6 +140,10 @@ void oracle::judge_delay(script_event const& what, std::string const& holder) {
         holder != what.holder) {
         return;
     }
+    // For how long it is known is said by the server's own clock.
+    if (last_step_ >= *failed_over_at_) {
+        return;
+    }
     // Clocks differ by less than one in a hundred.
     auto const ends = *failed_over_at_ + lock_delay_ - lock_delay_ / 100 - 2ms;
     if (in_.now() >= ends) {
@@ -219,7 +223,7 @@ void oracle::on_stray_script(script_event const& what) {
     if (lock.empty()) {
         return;
     }
-    hand_overs_.on_stray(lock, what.holder);
+    hand_overs_.on_stray(lock, what.holder, server_.wall_clock_of(*what.stray));
     auto& known = truths_[lock];
     detail::script_reply const said{reply.text};
     auto const outcome = said.integer(0, -1);
