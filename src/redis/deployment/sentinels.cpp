@@ -1,5 +1,6 @@
 #include "redis/deployment/sentinels.hpp"
 
+#include "core/backoff.hpp"
 #include "redis/endpoint.hpp"
 #include "redis/tls.hpp"
 #include "runtime/counters.hpp"
@@ -55,7 +56,9 @@ public:
               all.strand_,
               settings_of(*all.settings_, at),
               std::make_shared<tls_trust>(all.settings_->sentinel_tls),
-          } {}
+          },
+          pause_{all.strand_},
+          backoff_{all.settings_->reconnect_min, all.settings_->reconnect_max} {}
 
     /// May be called again after it threw.
     void start() {
@@ -97,6 +100,7 @@ public:
         forgotten_ = true;
         looking_.reset();
         switches_ = {};
+        pause_.cancel();
     }
 
     [[nodiscard]] std::shared_ptr<sentinel_query> ask(
@@ -137,6 +141,11 @@ private:
         try {
             looking_ = ask([this](sentinel_answer const& what) {
                 looking_.reset();
+                if (what.names_one()) {
+                    backoff_.reset();
+                } else if (!what.permanent) {
+                    look_later();
+                }
                 if (std::exchange(look_again_, false)) {
                     look();
                 }
@@ -145,6 +154,17 @@ private:
         } catch (std::exception const&) {
             // Out of memory: it is asked again with the others.
         }
+    }
+
+    // It announces a switch once, and has not said where to. A connection to the former primary
+    // need not notice, if nothing is written there.
+    void look_later() {
+        pause_.expires_after(backoff_.next(all_.random_part()));
+        pause_.async_wait([weak = weak_from_this()](error_code ec) {
+            if (auto const self = weak.lock(); self && !ec && !self->forgotten_) {
+                self->look();
+            }
+        });
     }
 
     void say(sentinel_answer const& what, std::string const& remark) {
@@ -164,6 +184,8 @@ private:
     std::shared_ptr<subscription_connection> listener_;
     subscription switches_;
     std::shared_ptr<sentinel_query> looking_;
+    timer pause_;
+    backoff backoff_;
     repetition said_;
     bool look_again_ = false;
     bool started_ = false;
@@ -185,7 +207,8 @@ struct sentinels::round {
 sentinels::sentinels(asio::any_io_executor strand, std::shared_ptr<config const> settings)
     : strand_{std::move(strand)},
       settings_{std::move(settings)},
-      tally_{settings_->sentinels.size()} {
+      tally_{settings_->sentinels.size()},
+      jitter_{static_cast<std::minstd_rand::result_type>(random_from_system())} {
     for (auto const& at : settings_->sentinels) {
         all_.push_back(std::make_shared<sentinel>(*this, at));
     }

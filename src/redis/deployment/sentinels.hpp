@@ -13,6 +13,7 @@
 #include <boost/asio/any_io_executor.hpp>
 
 #include <memory>
+#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,10 +52,13 @@ private:
     /// What was known before may not be true any more.
     void tell_if_moved();
     void log(log_level level, std::string_view message);
+    /// In [0, 1).
+    [[nodiscard]] double random_part() { return std::generate_canonical<double, 32>(jitter_); }
 
     asio::any_io_executor strand_;
     std::shared_ptr<config const> settings_;
     sentinel_tally tally_;
+    std::minstd_rand jitter_;
     std::vector<std::shared_ptr<sentinel>> all_;
     std::shared_ptr<round> round_;
     // The settings of the primary that is known.

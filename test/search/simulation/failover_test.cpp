@@ -1,5 +1,6 @@
 // What becomes of locks, holders and waiters when a replica is promoted.
 
+#include "simulation/deployment.hpp"
 #include "simulation/stage.hpp"
 
 #include <holdfast.hpp>
@@ -106,5 +107,31 @@ BOOST_AUTO_TEST_CASE(lock_delay_keeps_the_lock_until_the_lost_lease_has_ended) {
     BOOST_TEST((all.state_of(one, *held) == lease_state::lost));
     one.drop(*held);
     two.drop(*waiting);
+    BOOST_TEST(all.close_all() == "");
+}
+
+// A connection to the former primary says nothing of it: a waiter's attempts write nothing there.
+BOOST_AUTO_TEST_CASE(a_switch_that_its_sentinel_could_not_be_asked_about_is_learned_of_later) {
+    replicated all;
+    auto& sentinel = all.on().add("sentinel", 26379, true);
+    sentinel.data.set_watched({primary_name, "first", 6379, 1});
+    all.settings().sentinels = {{"sentinel", 26379}};
+    all.settings().primary_name = primary_name;
+    auto& holder = all.add_ready();
+    auto const held = all.granted(holder);
+    auto& waiter = all.add_ready();
+    auto const waiting = waiter.acquire();
+    all.run_for(1s);
+    all.on().set_refuses_connections(true);
+    auto& old = all.on().primary();
+    all.on().promote(all.replica, 0);
+    all.on().demote(old);
+    sentinel.data.set_watched({primary_name, "second", 6379, 2});
+    all.on().as_operator({"DEL", "lock"});
+    all.run_for(1s);
+    all.on().set_refuses_connections(false);
+    BOOST_TEST(all.run_until([&] { return waiting->done; }, 10s));
+    holder.drop(*held);
+    waiter.drop(*waiting);
     BOOST_TEST(all.close_all() == "");
 }
