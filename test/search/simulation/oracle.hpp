@@ -176,6 +176,11 @@ private:
             std::string holder;
         };
         std::map<std::uint64_t, tokens> granted;
+        // Where tokens go back, those that were given before are others.
+        void give_tokens(std::uint64_t first, std::uint64_t last, std::string const& holder) {
+            granted.erase(granted.lower_bound(first), granted.upper_bound(last));
+            granted[first] = {last, holder};
+        }
         std::set<std::uint64_t> used;
         // Of a lease that was given back, or lost.
         std::uint64_t newest_ended = 0;

@@ -230,7 +230,7 @@ void oracle::on_stray_script(script_event const& what) {
     auto const give = [&](std::string const& holder, std::uint64_t first, std::uint64_t last) {
         keep(holder);
         held_.emplace(said.nonce(), lock);
-        known.granted[first] = {std::max(first, last), holder};
+        known.give_tokens(first, std::max(first, last), holder);
         known.granted_at[holder] = in_.now();
     };
     auto const target = is_pool(lock) ? detail::make_semaphore_target({}, lock)
@@ -249,11 +249,14 @@ void oracle::on_stray_script(script_event const& what) {
     } else if (asks && outcome == 0) {
         held_.emplace(said.nonce(), lock);
     }
-    // A release may have given it to the next one.
+    // A release may have given it to the next one, and so may the attempt of one who comes later.
+    bool const granted = std::any_of(known.granted.begin(), known.granted.end(), [&](auto& one) {
+        return one.first <= counter && counter <= one.second.last;
+    });
     for (auto const& [field, unused] : what.stray->data.hgetall(lock)) {
         if (auto const holder = without_mode(field); field != "mode" && holder != what.holder) {
             keep(holder);
-            if (what.does == "release" && !known.granted.contains(counter)) {
+            if ((what.does == "release" || what.does == "acquire") && !granted) {
                 give(holder, counter, counter);
             }
         }

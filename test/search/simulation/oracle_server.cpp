@@ -279,7 +279,7 @@ void oracle::on_tokens(
         );
     }
     of.last_token = std::max(of.last_token, last);
-    of.granted[first] = {last, holder};
+    of.give_tokens(first, last, holder);
 }
 
 void oracle::on_granted(
