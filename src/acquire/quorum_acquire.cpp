@@ -169,12 +169,19 @@ void quorum_acquire::give_back() noexcept {
 quorum_lease quorum_acquire::make_lease() {
     std::vector<lease> held(parts_.size());
     std::vector<std::weak_ptr<acquire_op>> asked(parts_.size());
+    // Another lease of the same owner may have been given out since it joined the nodes' leases.
+    auto token = tally_.token();
+    for (auto const& each : parts_) {
+        token = std::max(token, each.held.token());
+    }
     for (std::size_t i = 0; i < parts_.size(); ++i) {
+        if (parts_[i].held) {
+            lease_access::raise_token(parts_[i].held, token);
+        }
         held[i] = std::move(parts_[i].held);
         asked[i] = parts_[i].asked;
     }
     auto const group = std::make_shared<lease_group>(lead_, std::move(held), tally_.needed());
-    auto const token = tally_.token();
     auto keeper = std::make_shared<quorum_keeper>(
         leading().keepers(),
         lead_,

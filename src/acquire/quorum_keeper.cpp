@@ -101,6 +101,7 @@ void quorum_keeper::on_answer(std::size_t node, lease given) {
     }
     if (given.token() < what_.token) {
         of.raise(given, what_.token, lead_, [](bool) {});
+        lease_access::raise_token(given, what_.token);
     }
     group->join(node, std::move(given));
 }

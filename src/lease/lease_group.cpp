@@ -110,6 +110,10 @@ multi_lease lease_group::make(std::shared_ptr<client_context> client, std::vecto
     return multi_lease{std::make_shared<lease_group>(std::move(client), std::move(leases), all)};
 }
 
+void lease_access::raise_token(lease const& which, fencing_token to) noexcept {
+    share_of(which)->of.raise_token(to);
+}
+
 quorum_lease lease_group::make_lease(std::shared_ptr<lease_group> group, fencing_token token) {
     return quorum_lease{std::move(group), token};
 }

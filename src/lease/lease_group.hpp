@@ -25,6 +25,8 @@ struct lease_access {
     [[nodiscard]] static std::shared_ptr<lease_share> const& share_of(lease const& which) noexcept {
         return which.share_;
     }
+    /// Of a lease that is not empty.
+    static void raise_token(lease const& which, fencing_token to) noexcept;
 };
 
 /// Who brings further members to a group.

@@ -26,7 +26,7 @@ tenure::tenure(
 )
     : all_{all},
       hold_{std::move(over)},
-      token_{token},
+      token_{token.value},
       since_{since},
       fsm_{fsm},
       shares_{*this, holder_executor} {}

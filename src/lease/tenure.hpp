@@ -10,6 +10,7 @@
 
 #include <holdfast/lease.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -62,7 +63,14 @@ public:
         static_cast<void>(look());
         return fsm_.deadline();
     }
-    [[nodiscard]] fencing_token token() const noexcept { return token_; }
+    [[nodiscard]] fencing_token token() const noexcept { return {token_.load()}; }
+    /// It is part of a quorum's grant, which has this token: whoever joins has no smaller one. From
+    /// any thread.
+    void raise_token(fencing_token to) noexcept {
+        auto known = token_.load();
+        while (known < to.value && !token_.compare_exchange_weak(known, to.value)) {
+        }
+    }
     void renew(std::shared_ptr<lease_share> asking, plain_handler handler);
     void release(std::shared_ptr<lease_share> const& asking, plain_handler handler);
     /// The same, without what is left to do.
@@ -149,7 +157,7 @@ private:
 
     holds& all_;
     std::shared_ptr<hold> hold_;
-    fencing_token token_;
+    std::atomic<std::uint64_t> token_;
     time_point since_;
 
     mutable std::mutex mutex_;

@@ -17,7 +17,8 @@ arena::arena(std::uint64_t seed, bool traced, double server_rate, deployment at)
     : world_{seed, traced},
       server_{world_, server_rate},
       oracle_{world_, server_},
-      all_{world_, server_, oracle_} {
+      quorums_{world_, server_, [this](sometimes what) { oracle_.reached(what); }},
+      all_{world_, server_, oracle_, quorums_} {
     all_.at = at;
     all_.client.host = "simulated";
     all_.client.log = [this](log_level, std::string_view message) {
@@ -50,6 +51,20 @@ void arena::replicate(bool by_name) {
         all_.client.primary_name = primary_name;
     }
     all_.by_name = by_name;
+}
+
+void arena::spread(std::size_t nodes) {
+    for (std::size_t i = 0; i < nodes; ++i) {
+        auto const& host = all_.hosts.emplace_back(fmt::format("node-{}", i));
+        if (i == 0) {
+            // It has been there from the beginning.
+            server_.machine_at(0).host = host;
+        } else {
+            server_.add(host, 6379, false);
+        }
+    }
+    server_.tell_apart();
+    quorums_.begin();
 }
 
 void arena::set_lock_delay(std::chrono::milliseconds delay) {
@@ -142,15 +157,31 @@ void arena::settle() {
 }
 
 void arena::check_empty(node& one) {
-    auto const now = one.client().stats();
-    if (now.waiters_now != 0 || now.leases_now != 0 || now.subscriptions_now != 0) {
-        world_.violation(fmt::format(
-            "p{} has {} waiters, {} leases and {} subscriptions left",
-            one.number(),
-            now.waiters_now,
-            now.leases_now,
-            now.subscriptions_now
-        ));
+    for (auto const& client : one.clients()) {
+        auto const now = client->stats();
+        if (now.waiters_now != 0 || now.leases_now != 0 || now.subscriptions_now != 0) {
+            world_.violation(fmt::format(
+                "p{} has {} waiters, {} leases and {} subscriptions left",
+                one.number(),
+                now.waiters_now,
+                now.leases_now,
+                now.subscriptions_now
+            ));
+        }
+    }
+}
+
+// What a late attempt was granted for nobody ends with its lease.
+void arena::check_nodes() {
+    for (std::size_t i = 0; i < all_.hosts.size(); ++i) {
+        auto& at = server_.machine_at(i);
+        auto const& data = server_.data_of(at);
+        for (auto const& key : data.lock_keys()) {
+            world_.violation(fmt::format("{} is left on {}", key, all_.hosts[i]));
+        }
+        if (data.subscriptions() != 0 && !server::has_half_open(at)) {
+            world_.violation("subscriptions are left on " + all_.hosts[i]);
+        }
     }
 }
 
@@ -181,6 +212,11 @@ void arena::part() {
     run_while([] { return true; }, longest);
     if (!world_.failed()) {
         world_.run_until(world_.now() + longest);
+    }
+    if (all_.at == deployment::quorum) {
+        check_nodes();
+        nodes_.clear();
+        return;
     }
     // Of a request that was answered, and whose client could not say so.
     auto const is_mark = [&](std::string const& key) {
@@ -213,7 +249,7 @@ void arena::part() {
             server_.data().pttl(key)
         ));
     }
-    if (server_.data().subscriptions() != 0 && !server_.has_half_open()) {
+    if (server_.data().subscriptions() != 0 && !server::has_half_open(server_.primary())) {
         world_.violation("subscriptions are left on the server");
     }
     nodes_.clear();

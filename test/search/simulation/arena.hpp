@@ -3,6 +3,7 @@
 
 #include "simulation/node.hpp"
 #include "simulation/oracle.hpp"
+#include "simulation/quorum_judge.hpp"
 #include "simulation/server.hpp"
 #include "simulation/sometimes.hpp"
 #include "simulation/world.hpp"
@@ -44,6 +45,8 @@ public:
     /// The locks are on a primary with a replica from now on; `by_name`: no Sentinel tells which of
     /// the two it is, and the name leads there.
     void replicate(bool by_name);
+    /// The locks are on so many servers that know nothing of each other from now on.
+    void spread(std::size_t nodes);
     void set_lock_delay(std::chrono::milliseconds delay);
     void set_lease(std::chrono::milliseconds lease);
     /// How long a waiter may be silent that keeps its place by asking again.
@@ -70,12 +73,14 @@ private:
     /// What may stay where the places of those who are gone may, and expires.
     [[nodiscard]] bool is_of_a_queue(std::string_view key);
     void check_empty(node& one);
+    void check_nodes();
     void check_ended(node& one);
     [[nodiscard]] bool working() const;
 
     world world_;
     server server_;
     oracle oracle_;
+    quorum_judge quorums_;
     setting all_;
     std::vector<std::shared_ptr<node>> nodes_;
 };

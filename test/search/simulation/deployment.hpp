@@ -9,6 +9,7 @@ namespace holdfast::sim {
 enum class deployment {
     single,    // one server
     failover,  // a primary and its replica, found by way of Sentinels or of a name
+    quorum,    // several servers that know nothing of each other
 };
 
 // Of `failover`. The servers are the first machines, and the Sentinels come after them.

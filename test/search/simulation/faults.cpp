@@ -85,6 +85,16 @@ std::string const& faults::some_lock() {
 }
 
 std::string faults::some_script() {
+    if (all_.at == deployment::quorum) {
+        return dice().one_of<char const*>(
+            {"",
+             "quorum_lock.acquire",
+             "quorum_lock.acquire",
+             "quorum_lock.raise_token",
+             "lock.renew",
+             "lock.release"}
+        );
+    }
     if (all_.judge.counting().used() && dice().chance(50)) {
         return dice().one_of<char const*>(
             {"counting_semaphore.acquire",
@@ -124,6 +134,19 @@ void faults::happen() {
         return;
     }
     auto const which = dice().below(100);
+    if (all_.at == deployment::quorum) {
+        // A release gives a lock to nobody there.
+        if (which < 20) {
+            on_network(dice().below(7));
+        } else if (which < 40) {
+            on_message(dice().one_of<std::size_t>({0, 1, 2, 3, 6}));
+        } else if (which < 80) {
+            on_node(dice().below(6));
+        } else {
+            on_process(dice().below(6));
+        }
+        return;
+    }
     if (which < 20) {
         on_network(dice().below(7));
     } else if (which < 42) {

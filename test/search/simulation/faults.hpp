@@ -61,6 +61,8 @@ private:
     /// The former primary learns what it is.
     void demote(machine& old, bool connections_end);
     void on_sentinel();
+    /// One of the servers of a quorum.
+    void on_node(std::size_t which);
 
     setting& all_;
     std::vector<std::shared_ptr<node>>& nodes_;

@@ -11,9 +11,21 @@ node::node(setting& all, std::uint32_t number, double rate)
       number_{number},
       process_{std::make_unique<process>(all.in, number, rate)} {
     view_of const view{*process_};
-    auto& own = process_->new_lane();
-    lanes_.push_back(&own);
-    client_.emplace(process_->executor_of(own), all_.client);
+    auto const add_client = [this](config const& settings) {
+        auto& own = process_->new_lane();
+        lanes_.push_back(&own);
+        clients_.push_back(
+            std::make_unique<holdfast::client>(process_->executor_of(own), settings)
+        );
+    };
+    if (all_.hosts.empty()) {
+        add_client(all_.client);
+    }
+    for (auto const& host : all_.hosts) {
+        auto settings = all_.client;
+        settings.host = host;
+        add_client(settings);
+    }
 }
 
 node::~node() {
@@ -36,13 +48,14 @@ void node::kill() {
     }
     process_->kill();
     all_.judge.on_killed(*process_);
+    all_.quorums.on_killed(*process_);
     view_of const view{*process_};
     working_ = 0;
     if (all_.in.dice().chance(50)) {
-        client_.reset();
+        clients_.clear();
     }
     process_.reset();
-    client_.reset();
+    clients_.clear();
 }
 
 void node::close(bool shut_down) {
@@ -50,12 +63,14 @@ void node::close(bool shut_down) {
     all_.judge.counting().on_gone(*process_);
     view_of const view{*process_};
     if (shut_down) {
-        client_->shutdown(asio::detached);
+        for (auto const& one : clients_) {
+            one->shutdown(asio::detached);
+        }
     } else {
         if (holding()) {
             all_.judge.reached(sometimes::destroyed_holding);
         }
-        client_.reset();
+        clients_.clear();
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include "simulation/deployment.hpp"
 #include "simulation/oracle.hpp"
+#include "simulation/quorum_judge.hpp"
 #include "simulation/server.hpp"
 #include "simulation/world.hpp"
 
@@ -10,7 +11,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +21,7 @@ struct setting {
     world& in;
     server& on;
     oracle& judge;
+    quorum_judge& quorums;
     std::vector<std::string> locks{};
     std::chrono::milliseconds lease{};
     config client{};
@@ -40,10 +41,12 @@ struct setting {
     deployment at = deployment::single;
     /// Of `failover`: clients look for the primary by a name.
     bool by_name = false;
+    /// Of `quorum`: a process has a client for each of these.
+    std::vector<std::string> hosts{};
     std::uint64_t grants = 0;
 };
 
-/// A process with a client and users of it.
+/// A process with a client, or one for each server, and users of them.
 class node : public std::enable_shared_from_this<node> {
 public:
     node(setting& all, std::uint32_t number, double rate);
@@ -54,7 +57,9 @@ public:
     [[nodiscard]] setting& all() const noexcept { return all_; }
     [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
     [[nodiscard]] process& of() noexcept { return *process_; }
-    [[nodiscard]] holdfast::client& client() noexcept { return *client_; }
+    /// The only one, or the first.
+    [[nodiscard]] holdfast::client& client() noexcept { return *clients_.front(); }
+    [[nodiscard]] auto const& clients() const noexcept { return clients_; }
 
     /// A thread for one more user.
     [[nodiscard]] lane& add_user();
@@ -78,7 +83,7 @@ private:
     std::uint32_t number_;
     std::unique_ptr<process> process_;
     std::vector<lane*> lanes_;
-    std::optional<holdfast::client> client_;
+    std::vector<std::unique_ptr<holdfast::client>> clients_;
     int working_ = 0;
     int holding_ = 0;
     bool closed_ = false;

@@ -24,8 +24,16 @@ machine& server::add(std::string host, std::uint16_t port, bool is_sentinel) {
     return *made;
 }
 
+void server::tell_apart() {
+    told_apart_ = true;
+    for (auto const& one : machines_) {
+        new_process(*one, std::chrono::hours{1});
+    }
+}
+
 void server::replicate() {
     replicates_ = true;
+    told_apart_ = true;
     for (auto const& one : machines_) {
         if (!one->is_sentinel) {
             new_process(*one);
@@ -36,9 +44,10 @@ void server::replicate() {
 }
 
 // Each process has a run id of its own. Servers that are not told apart have none.
-void server::new_process(machine& which) {
-    if (replicates_) {
-        which.data.set_process(fmt::format("run-{}", ++processes_), wall_clock_of(which));
+void server::new_process(machine& which, std::chrono::seconds age) {
+    if (told_apart_) {
+        auto const began = wall_clock_of(which) - std::chrono::microseconds{age}.count();
+        which.data.set_process(fmt::format("run-{}", ++processes_), began);
     }
 }
 

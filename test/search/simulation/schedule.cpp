@@ -2,6 +2,7 @@
 
 #include "simulation/counting_user.hpp"
 #include "simulation/faults.hpp"
+#include "simulation/quorum_user.hpp"
 #include "simulation/workload.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +18,39 @@ double drift(random_source& dice) {
     return 1.0 + 0.004 * (2 * dice.part() - 1);
 }
 
+// Several processes want one or two locks of a quorum.
+void prepare_quorum(arena& where) {
+    auto& dice = where.in().dice();
+    auto& all = where.all();
+    all.quiet = dice.chance(10);
+    where.in().set_in_order(dice.chance(40));
+    all.locks = {"lock-0"};
+    if (dice.chance(20)) {
+        all.locks.emplace_back("lock-1");
+    }
+    where.set_lease(dice.one_of({1'000ms, 1'500ms, 3'000ms, 30'000ms}));
+    all.client.fallback_poll_interval = dice.one_of({100ms, 5'000ms, 600'000ms});
+    all.client.reconnect_max = dice.one_of({200ms, 2'000ms});
+    all.heals_at = dice.any_scale(300ms, 6s);
+    where.spread(dice.one_of<std::size_t>({3, 3, 4, 5, 5}));
+    auto const processes = 1 + dice.below(3);
+    for (std::size_t i = 0; i < processes; ++i) {
+        auto& route = where.on().route_of(static_cast<std::uint32_t>(i + 1));
+        route.shortest = 20us;
+        route.longest = all.quiet ? 500us : nanos{dice.any_scale(100us, 20ms)};
+        start_quorum_users(
+            where.add_node(drift(dice)),
+            1 + static_cast<int>(dice.below(3)),
+            1 + static_cast<int>(dice.below(5))
+        );
+    }
+}
+
 void prepare(arena& where) {
+    if (where.all().at == deployment::quorum) {
+        prepare_quorum(where);
+        return;
+    }
     auto& dice = where.in().dice();
     auto& all = where.all();
     bool const fails_over = all.at == deployment::failover;

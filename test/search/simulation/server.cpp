@@ -81,6 +81,8 @@ std::string_view script_of(std::vector<std::string_view> const& command) {
         &scripts::counting_semaphore_add,
         &scripts::counting_semaphore_drain,
         &scripts::multi_lock_acquire,
+        &scripts::quorum_lock_acquire,
+        &scripts::quorum_lock_raise_token,
         &scripts::read_lock_acquire,
         &scripts::read_lock_release,
         &scripts::read_lock_renew,
@@ -102,7 +104,7 @@ std::string_view script_of(std::vector<std::string_view> const& command) {
 
 // What follows the kind of the lock.
 std::string_view deed_of(std::vector<std::string_view> const& command, std::string_view script) {
-    if (script.ends_with("_lock.acquire")) {
+    if (script.ends_with("_lock.acquire") && script != "quorum_lock.acquire") {
         auto const keys = static_cast<std::size_t>(command[2][0] - '0');
         constexpr std::size_t orphan = 7;
         return command.at(3 + keys + orphan).empty() ? "acquire" : "take_over";
@@ -130,7 +132,7 @@ std::string_view holder_of(std::string_view field) {
 std::string_view holder_in(std::vector<std::string_view> const& command, std::string_view script) {
     // After the keys' number come the keys and then the arguments.
     auto const keys = static_cast<std::size_t>(command[2][0] - '0');
-    bool const comes_first = script.ends_with("lock.release");
+    bool const comes_first = script.ends_with("lock.release") || script.ends_with("raise_token");
     std::size_t const at = 3 + keys + (comes_first ? 0 : 1);
     return at < command.size() ? holder_of(command[at]) : std::string_view{};
 }
@@ -280,8 +282,8 @@ void server::close_all_of(std::uint32_t whose) {
     }
 }
 
-bool server::has_half_open() const {
-    auto const& all = primary_->links;
+bool server::has_half_open(machine const& at) {
+    auto const& all = at.links;
     return std::any_of(all.begin(), all.end(), [](auto const& one) {
         return !one->session_ended_;
     });

@@ -100,7 +100,7 @@ public:
     /// The process is killed: its kernel closes what it had.
     void close_all_of(std::uint32_t whose);
     /// Whether a connection is open at this end only.
-    [[nodiscard]] bool has_half_open() const;
+    [[nodiscard]] static bool has_half_open(machine const& at);
 
     // What the client's end asks.
     void connect(
@@ -116,6 +116,8 @@ public:
     [[nodiscard]] machine& machine_at(std::size_t number) { return *machines_.at(number); }
     /// Has one other machine that gets all that is written, sooner or later.
     void replicate();
+    /// Each machine says who it is, and since when it has been there: for long.
+    void tell_apart();
     /// The machine is the primary from now on, and has all but the last so many writes, or as many
     /// fewer as are known.
     void promote(machine& to, std::size_t behind);
@@ -205,7 +207,7 @@ private:
         bool repeated = false
     );
     void note_writes(machine const& at);
-    void new_process(machine& which);
+    void new_process(machine& which, std::chrono::seconds age = {});
     void run_again_later(
         machine& at,
         std::uint32_t from,
@@ -222,6 +224,7 @@ private:
     // What the primary had after each of its last writes: any of it may be all that a replica has.
     std::deque<redis_model::data_copy> written_;
     bool replicates_ = false;
+    bool told_apart_ = false;
     bool restarted_ = false;
     std::uint64_t processes_ = 0;
     std::vector<std::pair<std::uint32_t, std::unique_ptr<route>>> routes_;

@@ -99,7 +99,14 @@ namespace holdfast::sim {
     X(survived_failover, "a lease that had lost time was renewed at the new primary")          \
     X(lost_failed_over, "a lease was lost: its server was failed over")                        \
     X(overlap_failed_over, "two leases were valid after a failover")                           \
-    X(grants_held_back, "nobody was granted a lock until lock_delay had passed")
+    X(grants_held_back, "nobody was granted a lock until lock_delay had passed")               \
+    X(split_vote, "servers of a quorum granted a lock to different processes")                 \
+    X(not_reached, "too few servers of a quorum answered")                                     \
+    X(all_granted, "all servers of a quorum granted a lock")                                   \
+    X(few_granted, "a majority of a quorum granted a lock, and others did not")                \
+    X(token_written_back, "a token was written back to a server of a quorum")                  \
+    X(granted_after_forgetting, "a quorum granted a lock after a server had lost its data")    \
+    X(lost_in_quorum, "a lease of a quorum was lost")
 
 enum class sometimes : std::size_t {
 #define X(name, text) name,
@@ -117,6 +124,17 @@ inline constexpr std::array sometimes_texts{
 [[nodiscard]] constexpr bool can_reach(deployment at, sometimes what) noexcept {
     if (at == deployment::single) {
         return what < sometimes::failed_over;
+    }
+    if (at == deployment::quorum) {
+        return what >= sometimes::split_vote || what == sometimes::granted ||
+               what == sometimes::joined || what == sometimes::busy_try ||
+               what == sometimes::time_up || what == sometimes::cancelled_waiting ||
+               what == sometimes::cancelled_late || what == sometimes::executed_late ||
+               what == sometimes::executed_twice || what == sometimes::wrong_answer ||
+               what == sometimes::release_unknown || what == sometimes::killed_holding;
+    }
+    if (what >= sometimes::split_vote) {
+        return false;
     }
     // Nothing is counted there.
     return what < sometimes::permits_taken || what > sometimes::latch_passed;

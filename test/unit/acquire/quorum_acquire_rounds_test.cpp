@@ -3,6 +3,8 @@
 #include "acquire/quorum_acquire.hpp"
 #include "unit/acquire/quorum_acquiring.hpp"
 
+#include <holdfast/owner.hpp>
+
 #include <boost/test/unit_test.hpp>
 
 using namespace std::chrono_literals;
@@ -45,6 +47,28 @@ BOOST_AUTO_TEST_CASE(all_are_asked_at_once_and_a_majority_decides) {
     nodes.run();
     for (std::size_t i = 0; i < 3; ++i) {
         BOOST_TEST(nodes.sent(i) == "release");
+    }
+}
+
+// What an owner writes with its second lease has no smaller token than what it wrote with its first.
+BOOST_AUTO_TEST_CASE(an_owner_that_enters_again_has_no_smaller_token) {
+    for (std::size_t greatest = 0; greatest < 3; ++greatest) {
+        scripted_nodes nodes;
+        auto const me = holdfast::owner::make();
+        auto const terms = holdfast::test::long_terms();
+        quorum_acquiring const first{nodes, patience::unlimited, {}, terms, me};
+        nodes.grant(greatest, 95);
+        auto const behind = (greatest + 1) % 3;
+        nodes.grant(behind, 70);
+        nodes.answer(behind, replied(1));
+        BOOST_TEST((first.got.token() == fencing_token{95}));
+        // It joins late, and is written to.
+        auto const late = (greatest + 2) % 3;
+        nodes.grant(late, 70);
+        BOOST_TEST(nodes.sent(late) == write_back);
+        quorum_acquiring const second{nodes, patience::one_attempt, {}, terms, me};
+        BOOST_TEST((second.error == error_code{}));
+        BOOST_TEST((second.got.token() == fencing_token{95}));
     }
 }
 

@@ -118,7 +118,8 @@ struct quorum_acquiring {
         scripted_nodes& on,
         detail::patience how_long = detail::patience::unlimited,
         std::chrono::nanoseconds limit = {},
-        detail::lease_terms const& terms = long_terms()
+        detail::lease_terms const& terms = long_terms(),
+        std::optional<owner> const& who = {}
     )
         : nodes_{on} {
         auto handler = [this](error_code ec, quorum_lease given) {
@@ -128,7 +129,7 @@ struct quorum_acquiring {
         auto& lead = on.lead();
         auto const op = std::make_shared<detail::quorum_acquire>(
             lead.state,
-            detail::quorum_acquire::request{on.nodes(terms), how_long, limit, {}},
+            detail::quorum_acquire::request{on.nodes(terms), how_long, limit, who},
             detail::guarded_executor{lead.context.get_executor()},
             detail::pending_handler<error_code, quorum_lease>{
                 asio::bind_cancellation_slot(signal.slot(), handler),

@@ -1,0 +1,69 @@
+#ifndef HOLDFAST_TEST_SIMULATION_QUORUM_JUDGE_HPP
+#define HOLDFAST_TEST_SIMULATION_QUORUM_JUDGE_HPP
+
+#include "simulation/server.hpp"
+#include "simulation/sometimes.hpp"
+#include "simulation/world.hpp"
+
+#include <holdfast/quorum_lease.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <string>
+
+namespace holdfast::sim {
+
+/// Sees who holds the locks that several servers have together. What is promised: a lease of one
+/// holder is not valid while that of another one is, and tokens grow with each grant, whatever
+/// becomes of a minority of the servers, and whatever they forget in a restart.
+class quorum_judge {
+public:
+    quorum_judge(world& in, server& of, std::function<void(sometimes)> reached);
+
+    /// From now on scripts are looked at here, and by no other oracle.
+    void begin();
+
+    /// A lease that somebody was told of.
+    struct belief {
+        process* of;
+        std::string lock;
+        quorum_lease const* held;
+        /// Zero: without an owner, and so alone.
+        std::size_t owner;
+        /// At so many servers when it was delivered.
+        std::size_t nodes;
+    };
+    using belief_ref = std::list<belief>::iterator;
+
+    belief_ref on_delivered(belief made);
+    void on_parted(belief_ref which);
+    void on_killed(process const& of);
+    /// A server forgot what it had.
+    void on_forgotten() noexcept { forgotten_ = true; }
+
+private:
+    void on_script(script_event const& what);
+    [[nodiscard]] static bool valid(belief const& one);
+    [[nodiscard]] static std::string describe(belief const& one);
+
+    world& in_;
+    server& server_;
+    std::function<void(sometimes)> reached_;
+    std::list<belief> beliefs_;
+    struct last_grant {
+        std::uint64_t token = 0;
+        process const* to = nullptr;
+        std::size_t owner = 0;
+    };
+    std::map<std::string, last_grant> last_;
+    // By lock and server: the process that it was granted to last.
+    std::map<std::string, std::map<machine const*, std::uint32_t>, std::less<>> granted_;
+    bool forgotten_ = false;
+    std::uint64_t scripts_ = 0;
+};
+
+}  // namespace holdfast::sim
+
+#endif

@@ -1,0 +1,253 @@
+#include "simulation/quorum_user.hpp"
+
+#include "simulation/user.hpp"
+
+#include <holdfast/quorum_lock.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace holdfast::sim {
+
+namespace {
+
+using owners = std::array<owner, 2>;
+using quorum_call = call<quorum_lease>;
+
+class quorum_user final : public user {
+public:
+    quorum_user(node& in, lane& on, int number, int operations, std::shared_ptr<owners const> who)
+        : user{in, on, number},
+          owners_{std::move(who)},
+          left_{operations} {}
+
+    static asio::awaitable<void> run(std::shared_ptr<quorum_user> self) {
+        while (self->left_-- > 0 && !self->node_.closed()) {
+            auto pause = self->sleep(self->dice().any_scale(100us, 300ms));
+            co_await std::move(pause);
+            auto const kind = self->dice().below(10);
+            auto use = self->acquire_and_use(
+                kind < 5   ? request::kind::acquire
+                : kind < 7 ? request::kind::one_try
+                           : request::kind::limited
+            );
+            co_await std::move(use);
+        }
+        // Once more when all is healed: nobody may have been forgotten.
+        if (self->all_.in.now() < self->all_.heals_at) {
+            auto pause = self->sleep(
+                self->all_.heals_at - self->all_.in.now() + self->dice().any_scale(1ms, 1s)
+            );
+            co_await std::move(pause);
+        }
+        auto last = self->acquire_and_use(request::kind::acquire);
+        co_await std::move(last);
+        self->node_.on_user_done();
+    }
+
+private:
+    asio::awaitable<void> acquire_and_use(request::kind how) {
+        if (node_.closed()) {
+            co_return;
+        }
+        request what;
+        what.lock = all_.locks[dice().below(all_.locks.size())];
+        what.how = how;
+        what.limit = dice().any_scale(1ms, 3 * all_.lease);
+        what.options.renew = !dice().chance(20);
+        std::size_t owner = 0;
+        if (dice().chance(20)) {
+            owner = 1 + dice().below(owners_->size());
+            what.options.owner = (*owners_)[owner - 1];
+        }
+        // Never in vain: in the end everybody has to get his lock.
+        what.cancelled = random_cancellation(all_.healed ? 0 : 35);
+        auto const asked = std::make_shared<quorum_call>(executor_);
+        auto const started = all_.in.now();
+        start(what, *asked);
+        if (what.cancelled) {
+            asked->cancel_after(what.cancelled->after, what.cancelled->type);
+        }
+        auto wait = done(asked);
+        co_await std::move(wait);
+        auto& held = std::get<0>(*asked->results);
+        judge_answer(what, *asked, started);
+        if (held) {
+            auto use = hold(what, held, owner);
+            co_await std::move(use);
+        }
+    }
+
+    void start(request const& what, quorum_call& asked) {
+        std::vector<lock> nodes;
+        for (auto const& client : node_.clients()) {
+            nodes.push_back(client->lock(what.lock));
+        }
+        quorum_lock const all{nodes};
+        asked.initiating = true;
+        switch (what.how) {
+            case request::kind::acquire:
+                say("acquires " + what.lock);
+                all.acquire(what.options, asked.token());
+                break;
+            case request::kind::one_try:
+                say("tries " + what.lock);
+                all.try_acquire(what.options, asked.token());
+                break;
+            case request::kind::limited:
+                say("tries for a while " + what.lock);
+                all.try_acquire_for(what.limit, what.options, asked.token());
+                break;
+        }
+        asked.initiating = false;
+    }
+
+    void judge_answer(request const& what, quorum_call const& asked, nanos started) {
+        auto const ec = asked.error;
+        auto const& held = std::get<0>(*asked.results);
+        say(fmt::format(
+            "{}: {}",
+            what.lock,
+            ec     ? ec.message()
+            : held ? fmt::format("granted {} by {}", held.token().value, held.nodes())
+                   : "busy"
+        ));
+        bool const waits = what.how == request::kind::acquire;
+        if (ec == errc::quorum_not_reached) {
+            all_.judge.reached(sometimes::not_reached);
+        } else if (ec == asio::error::operation_aborted) {
+            all_.judge.reached(sometimes::cancelled_waiting);
+        }
+        if (ec) {
+            // In a quiet schedule only the first connections may be waited for.
+            bool const up_in_time = all_.quiet && started > 1s;
+            bool const unheard = ec == errc::quorum_not_reached && !waits && !up_in_time;
+            if (held || !(unheard || expected(ec, asked.cancelled))) {
+                violation(fmt::format("acquiring {} ended with: {}", what.lock, ec.message()));
+            }
+            return;
+        }
+        if (!held) {
+            if (waits) {
+                violation(what.lock + ": an empty lease for one who waits");
+            }
+            all_.judge.reached(
+                what.how == request::kind::limited ? sometimes::time_up : sometimes::busy_try
+            );
+            return;
+        }
+        if (asked.cancelled) {
+            all_.judge.reached(sometimes::cancelled_late);
+        }
+        auto const why = held.loss();
+        bool const stale = why == loss_reason::expired || why == loss_reason::unreachable;
+        if (stale && process_.free_since() + 1ms < all_.in.now() && !node_.closed()) {
+            violation(what.lock + ": the lease that was delivered is over");
+        }
+        all_.judge.reached(
+            held.nodes() == node_.clients().size() ? sometimes::all_granted
+                                                   : sometimes::few_granted
+        );
+    }
+
+    asio::awaitable<void> hold(request const& what, quorum_lease& held, std::size_t owner) {
+        auto const self = shared_from_this();  // the watch may end later
+        auto const believed = all_.quorums.on_delivered({
+            .of = &process_,
+            .lock = what.lock,
+            .held = &held,
+            .owner = owner,
+            .nodes = held.nodes(),
+        });
+        node_.on_held(1);
+        ++all_.grants;
+        auto const watching = std::make_shared<call<loss_reason>>(executor_);
+        watching->initiating = true;
+        held.wait_lost(watching->token());
+        watching->initiating = false;
+        auto work = sleep(
+            dice().chance(70) ? dice().any_scale(10us, 50ms)
+                              : dice().any_scale(1ms, std::min(2 * nanos{all_.lease}, nanos{20s}))
+        );
+        co_await std::move(work);
+        // Everything that is ready runs before time goes on.
+        auto moment = sleep(1us);
+        co_await std::move(moment);
+        bool const lost = held.state() == lease_state::lost;
+        bool const stuck = process_.any_lane_blocked() || process_.slept() != 0ns ||
+                           process_.free_since() + 2us >= all_.in.now();
+        if (lost) {
+            all_.judge.reached(sometimes::lost_in_quorum);
+            if (!watching->done && !stuck) {
+                violation(what.lock + ": it is lost, and the watcher was not told");
+            }
+            if (all_.quiet && what.options.renew && owner == 0 && !node_.closed()) {
+                violation(what.lock + ": a lease was lost although nothing failed");
+            }
+        } else if (watching->done) {
+            violation(what.lock + ": the watcher was told of a loss that is none");
+        }
+        // What follows may take long, and a release begins at once.
+        all_.quorums.on_parted(believed);
+        node_.on_held(-1);
+        auto parting = release(what.lock, held);
+        co_await std::move(parting);
+        auto end = done(watching);
+        co_await std::move(end);
+    }
+
+    asio::awaitable<void> release(std::string const& name, quorum_lease& held) {
+        if (dice().chance(25)) {
+            say("drops " + name);
+            held = quorum_lease{};
+            co_return;
+        }
+        bool const valid = held.valid();
+        auto const asked = std::make_shared<call<>>(executor_);
+        asked->initiating = true;
+        held.release(asked->token());
+        asked->initiating = false;
+        if (held.valid()) {
+            violation(name + ": valid after its release began");
+        }
+        auto wait = done(asked);
+        co_await std::move(wait);
+        auto const ec = asked->error;
+        say(fmt::format("released {}: {}", name, ec ? ec.message() : "done"));
+        if (ec == errc::release_unknown) {
+            all_.judge.reached(sometimes::release_unknown);
+        }
+        bool const allowed = !ec || expected(ec, false) ||
+                             (ec == errc::lease_lost && (!valid || !all_.quiet)) ||
+                             (ec == errc::release_unknown && (!all_.quiet || node_.closed())) ||
+                             (ec == errc::not_held && node_.closed());
+        if (!allowed) {
+            violation(fmt::format("the release of {} ended with: {}", name, ec.message()));
+        }
+    }
+
+    std::shared_ptr<owners const> owners_;
+    int left_;
+};
+
+}  // namespace
+
+void start_quorum_users(node& in, int users, int operations) {
+    auto const who = std::make_shared<owners const>(owners{owner::make(), owner::make()});
+    for (int i = 0; i < users; ++i) {
+        auto& on = in.add_user();
+        auto const made = std::make_shared<quorum_user>(in, on, i, operations, who);
+        asio::co_spawn(in.of().executor_of(on), quorum_user::run(made), asio::detached);
+    }
+}
+
+}  // namespace holdfast::sim
