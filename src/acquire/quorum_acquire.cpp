@@ -172,7 +172,7 @@ quorum_lease quorum_acquire::make_lease() {
     // Another lease of the same owner may have been given out since it joined the nodes' leases.
     auto token = tally_.token();
     for (auto const& each : parts_) {
-        token = std::max(token, each.held.token());
+        token = each.held ? std::max(token, lease_access::quorum_token(each.held)) : token;
     }
     for (std::size_t i = 0; i < parts_.size(); ++i) {
         if (parts_[i].held) {

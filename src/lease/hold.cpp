@@ -270,15 +270,21 @@ void hold::on_connected(nanos delay) {
     }
 }
 
-// Nothing else would ask whether a lease that is not renewed is still ours.
+// Nothing else would ask whether a lease that is not renewed is still ours. The server may have
+// lost an extension of it: what is left of it is asked for, which makes nothing shorter.
 void hold::verify() {
-    request what{tenure_, lease_clock::now(), tenure_->terms(), false};
+    auto const now = lease_clock::now();
+    request what{tenure_, now, tenure_->terms(), false};
+    nanos left{0};
+    for_each_tenure([&](tenure& one) {
+        left = std::max(left, one.deadline() - now + one.terms().drift);
+    });
     try {
         client_->exec(
             target_->speaks->renew({
                 .on = *target_,
                 .id = id(),
-                .lease = millis{0},
+                .lease = std::chrono::ceil<millis>(left),
                 .timeout = what.terms.request_timeout,
             }),
             [self = shared_from_this(), what](exec_result result) {

@@ -114,6 +114,10 @@ void lease_access::raise_token(lease const& which, fencing_token to) noexcept {
     share_of(which)->of.raise_token(to);
 }
 
+fencing_token lease_access::quorum_token(lease const& which) noexcept {
+    return share_of(which)->of.quorum_token();
+}
+
 quorum_lease lease_group::make_lease(std::shared_ptr<lease_group> group, fencing_token token) {
     return quorum_lease{std::move(group), token};
 }

@@ -27,6 +27,7 @@ struct lease_access {
     }
     /// Of a lease that is not empty.
     static void raise_token(lease const& which, fencing_token to) noexcept;
+    [[nodiscard]] static fencing_token quorum_token(lease const& which) noexcept;
 };
 
 /// Who brings further members to a group.

@@ -63,13 +63,19 @@ public:
         static_cast<void>(look());
         return fsm_.deadline();
     }
-    [[nodiscard]] fencing_token token() const noexcept { return {token_.load()}; }
+    [[nodiscard]] fencing_token token() const noexcept { return {token_.load() & ~of_quorum}; }
     /// It is part of a quorum's grant, which has this token: whoever joins has no smaller one. From
-    /// any thread.
+    /// any thread. Nothing follows where the node itself has given a greater one.
     void raise_token(fencing_token to) noexcept {
         auto known = token_.load();
-        while (known < to.value && !token_.compare_exchange_weak(known, to.value)) {
+        while ((known & ~of_quorum) <= to.value &&
+               !token_.compare_exchange_weak(known, to.value | of_quorum)) {
         }
+    }
+    /// That of the quorum's grant, if it was raised to that; else zero.
+    [[nodiscard]] fencing_token quorum_token() const noexcept {
+        auto const known = token_.load();
+        return {(known & of_quorum) != 0 ? known & ~of_quorum : 0};
     }
     void renew(std::shared_ptr<lease_share> asking, plain_handler handler);
     void release(std::shared_ptr<lease_share> const& asking, plain_handler handler);
@@ -157,6 +163,8 @@ private:
 
     holds& all_;
     std::shared_ptr<hold> hold_;
+    // Tokens have 53 bits.
+    static constexpr std::uint64_t of_quorum = std::uint64_t{1} << 63;
     std::atomic<std::uint64_t> token_;
     time_point since_;
 

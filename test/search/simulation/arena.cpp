@@ -238,9 +238,12 @@ void arena::part() {
     if (!world_.failed()) {
         world_.run_until(world_.now() + 61s + oracle_.fair().patience());
     }
+    // A failover may bring back the place of one who has gone: it goes when the next one comes.
+    bool const fails_over = all_.at == deployment::failover;
     for (auto const& key : server_.data().lock_keys()) {
         bool const counted = key == counting_judge::semaphore;
-        if (counted || is_mark(key) || oracle_.permits().may_stay(key)) {
+        if (counted || is_mark(key) || (fails_over && is_of_a_queue(key)) ||
+            oracle_.permits().may_stay(key)) {
             continue;
         }
         world_.violation(fmt::format(

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,7 @@ private:
     void tell_sentinel(machine& which);
     /// The former primary learns what it is.
     void demote(machine& old, bool connections_end);
+    void close_all_at(machine& which);
     void on_sentinel();
     /// One of the servers of a quorum.
     void on_node(std::size_t which);
@@ -71,6 +73,8 @@ private:
     bool healed_ = false;
     bool failing_over_ = false;
     std::uint64_t config_epoch_ = 1;
+    // Somebody else had these and has not any more: a failover may bring it back.
+    std::set<std::string> given_back_;
 };
 
 }  // namespace holdfast::sim

@@ -44,8 +44,9 @@ void faults::on_primary() {
     // A Sentinel tells those that are still connected; where there is none, somebody has to.
     bool const connections_end = all_.by_name || dice().chance(50);
     lasts(takes, [this, &on, &old, &to, fate, began, connections_end] {
-        // The clock of a replica may be behind by what the failover took.
-        bool const clocks_differ = fate < 2 && dice().chance(50);
+        // The clock of a replica may be behind by what the failover took, if the former primary is
+        // not there to grant anything at the end of it.
+        bool const clocks_differ = fate == 0 && dice().chance(50);
         promote(to, clocks_differ ? dice().time(0ns, all_.in.now() - began) : 0ns);
         auto const knows = [this, &on, &old, fate, connections_end] {
             if (fate == 0) {
@@ -75,7 +76,12 @@ void faults::promote(machine& to, nanos clock_behind) {
     say(fmt::format("the replica is promoted, {} writes behind", behind));
     to.clock_offset = on.primary().clock_offset - clock_behind;
     all_.judge.on_failover([&on, &to, behind] { on.promote(to, behind); });
+    // Whoever promotes a server closes what clients have there, so that they ask who it is.
+    close_all_at(to);
     set_limits_again();
+    for (auto const& lock : given_back_) {
+        give_back(lock);
+    }
     tell_of_primary();
 }
 
@@ -104,11 +110,15 @@ void faults::demote(machine& old, bool connections_end) {
     all_.on.demote(old);
     failing_over_ = false;
     if (connections_end) {
-        for (auto const& one : all_.on.links()) {
-            if (&one->at() == &old) {
-                one->close_by_server(boost::asio::error::connection_reset);
-            }
-        }
+        close_all_at(old);
+    }
+}
+
+void faults::close_all_at(machine& which) {
+    // Those too whose clients have closed them, and cannot say so.
+    auto const all = which.links;
+    for (auto const& one : all) {
+        one->close_by_server(boost::asio::error::connection_reset);
     }
 }
 

@@ -116,6 +116,7 @@ void faults::on_data(std::size_t which) {
             } else {
                 on.as_operator({"HSET", lock, other_holder, "1"});
             }
+            given_back_.erase(lock);
             if (dice().chance(50)) {
                 all_.judge.on_endless_holder(lock);
                 all_.in.after(a_while(), [this, lock] { end_endless(lock); });
@@ -209,6 +210,7 @@ void faults::strange_usual_hold(std::string const& lock) {
 }
 
 void faults::give_back(std::string const& lock) {
+    given_back_.insert(lock);
     if (all_.judge.holds_on_server(lock, other_holder) && all_.on.up()) {
         all_.in.trace(nullptr, "FAULT: somebody else gives back " + lock);
         all_.on.as_operator({"DEL", lock});
@@ -226,6 +228,7 @@ void faults::end_endless(std::string const& lock) {
         give_back(lock);
     } else if (all_.judge.holds_on_server(lock, other_holder)) {
         all_.in.trace(nullptr, "FAULT: somebody else limits " + lock);
+        given_back_.insert(lock);
         all_.on.as_operator({"PEXPIRE", lock, std::to_string(200 + dice().below(3'000))});
         all_.judge.on_endless_limited(lock);
     }

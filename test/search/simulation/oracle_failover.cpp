@@ -213,6 +213,11 @@ void oracle::on_stray_script(script_event const& what) {
     };
     // A renewal of permits does not say whose they are.
     if (lock.empty() || is_pool(lock)) {
+        for (auto const& [holder, lost] : lost_) {
+            if (lost.stray) {
+                keep(holder);
+            }
+        }
         for (auto const& [name, unused] : truths_) {
             for (auto const& holder :
                  is_pool(name) ? holders_of(name) : std::vector<std::string>{}) {
