@@ -105,7 +105,8 @@ def program_of(check):
     kind, _, rest = check.partition(" ")
     if kind == "simulate":
         # It stops at the first violation.
-        return kind, ["--schedules", str(SCHEDULES), "--violations", "1", "--threads", "1"]
+        where = ["--deployment", rest] if rest else []
+        return kind, [*where, "--schedules", str(SCHEDULES), "--violations", "1", "--threads", "1"]
     return kind.replace("/", "_"), ["--color_output=no", *(["--run_test=" + rest] if rest else [])]
 
 

@@ -46,8 +46,12 @@ std::optional<nanos> oracle::kept_until(std::string const& lock, std::string con
     auto left = server_.data().pttl(lock);
     if (is_pool(lock)) {
         left = permits_.kept_until(lock, holder, 1).value_or(0) - server_.wall_clock() / 1'000;
-    } else if (auto const reads = reading_.left_of(lock, holder); reads > 0) {
-        left = std::min(left, reads);
+    } else if (is_read_write(lock)) {
+        auto const fields = server_.data().hgetall(lock);
+        bool const reads = std::any_of(fields.begin(), fields.end(), [&](auto const& field) {
+            return field.first == holder;
+        });
+        left = reads ? std::min(left, reading_.left_of(lock, holder)) : left;
     }
     return in_.now() +
            server_.true_duration_of(std::chrono::milliseconds{std::max<std::int64_t>(left, 0) + 1});
