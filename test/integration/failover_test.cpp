@@ -19,7 +19,7 @@ void with_group(group_body const& body) {
     sentinel_group group;
     run_with_deadline(
         [&](asio::any_io_executor executor) { return body(group, std::move(executor)); },
-        100s
+        120s
     );
 }
 

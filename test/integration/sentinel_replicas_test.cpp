@@ -17,7 +17,7 @@ void with_group(group_options options, group_body const& body) {
     sentinel_group group{std::move(options)};
     run_with_deadline(
         [&](asio::any_io_executor executor) { return body(group, std::move(executor)); },
-        60s
+        120s
     );
 }
 

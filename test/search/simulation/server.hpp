@@ -4,6 +4,7 @@
 #include "memory_server/redis_model.hpp"
 #include "simulation/link.hpp"
 #include "simulation/machine.hpp"
+#include "simulation/script_commands.hpp"
 #include "simulation/world.hpp"
 
 #include <holdfast/error.hpp>
@@ -191,7 +192,7 @@ private:
         nanos after{0};
     };
 
-    using words = std::vector<std::string_view>;
+    using words = command_words;
 
     [[nodiscard]] machine& find(std::string const& host, std::string const& port);
     void establish(machine& at, std::shared_ptr<connection> const& client);
