@@ -222,9 +222,14 @@ bool oracle::busy_is_right(process const& of, std::string const& side, nanos ask
     bool const own = std::any_of(beliefs_.begin(), beliefs_.end(), [&](belief const& one) {
         return one.of == &of && lock_of(one.lock) == lock;
     });
-    auto const& holder = truths_[lock].holder_now;
-    auto const client = clients_.find(std::string_view{holder}.substr(0, holder.find(':')));
-    if (own || (client != clients_.end() && client->second == of.number())) {
+    auto const is_here = [&](std::string const& holder) {
+        auto const client = clients_.find(std::string_view{holder}.substr(0, holder.find(':')));
+        return client != clients_.end() && client->second == of.number();
+    };
+    // One from whom it was taken by force does not know it yet.
+    auto const& of_lock = truths_[lock];
+    bool const forced = excused_.contains(of_lock.last_holder) && is_here(of_lock.last_holder);
+    if (own || forced || is_here(of_lock.holder_now)) {
         return true;
     }
     auto const told = busy_.find({of.number(), lock});
