@@ -51,15 +51,15 @@ namespace holdfast {
 /// that takes over a node's address. Nodes should have no replicas, and `noeviction`. Their clocks
 /// must not be set forward by more than the drift allowance: that ends leases early.
 ///
-/// If a majority of the nodes answers, and other holders have the lock on too many of them,
-/// `try_acquire()` gives an empty lease. If fewer nodes answer, nobody gets the lock: `acquire()`
-/// waits for the nodes, `try_acquire_for()` ends with `errc::quorum_not_reached`, and so does
-/// `try_acquire()`, after one request time-out if too few nodes are connected. Permanent causes,
-/// such as `errc::auth_failed`, end an operation when they leave too few nodes.
+/// `try_acquire()` gives an empty lease if a majority of the nodes answers and other holders have
+/// the lock on too many of them. If fewer than a majority answer, no lock is granted: `acquire()`
+/// waits for the nodes, and `try_acquire_for()` ends with `errc::quorum_not_reached`. So does
+/// `try_acquire()`, within one request time-out. Permanent causes, such as `errc::auth_failed`, end
+/// an operation when they leave too few nodes.
 ///
 /// The options of an acquisition are those of each node's lease. A learned lease and `orphan_after`
 /// are `errc::invalid_options` here. An `owner` that holds the lock enters again with a lease of
-/// its own; its token may be greater than the first one's.
+/// its own; its token may be greater than the first one's, and is never less.
 ///
 /// On each node the lock excludes a `lock` of the same name there, and Redisson's. There is no
 /// semaphore on a quorum: pairs of holders may have different majorities, and so more holders in

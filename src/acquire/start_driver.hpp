@@ -15,8 +15,8 @@
 namespace holdfast::detail {
 
 /// Starts an acquisition of several parts on the strand of the client that leads, in the initiating
-/// function. It ends at once if `wrong` says why it cannot be, or its limit is negative. Only then
-/// may there be nobody who leads. `holder` is where its leases are renewed.
+/// function. It ends at once if `wrong` says why it cannot be, or its limit is negative. `lead` may
+/// be null only then. `holder` is where its leases are renewed.
 template <class Driver, class Lease>
 void start_driver(
     std::shared_ptr<client_context> lead,

@@ -30,7 +30,7 @@ public:
     /// `moved` is called when the server is known to be at another address than before. May be
     /// called again after it threw.
     virtual void start(move_handler moved) = 0;
-    /// Nobody is asked any more, and `moved` is not called; whoever waits for an answer has
+    /// Asks no more questions, and does not call `moved` again. Those who wait for an answer get
     /// `client_stopped`.
     virtual void stop() = 0;
     /// Asked before each epoch of a connection. It takes no longer than `connect_timeout`.

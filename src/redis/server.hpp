@@ -25,7 +25,7 @@ public:
     void stop();
     /// It is another one from now on.
     void move_to(config const& there);
-    /// Another one has its place: nobody is to wait for what it has not answered.
+    /// Ends its connections, because another server has its place. Its unanswered requests end.
     void drop(std::string_view why);
     void exec(call&& what, exec_handler&& handler);
     void exec_replicated(call&& what, replication const& wanted, replicated_handler&& handler);

@@ -171,7 +171,7 @@ void cluster_routes::tell_of_moves(std::vector<slot_map::move> const& moves) {
     }
 }
 
-// Whoever waits for the answer of a server that another one has replaced asks that one instead.
+// Requests that a replaced server has not answered end, and are made again at its successor.
 void cluster_routes::leave_replaced() {
     for (auto const number : std::exchange(replaced_, {})) {
         auto* const one = nodes_->find(number);

@@ -248,7 +248,7 @@ void cell::watch_redirections(std::map<std::size_t, std::int64_t> const& before)
     note_redirections(known, servers_->redirections(), "late");
 }
 
-// Servers that had no processor for too long are replaced, and nobody knows when.
+// The cluster replaces a primary that got no processor for too long. That may happen at any time.
 void cell::look_for_other_changes(std::vector<std::size_t> const& before) {
     auto const after = servers_->primaries();
     auto const made = std::count_if(after.begin(), after.end(), [&](std::size_t each) {
