@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(a_primary_that_hangs_keeps_nobody_waiting_once_a_replica_ha
 
 BOOST_AUTO_TEST_CASE(no_lock_is_granted_by_a_replica_that_took_over_before_the_delay_is_over) {
     with_replica([](redis_cluster& cluster, asio::any_io_executor executor) -> task {
-        constexpr auto delay = 3s;
+        constexpr auto delay = 6s;
         auto settings = settings_of(cluster);
         settings.lock_delay = delay;
         auto const here = cluster.name_on(0, "here:");
@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(no_lock_is_granted_by_a_replica_that_took_over_before_the_d
         auto const came = lease_clock::now();
         holdfast::client late{executor, settings};
         auto again = co_await late.lock("{" + here + "}:late").acquire();
-        BOOST_TEST((took(came) < 2s));
+        BOOST_TEST((took(came) < delay));
         co_await again.release();
 
         wait_for_replica(cluster);
@@ -181,14 +181,13 @@ BOOST_AUTO_TEST_CASE(no_lock_is_granted_by_a_replica_that_took_over_before_the_d
         // What is held is renewed there, and other nodes grant locks.
         BOOST_TEST(co_await co_eventually(5s, [&] { return held.state() == lease_state::held; }));
         auto meanwhile = co_await other.lock(free).acquire();
-        BOOST_TEST((took(promoted) < delay));
-        auto const [tried, none] =
+        auto [tried, early] =
             co_await other.lock("{" + here + "}:c").try_acquire_for(200ms, as_result);
-        BOOST_TEST(!none.valid());
-        BOOST_TEST((tried == errc::server_refused), tried.message());
+        BOOST_TEST((tried == errc::server_refused || took(killed) >= delay), tried.message());
+        early = {};
         auto granted = co_await other.lock("{" + here + "}:c").acquire();
         BOOST_TEST((took(killed) >= delay));
-        BOOST_TEST((took(promoted) < delay + 3s));
+        BOOST_TEST((took(promoted) < 2 * delay));
         BOOST_TEST(!co_await release(granted));
         BOOST_TEST(!co_await release(meanwhile));
         BOOST_TEST(!co_await release(held));
