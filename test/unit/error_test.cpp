@@ -16,24 +16,12 @@ using holdfast::error_code;
 namespace {
 
 constexpr errc all[] = {
-    errc::invalid_name,
-    errc::invalid_lease,
-    errc::invalid_options,
-    errc::too_many_waiters,
-    errc::lease_lost,
-    errc::release_unknown,
-    errc::not_held,
-    errc::not_replicated,
-    errc::quorum_not_reached,
-    errc::corrupt_state,
-    errc::auth_failed,
-    errc::no_permission,
-    errc::tls_failed,
-    errc::unsupported_server,
-    errc::server_refused,
-    errc::client_stopped,
-    errc::unreachable,
-    errc::limit_mismatch,
+    errc::invalid_name,     errc::invalid_lease,      errc::invalid_options,
+    errc::too_many_waiters, errc::lease_lost,         errc::release_unknown,
+    errc::not_held,         errc::not_replicated,     errc::quorum_not_reached,
+    errc::corrupt_state,    errc::auth_failed,        errc::no_permission,
+    errc::tls_failed,       errc::unsupported_server, errc::server_refused,
+    errc::client_stopped,   errc::unreachable,        errc::limit_mismatch,
     errc::unknown_primary,
 };
 

@@ -14,8 +14,7 @@ node::node(setting& all, std::uint32_t number, double rate)
     auto const add_client = [this](config const& settings) {
         auto& own = process_->new_lane();
         lanes_.push_back(&own);
-        clients_.push_back(
-            std::make_unique<holdfast::client>(process_->executor_of(own), settings)
+        clients_.push_back(std::make_unique<holdfast::client>(process_->executor_of(own), settings)
         );
     };
     if (all_.hosts.empty()) {

@@ -62,9 +62,7 @@ quorum_judge::belief_ref quorum_judge::on_delivered(belief made) {
             joined = true;
             continue;
         }
-        in_.violation(
-            fmt::format("two holders: {}, and {}", describe(*at), describe(one))
-        );
+        in_.violation(fmt::format("two holders: {}, and {}", describe(*at), describe(one)));
     }
     auto const token = one.held->token().value;
     auto& last = last_[one.lock];

@@ -154,8 +154,7 @@ private:
             violation(what.lock + ": the lease that was delivered is over");
         }
         all_.judge.reached(
-            held.nodes() == node_.clients().size() ? sometimes::all_granted
-                                                   : sometimes::few_granted
+            held.nodes() == node_.clients().size() ? sometimes::all_granted : sometimes::few_granted
         );
     }
 

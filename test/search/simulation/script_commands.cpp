@@ -86,10 +86,10 @@ std::vector<deed> renewals_in(
 }
 
 // The locks of a request for all or none, and the arguments before their holder ids.
-std::vector<std::string_view> locks_in(command_words const& command) {
+command_words locks_in(command_words const& command) {
     auto const keys = keys_in(command);
     auto const count = command.size() - 3 - keys - 4;
-    std::vector<std::string_view> locks;
+    command_words locks;
     for (std::size_t i = 0; i < count; ++i) {
         locks.push_back(command[3 + i * (keys / count)]);
     }
@@ -97,10 +97,7 @@ std::vector<std::string_view> locks_in(command_words const& command) {
 }
 
 // A refusal is about one of them, a grant and an error about all.
-std::vector<deed> attempts_in(
-    command_words const& command,
-    value const& answer
-) {
+std::vector<deed> attempts_in(command_words const& command, value const& answer) {
     auto const first_holder = 3 + keys_in(command) + 3;
     detail::script_reply const said{answer.text};
     bool const all_are_meant = answer.is_error() || said.integer(0) == 1;

@@ -50,7 +50,8 @@ BOOST_AUTO_TEST_CASE(all_are_asked_at_once_and_a_majority_decides) {
     }
 }
 
-// What an owner writes with its second lease has no smaller token than what it wrote with its first.
+// What an owner writes with its second lease has no smaller token than what it wrote with its
+// first.
 BOOST_AUTO_TEST_CASE(an_owner_that_enters_again_has_no_smaller_token) {
     for (std::size_t greatest = 0; greatest < 3; ++greatest) {
         scripted_nodes nodes;
