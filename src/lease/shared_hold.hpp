@@ -4,9 +4,11 @@
 #include "core/sharing.hpp"
 #include "lease/hold.hpp"
 
+#include <cstddef>
 #include <memory>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace holdfast::detail {
 
@@ -44,7 +46,7 @@ public:
     [[nodiscard]] std::shared_ptr<tenure> any() const noexcept;
     template <class F>
     void for_each(F f) const {
-        for (auto const& [which, one] : tenures_) {
+        for (auto const& one : tenures_) {
             f(*one);
         }
     }
@@ -52,7 +54,9 @@ public:
 private:
     detail::sharing sharing_;
     time_point granted_at_;
-    std::unordered_map<tenure const*, std::shared_ptr<tenure>> tenures_;
+    // In an order that does not depend on where they are in memory: runs can be repeated.
+    std::vector<std::shared_ptr<tenure>> tenures_;
+    std::unordered_map<tenure const*, std::size_t> places_;
 };
 
 }  // namespace holdfast::detail

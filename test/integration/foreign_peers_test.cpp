@@ -65,7 +65,7 @@ BOOST_DATA_TEST_CASE(both_exclude_each_other_and_both_go_on, dialects, speaks) {
             all.add(ours.emplace_back(executor, server.url()).lock("L"));
             all.add(theirs.emplace_back(executor, options_for(server, speaks)), "L");
         }
-        co_await all.run(3s);
+        co_await all.run(3s, 10);
         BOOST_TEST(all.overlaps() == 0);
         BOOST_TEST(all.tokens_that_did_not_grow() == 0);
         BOOST_TEST(all.losses() == 0);
@@ -85,7 +85,7 @@ BOOST_DATA_TEST_CASE(a_crowd_in_one_of_our_clients_leaves_turns_for_them, dialec
         for (int i = 0; i < 3; ++i) {
             all.add(theirs.emplace_back(executor, options_for(server, speaks)), "L");
         }
-        co_await all.run(2s);
+        co_await all.run(2s, 5);
         BOOST_TEST(all.overlaps() == 0);
         BOOST_TEST(all.tokens_that_did_not_grow() == 0);
         BOOST_TEST(all.fewest_grants() >= 5, all.describe());

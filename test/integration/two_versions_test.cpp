@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(the_rights_of_0_1_suffice_for_many) {
         for (int i = 0; i < 2; ++i) {
             all.add(theirs.emplace_back(executor, app_of_0_1(server)), "app:stock");
         }
-        co_await all.run(2s);
+        co_await all.run(2s, 10);
         BOOST_TEST(all.overlaps() == 0);
         BOOST_TEST(all.tokens_that_did_not_grow() == 0);
         BOOST_TEST(all.losses() == 0);

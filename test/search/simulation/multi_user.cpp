@@ -34,15 +34,7 @@ void multi_user::start(
         });
     }
     multi_lock const all{members};
-    asked.initiating = true;
-    switch (what.how) {
-        case request::kind::acquire: all.acquire(what.options, asked.token()); break;
-        case request::kind::one_try: all.try_acquire(what.options, asked.token()); break;
-        case request::kind::limited:
-            all.try_acquire_for(what.limit, what.options, asked.token());
-            break;
-    }
-    asked.initiating = false;
+    begin(all, what, asked);
 }
 
 asio::awaitable<void> multi_user::use_several(
@@ -196,11 +188,7 @@ asio::awaitable<void> multi_user::release_all(std::string const& names, multi_le
     co_await std::move(wait);
     auto const ec = asked->error;
     say(fmt::format("released {}: {}", names, ec ? ec.message() : "done"));
-    bool const allowed = !ec || expected(ec, false) ||
-                         (ec == errc::lease_lost && (!valid || !all_.quiet)) ||
-                         (ec == errc::release_unknown && (!all_.quiet || node_.closed())) ||
-                         (ec == errc::not_held && node_.closed());
-    if (!allowed) {
+    if (!release_may_end_with(ec, false, valid)) {
         violation(fmt::format("the release of {} ended with: {}", names, ec.message()));
     }
 }

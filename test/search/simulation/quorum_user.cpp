@@ -4,8 +4,6 @@
 
 #include <holdfast/quorum_lock.hpp>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/error.hpp>
 
 #include <fmt/format.h>
@@ -20,11 +18,12 @@ namespace holdfast::sim {
 
 namespace {
 
-using owners = std::array<owner, 2>;
 using quorum_call = call<quorum_lease>;
 
 class quorum_user final : public user {
 public:
+    using owners = std::array<owner, 2>;
+
     quorum_user(node& in, lane& on, int number, int operations, std::shared_ptr<owners const> who)
         : user{in, on, number},
           owners_{std::move(who)},
@@ -43,12 +42,8 @@ public:
             co_await std::move(use);
         }
         // Once more when all is healed: nobody may have been forgotten.
-        if (self->all_.in.now() < self->all_.heals_at) {
-            auto pause = self->sleep(
-                self->all_.heals_at - self->all_.in.now() + self->dice().any_scale(1ms, 1s)
-            );
-            co_await std::move(pause);
-        }
+        auto healing = self->wait_until_healed();
+        co_await std::move(healing);
         auto last = self->acquire_and_use(request::kind::acquire);
         co_await std::move(last);
         self->node_.on_user_done();
@@ -93,22 +88,8 @@ private:
             nodes.push_back(client->lock(what.lock));
         }
         quorum_lock const all{nodes};
-        asked.initiating = true;
-        switch (what.how) {
-            case request::kind::acquire:
-                say("acquires " + what.lock);
-                all.acquire(what.options, asked.token());
-                break;
-            case request::kind::one_try:
-                say("tries " + what.lock);
-                all.try_acquire(what.options, asked.token());
-                break;
-            case request::kind::limited:
-                say("tries for a while " + what.lock);
-                all.try_acquire_for(what.limit, what.options, asked.token());
-                break;
-        }
-        asked.initiating = false;
+        say(describe(what.how) + what.lock);
+        begin(all, what, asked);
     }
 
     void judge_answer(request const& what, quorum_call const& asked, nanos started) {
@@ -225,11 +206,7 @@ private:
         if (ec == errc::release_unknown) {
             all_.judge.reached(sometimes::release_unknown);
         }
-        bool const allowed = !ec || expected(ec, false) ||
-                             (ec == errc::lease_lost && (!valid || !all_.quiet)) ||
-                             (ec == errc::release_unknown && (!all_.quiet || node_.closed())) ||
-                             (ec == errc::not_held && node_.closed());
-        if (!allowed) {
+        if (!release_may_end_with(ec, false, valid)) {
             violation(fmt::format("the release of {} ended with: {}", name, ec.message()));
         }
     }
@@ -241,12 +218,7 @@ private:
 }  // namespace
 
 void start_quorum_users(node& in, int users, int operations) {
-    auto const who = std::make_shared<owners const>(owners{owner::make(), owner::make()});
-    for (int i = 0; i < users; ++i) {
-        auto& on = in.add_user();
-        auto const made = std::make_shared<quorum_user>(in, on, i, operations, who);
-        asio::co_spawn(in.of().executor_of(on), quorum_user::run(made), asio::detached);
-    }
+    start_users<quorum_user>(in, users, operations);
 }
 
 }  // namespace holdfast::sim

@@ -8,6 +8,15 @@
 
 namespace holdfast::sim {
 
+std::string describe(request::kind how) {
+    switch (how) {
+        case request::kind::acquire: return "acquires ";
+        case request::kind::one_try: return "tries ";
+        case request::kind::limited: return "tries for a while ";
+    }
+    return {};
+}
+
 user::in_hand::in_hand(
     user& whose,
     std::string const& lock,
@@ -73,27 +82,20 @@ asio::awaitable<void> user::sleep(nanos how_long) {
     co_await std::move(wait);
 }
 
+asio::awaitable<void> user::wait_until_healed() {
+    if (all_.in.now() < all_.heals_at) {
+        auto pause = sleep(all_.heals_at - all_.in.now() + dice().any_scale(1ms, 1s));
+        co_await std::move(pause);
+    }
+}
+
 // Acquisitions
 
 void user::start(request const& what, call<lease>& asked) {
-    asked.initiating = true;
+    say(describe(what.how) + what.lock);
     with_lock_of(node_.client(), what.lock, what.permits, [&](auto const& lock) {
-        switch (what.how) {
-            case request::kind::acquire:
-                say("acquires " + what.lock);
-                lock.acquire(what.options, asked.token());
-                break;
-            case request::kind::one_try:
-                say("tries " + what.lock);
-                lock.try_acquire(what.options, asked.token());
-                break;
-            case request::kind::limited:
-                say("tries for a while " + what.lock);
-                lock.try_acquire_for(what.limit, what.options, asked.token());
-                break;
-        }
+        begin(lock, what, asked);
     });
-    asked.initiating = false;
 }
 
 asio::awaitable<lease> user::ask(request what) {
@@ -126,6 +128,12 @@ bool user::expected(error_code ec, bool cancelled) const {
            (ec == errc::corrupt_state && all_.foreign_values) ||
            (ec == errc::no_permission && all_.denials) ||
            (ec == errc::auth_failed && all_.bad_passwords);
+}
+
+bool user::release_may_end_with(error_code ec, bool cancelled, bool valid) const {
+    return !ec || expected(ec, cancelled) || (ec == errc::lease_lost && (!valid || !all_.quiet)) ||
+           (ec == errc::release_unknown && (!all_.quiet || node_.closed())) ||
+           (ec == errc::not_held && node_.closed());
 }
 
 void user::judge_answer(request const& what, call<lease> const& asked, nanos started) {
@@ -215,11 +223,7 @@ void user::judge_release(
     } else if (ec == errc::lease_lost) {
         all_.judge.reached(sometimes::release_lost);
     }
-    bool const allowed = !ec || expected(ec, asked.cancelled) ||
-                         (ec == errc::lease_lost && (!valid || !all_.quiet)) ||
-                         (ec == errc::release_unknown && (!all_.quiet || node_.closed())) ||
-                         (ec == errc::not_held && node_.closed());
-    if (!allowed) {
+    if (!release_may_end_with(ec, asked.cancelled, valid)) {
         violation(fmt::format("the release of {} ended with: {}", lock, ec.message()));
     }
     if (held.valid() || held.state() == lease_state::held) {

@@ -11,7 +11,9 @@
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
+#include <boost/asio/detached.hpp>
 
 #include <memory>
 #include <optional>
@@ -51,6 +53,35 @@ decltype(auto) with_lock_of(Client& client, std::string const& name, std::int64_
     return is_pool(name)   ? f(client.semaphore(name).permits(permits))
            : is_fair(name) ? f(client.fair_lock(name))
                            : f(client.lock(name));
+}
+
+/// For the trace: what is done to the lock whose name follows.
+[[nodiscard]] std::string describe(request::kind how);
+
+/// Begins an acquisition of a lock of any kind.
+template <class Lock, class Call>
+void begin(Lock const& on, request const& what, Call& asked) {
+    asked.initiating = true;
+    switch (what.how) {
+        case request::kind::acquire: on.acquire(what.options, asked.token()); break;
+        case request::kind::one_try: on.try_acquire(what.options, asked.token()); break;
+        case request::kind::limited:
+            on.try_acquire_for(what.limit, what.options, asked.token());
+            break;
+    }
+    asked.initiating = false;
+}
+
+/// So many coroutines of this process, each on a lane of its own. They share two owners.
+template <class User>
+void start_users(node& in, int users, int operations) {
+    using owners = typename User::owners;
+    auto const who = std::make_shared<owners const>(owners{owner::make(), owner::make()});
+    for (int i = 0; i < users; ++i) {
+        auto& on = in.add_user();
+        auto const made = std::make_shared<User>(in, on, i, operations, who);
+        asio::co_spawn(in.of().executor_of(on), User::run(made), asio::detached);
+    }
 }
 
 /// A coroutine on a lane of its own that uses locks. What it is answered is judged here: by itself,
@@ -99,6 +130,8 @@ protected:
     [[nodiscard]] std::optional<cancellation> random_cancellation(std::size_t percent);
 
     [[nodiscard]] asio::awaitable<void> sleep(nanos how_long);
+    /// Until shortly after everything is put right, if that is not over.
+    [[nodiscard]] asio::awaitable<void> wait_until_healed();
     template <class Call>
     [[nodiscard]] asio::awaitable<void> done(std::shared_ptr<Call> what) {
         while (!what->done) {
@@ -121,6 +154,8 @@ protected:
     void judge_operator(error_code ec);
     /// Whether a fault or a cancellation explains the error.
     [[nodiscard]] bool expected(error_code ec, bool cancelled) const;
+    /// The same of the release of a lease that was valid, or was not.
+    [[nodiscard]] bool release_may_end_with(error_code ec, bool cancelled, bool valid) const;
 
     void say(std::string const& what) const;
     void violation(std::string text) { all_.in.violation(std::move(text)); }

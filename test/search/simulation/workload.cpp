@@ -21,10 +21,10 @@ namespace holdfast::sim {
 
 namespace {
 
-using owners = std::vector<owner>;
-
 class worker final : public multi_user {
 public:
+    using owners = std::vector<owner>;
+
     worker(node& in, lane& on, int number, int operations, std::shared_ptr<owners const> who)
         : multi_user{in, on, number},
           owners_{std::move(who)},
@@ -38,12 +38,8 @@ public:
             co_await std::move(operation);
         }
         // Once more when all is healed: nobody may have been forgotten.
-        if (self->all_.in.now() < self->all_.heals_at) {
-            auto pause = self->sleep(
-                self->all_.heals_at - self->all_.in.now() + self->dice().any_scale(1ms, 1s)
-            );
-            co_await std::move(pause);
-        }
+        auto healing = self->wait_until_healed();
+        co_await std::move(healing);
         auto last = self->acquire_and_use(request::kind::acquire);
         co_await std::move(last);
         self->node_.on_user_done();
@@ -427,12 +423,7 @@ private:
 }  // namespace
 
 void start_workers(node& in, int workers, int operations) {
-    auto const who = std::make_shared<owners const>(owners{owner::make(), owner::make()});
-    for (int i = 0; i < workers; ++i) {
-        auto& on = in.add_user();
-        auto const made = std::make_shared<worker>(in, on, i, operations, who);
-        asio::co_spawn(in.of().executor_of(on), worker::run(made), asio::detached);
-    }
+    start_users<worker>(in, workers, operations);
 }
 
 }  // namespace holdfast::sim

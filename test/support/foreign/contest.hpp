@@ -29,8 +29,9 @@ public:
     void add(lock on, manner how = manner::pausing);
     void add(foreign_client& by, std::string name, std::int64_t thread = 1);
 
-    /// Each takes the lock over and over for that long.
-    [[nodiscard]] boost::asio::awaitable<void> run(std::chrono::milliseconds duration);
+    /// Each takes the lock over and over for that long, and longer until each had so many grants,
+    /// or some seconds more have passed.
+    [[nodiscard]] boost::asio::awaitable<void> run(std::chrono::milliseconds duration, int grants);
 
     /// Of the one who had it least often.
     [[nodiscard]] int fewest_grants() const;
@@ -55,13 +56,17 @@ private:
 
     task our_turn(lock const& on);
     task foreign_turn(foreign_client& by, std::string const& name, std::int64_t thread);
-    task repeat(contestant& who, std::chrono::steady_clock::time_point end);
+    task repeat(contestant& who);
+    [[nodiscard]] bool goes_on() const;
     task hold(std::uint64_t token);
     std::chrono::microseconds draw(int from_us, int to_us);
 
     std::vector<contestant> contestants_;
     std::mt19937 random_{1};
     std::size_t running_ = 0;
+    std::chrono::steady_clock::time_point end_;
+    std::chrono::steady_clock::time_point latest_end_;
+    int enough_ = 0;
     int holders_ = 0;
     int overlaps_ = 0;
     int bad_tokens_ = 0;
