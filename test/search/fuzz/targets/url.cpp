@@ -6,11 +6,10 @@
 #include "fuzz/input.hpp"
 #include "fuzz/targets.hpp"
 #include "fuzz/url_parts.hpp"
+#include "fuzz/url_text.hpp"
 #include "redis/handshake.hpp"
 
 #include <holdfast/config.hpp>
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -67,6 +66,8 @@ std::set<std::string> const& known_messages() {
             "redis://h?x&@",
             "redis://h?x=%",
             "redis://a,b",
+            "redis-cluster://h/1",
+            "redis-cluster://h?channels=x",
             "redis-sentinel://h",
             "redis-sentinel:///n",
             "redis-sentinel://[/n",
@@ -138,6 +139,8 @@ auto all_but_the_password(config const& c) {
         c.tls.ca_file,
         c.tls.certificate_file,
         c.tls.private_key_file,
+        c.cluster_nodes,
+        c.cluster_channels,
         c.sentinels,
         c.primary_name,
         c.sentinel_username,
@@ -174,81 +177,6 @@ void check_only_the_password_depends_on_it(std::string_view text, outcome const&
             "the password is read from its place"
         );
     }
-}
-
-std::string percent_encoded(std::string_view text, std::string_view as_is = {}) {
-    std::string result;
-    for (char const c : text) {
-        bool const plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                           (c >= '0' && c <= '9') || as_is.find(c) != std::string_view::npos;
-        if (plain) {
-            result += c;
-        } else {
-            result += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-        }
-    }
-    return result;
-}
-
-std::string files_of(tls_options const& tls, std::string const& prefix) {
-    return "&" + prefix + "ca_file=" + percent_encoded(tls.ca_file) + "&" + prefix +
-           "certificate_file=" + percent_encoded(tls.certificate_file) + "&" + prefix +
-           "private_key_file=" + percent_encoded(tls.private_key_file);
-}
-
-std::string url_with_sentinels(config const& c, std::string const& user) {
-    std::string hosts;
-    for (auto const& one : c.sentinels) {
-        hosts += hosts.empty() ? "" : ",";
-        // What has a colon in it stood in brackets.
-        auto const host = percent_encoded(one.host, ":");
-        bool const six = host.find(':') != std::string::npos;
-        hosts += fmt::format("{}{}{}:{}", six ? "[" : "", host, six ? "]" : "", one.port);
-    }
-    auto url = fmt::format(
-        "{}://{}{}/{}/{}?client_name={}&sentinel_tls={}",
-        c.tls.enabled ? "rediss-sentinel" : "redis-sentinel",
-        user,
-        hosts,
-        percent_encoded(c.primary_name),
-        c.database,
-        percent_encoded(c.client_name),
-        c.sentinel_tls.enabled ? "on" : "off"
-    );
-    if (!c.sentinel_password.empty()) {
-        url += "&sentinel_username=" + percent_encoded(c.sentinel_username) +
-               "&sentinel_password=" + percent_encoded(c.sentinel_password);
-    }
-    return url + (c.tls.enabled ? files_of(c.tls, "") : "") +
-           (c.sentinel_tls.enabled ? files_of(c.sentinel_tls, "sentinel_") : "");
-}
-
-std::string url_of(config const& c) {
-    std::string user;
-    if (!c.password.empty()) {
-        user = percent_encoded(c.username) + ":" + percent_encoded(c.password) + "@";
-    }
-    if (!c.sentinels.empty()) {
-        return url_with_sentinels(c, user);
-    }
-    auto url = c.unix_socket.empty()
-                   ? fmt::format(
-                         "{}://{}{}:{}/{}",
-                         c.tls.enabled ? "rediss" : "redis",
-                         user,
-                         percent_encoded(c.host),
-                         c.port,
-                         c.database
-                     )
-                   : fmt::format("unix://{}{}", user, percent_encoded(c.unix_socket, "/"));
-    url += "?client_name=" + percent_encoded(c.client_name);
-    if (!c.unix_socket.empty()) {
-        url += fmt::format("&db={}", c.database);
-    }
-    if (c.tls.enabled) {
-        url += files_of(c.tls, "");
-    }
-    return url;
 }
 
 // The words of a request, whose bytes may be any.
@@ -323,7 +251,8 @@ void check_read(std::string_view text, config const& settings) {
         ),
         "no member has a zero byte, at which others would stop to read"
     );
-    if (auto const port = port_in(text); !port.empty() && settings.sentinels.empty()) {
+    bool const has_list = !settings.sentinels.empty() || !settings.cluster_nodes.empty();
+    if (auto const port = port_in(text); !port.empty() && !has_list) {
         check(
             std::to_string(settings.port) == without_leading_zeros(port),
             "a port is not ignored"
@@ -403,8 +332,15 @@ void check_text(std::string_view text) {
 
 void url(bytes data) {
     input in{data};
-    constexpr std::string_view schemes[] =
-        {"redis://", "rediss://", "unix://", "redis-sentinel://", "rediss-sentinel://"};
+    constexpr std::string_view schemes[] = {
+        "redis://",
+        "rediss://",
+        "unix://",
+        "redis-sentinel://",
+        "rediss-sentinel://",
+        "redis-cluster://",
+        "rediss-cluster://",
+    };
     switch (in.below(4)) {
         case 0: {
             auto const settings = config_from(in);
