@@ -250,6 +250,12 @@ void hold::on_disconnected() {
     for_each_tenure([](tenure& one) { one.on_disconnected(); });
 }
 
+void hold::verify_if_unconfirmed() {
+    if (tenure_ && of_another_server()) {
+        verify();
+    }
+}
+
 bool hold::of_another_server() const noexcept {
     return fsm_.verified_at() < client_->server(*target_).identity.changed_at();
 }
@@ -275,16 +281,14 @@ void hold::on_connected(nanos delay) {
 void hold::verify() {
     auto const now = lease_clock::now();
     request what{tenure_, now, tenure_->terms(), false};
-    nanos left{0};
-    for_each_tenure([&](tenure& one) {
-        left = std::max(left, one.deadline() - now + one.terms().drift);
-    });
+    auto const left =
+        std::max(fsm_.confirmed().until, tenure_->deadline()) - now + what.terms.drift;
     try {
         client_->exec(
             target_->speaks->renew({
                 .on = *target_,
                 .id = id(),
-                .lease = std::chrono::ceil<millis>(left),
+                .lease = std::max(std::chrono::ceil<millis>(left), millis{0}),
                 .timeout = what.terms.request_timeout,
             }),
             [self = shared_from_this(), what](exec_result result) {

@@ -99,6 +99,10 @@ public:
     /// `delay` spreads the renewals, unless the server is another one than that which confirmed the
     /// hold: it is asked at once.
     void on_connected(nanos delay);
+    /// Another server confirmed it than the one that the client is connected to.
+    [[nodiscard]] bool of_another_server() const noexcept;
+    /// Asks whether it is ours, if that server has not said so yet.
+    void verify_if_unconfirmed();
     /// Why it was lost, by the answer of the server that the client is connected to now.
     [[nodiscard]] loss_reason reason_of(loss_reason lost) const noexcept;
     /// The client looks after it from now on, and keeps it and its tenure.
@@ -126,7 +130,6 @@ private:
     [[nodiscard]] error_code on_result(request const& what, exec_result const& result);
     void on_refill_answered(exec_result const& result, std::uint32_t tokens, bool queued);
     void on_learned(request& what, exec_result const& result);
-    [[nodiscard]] bool of_another_server() const noexcept;
     void verify();
 
     std::shared_ptr<client_context> client_;

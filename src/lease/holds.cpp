@@ -276,8 +276,10 @@ bool holds::any_of(target_key const& on) const noexcept {
 }
 
 bool holds::has(target const& on, holder_id const& id) const noexcept {
+    auto const now = lease_clock::now();
     return std::any_of(holds_.begin(), holds_.end(), [&](hold const& each) {
-        return target_key{*each.on()} == target_key{on} && each.id().view() == id.view();
+        return target_key{*each.on()} == target_key{on} && each.id().view() == id.view() &&
+               now < each.fsm().confirmed().until;
     });
 }
 
@@ -299,12 +301,17 @@ void holds::on_tenure_over(tenure& of) {
 
 void holds::on_connected(client_context::some const& those) {
     releases_.on_connected(those);
+    bool elsewhere = false;
     for (auto& each : holds_) {
         if (auto const& current = each.current(); current && those(*each.on())) {
+            elsewhere = elsewhere || each.of_another_server();
             // Spread over a part of the time that is left, so that thousands of renewals do not
             // come at once. After a failover they do, a hundred in a script.
             each.on_connected(scaled(current->terms().renew_after / 16, client_.random_part()));
         }
+    }
+    if (elsewhere) {
+        verify_later();
     }
 }
 
@@ -319,6 +326,7 @@ void holds::on_disconnected(client_context::some const& those) {
 
 void holds::stop() {
     timer_.reset();
+    verify_timer_.reset();
     ends_.clear();
     auto const now = lease_clock::now();
     while (!holds_.empty()) {
@@ -358,6 +366,7 @@ void holds::on_context_gone() noexcept {
     young_sharers_.clear();
     owners_.clear();
     timer_.reset();
+    verify_timer_.reset();
     ends_.clear();
     renewals_.on_context_gone();
     releases_.stop();

@@ -148,6 +148,7 @@ private:
     void forget(hold& of) noexcept;
     void keep_alive_later(time_point at);
     void start_keep_alives();
+    void verify_later();
     void start_keep_alives_of_sharers(time_point now);
     void on_tenure_over(tenure& of);
 
@@ -159,6 +160,7 @@ private:
     release_queue releases_;
     successors* successors_ = nullptr;
     std::optional<timer> timer_;
+    std::optional<timer> verify_timer_;
     bool armed_ = false;
     // The holds up to this time are looked after.
     time_point kept_until_ = time_point::min();

@@ -82,4 +82,21 @@ void holds::start_keep_alives_of_sharers(time_point now) {
     }
 }
 
+// A holder that is stuck has nothing renewed, and its client would learn of a loss when the lease
+// ends: those who wait in the client would wait for that.
+void holds::verify_later() {
+    constexpr nanos patience = millis{1'000};
+    if (!verify_timer_) {
+        verify_timer_.emplace(client_.strand());
+    }
+    sleep_until(*verify_timer_, lease_clock::now() + patience);
+    verify_timer_->async_wait([this, client = client_.shared_from_this()](error_code ec) {
+        if (!ec) {
+            for (auto& each : holds_) {
+                each.verify_if_unconfirmed();
+            }
+        }
+    });
+}
+
 }  // namespace holdfast::detail

@@ -98,6 +98,30 @@ BOOST_AUTO_TEST_CASE(a_grant_that_is_repeated_is_used_once) {
     BOOST_TEST(!all.thirds->done);
 }
 
+// A queue that has come back with old data may name a holder that lost the lock since.
+BOOST_AUTO_TEST_CASE(a_grant_for_a_hold_that_was_lost_is_passed_on) {
+    hand_over_stage all{3s};
+    auto& one = all.add_holder();
+    auto const lost = all.on().data().hgetall("lock").front().first;
+    all.on().data().erase("lock");
+    all.run_for(3s);
+    BOOST_TEST(!hand_over_stage::valid(one, *all.held));
+    auto& other = all.add_ready();
+    auto const others = other.acquire();
+    BOOST_TEST_REQUIRE(all.granted(*others));
+    asked again;
+    all.wait_in_queue(one, again);
+    all.on().as_operator({"DEL", "lock"});
+    all.on().as_operator({"HSET", "lock", lost, "1"});
+    all.on().as_operator({"PEXPIRE", "lock", "600000"});
+    all.publish_to(
+        lost,
+        "grant lock " + lost + " 2000000000000000 " + std::to_string(all.on().wall_clock()) +
+            " 600000 lock"
+    );
+    BOOST_TEST(all.granted(*again, 5s));
+}
+
 BOOST_AUTO_TEST_CASE(a_grant_is_confirmed_first_if_that_is_asked_for) {
     hand_over_stage all;
     all.settings().confirm_grants = true;

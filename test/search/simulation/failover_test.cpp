@@ -110,6 +110,21 @@ BOOST_AUTO_TEST_CASE(lock_delay_keeps_the_lock_until_the_lost_lease_has_ended) {
     BOOST_TEST(all.close_all() == "");
 }
 
+BOOST_AUTO_TEST_CASE(a_loss_is_learned_of_although_the_holder_is_stuck) {
+    replicated all;
+    auto& one = all.add_ready();
+    auto const held = all.granted(one);
+    all.run_for(100ms);
+    one.of().block(one.on());
+    all.fail_over(24);
+    all.run_for(5s);
+    BOOST_TEST((all.state_of(one, *held) == lease_state::lost));
+    BOOST_TEST((all.held_by(*held).loss() == loss_reason::failed_over));
+    one.of().unblock(one.on());
+    one.drop(*held);
+    BOOST_TEST(all.close_all() == "");
+}
+
 // A connection to the former primary says nothing of it: a waiter's attempts write nothing there.
 BOOST_AUTO_TEST_CASE(a_switch_that_its_sentinel_could_not_be_asked_about_is_learned_of_later) {
     replicated all;
