@@ -75,7 +75,7 @@ void hold::send_renewal(
             target_->speaks->renew({
                 .on = *target_,
                 .id = id(),
-                .lease = what.terms.lease,
+                .lease = lease_to_ask(what),
                 .timeout = what.terms.request_timeout,
             }),
             [self = shared_from_this(), what, done](exec_result result) {
@@ -176,7 +176,7 @@ void hold::refill(
     primitive::renewal asked{
         .on = *target_,
         .id = id(),
-        .lease = renews ? terms.lease : millis{0},
+        .lease = renews ? lease_to_ask(what) : millis{0},
         .timeout = terms.request_timeout,
         .tokens = tokens,
         .floor = client_->server(*target_).tokens.floor(what.sent_at),
@@ -276,19 +276,27 @@ void hold::on_connected(nanos delay) {
     }
 }
 
-// Nothing else would ask whether a lease that is not renewed is still ours. The server may have
-// lost an extension of it: what is left of it is asked for, which makes nothing shorter.
-void hold::verify() {
-    auto const now = lease_clock::now();
-    request what{tenure_, now, tenure_->terms(), false};
+// Another server may have lost an extension: it is asked for all that is believed to be left, which
+// makes nothing shorter.
+millis hold::lease_to_ask(request const& what) const {
+    auto const wanted = what.renews ? what.terms.lease : millis{0};
+    if (!of_another_server() || !what.asking) {
+        return wanted;
+    }
     auto const left =
-        std::max(fsm_.confirmed().until, tenure_->deadline()) - now + what.terms.drift;
+        std::max(fsm_.confirmed().until, what.asking->deadline()) - what.sent_at + what.terms.drift;
+    return std::max(wanted, std::chrono::ceil<millis>(left));
+}
+
+// Nothing else would ask whether a lease that is not renewed is still ours.
+void hold::verify() {
+    request what{tenure_, lease_clock::now(), tenure_->terms(), false};
     try {
         client_->exec(
             target_->speaks->renew({
                 .on = *target_,
                 .id = id(),
-                .lease = std::max(std::chrono::ceil<millis>(left), millis{0}),
+                .lease = lease_to_ask(what),
                 .timeout = what.terms.request_timeout,
             }),
             [self = shared_from_this(), what](exec_result result) {

@@ -90,6 +90,8 @@ public:
         /// A renewal for this tenure.
         [[nodiscard]] static request of(std::shared_ptr<tenure> asking, time_point sent_at);
     };
+    /// For how long the server is asked to keep it. Zero: it is only to say whether it is ours.
+    [[nodiscard]] millis lease_to_ask(request const& what) const;
     /// The server's answer. Its tenures are told.
     error_code on_answered(request const& what, loss_reason lost);
     /// It was not answered.

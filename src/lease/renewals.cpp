@@ -184,7 +184,7 @@ void renewals::add(batch& to, std::vector<primitive::member>& locks, hold::reque
             number = to.numbers[static_cast<std::size_t>(same - to.requests.begin())];
         }
     }
-    auto const lease = request.terms.lease;
+    auto const lease = over.lease_to_ask(request);
     to.requests.push_back(std::move(request));
     to.numbers.push_back(number);
     if (number < locks.size()) {
