@@ -54,7 +54,8 @@ BOOST_AUTO_TEST_CASE(a_node_that_comes_back_is_asked_and_joins) {
     BOOST_TEST(typed(all[2].server->requests.front().what).ends_with(" 70"));
     all.grant(2, 60);
     BOOST_TEST(all.one->got.nodes() == 3U);
-    BOOST_TEST(all.sent(2).starts_with("quorum_lock.raise_token"));
+    // A renewal may be due by then.
+    BOOST_TEST((all.sent(2).find("quorum_lock.raise_token") != std::string::npos));
 }
 
 BOOST_AUTO_TEST_CASE(one_that_refuses_is_asked_again) {
