@@ -251,7 +251,12 @@ void hold::on_disconnected() {
 }
 
 void hold::verify_if_unconfirmed() {
-    if (tenure_ && of_another_server()) {
+    if (!tenure_ || !of_another_server()) {
+        return;
+    }
+    bool wanted = false;
+    for_each_tenure([&](tenure& one) { wanted = wanted || one.alive(); });
+    if (wanted) {
         verify();
     }
 }

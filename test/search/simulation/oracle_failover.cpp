@@ -246,6 +246,9 @@ void oracle::on_stray_script(script_event const& what) {
                                       : detail::make_lock_target({}, lock);
     auto const text = what.stray->data.get(target.counter()).value_or("0");
     auto const counter = std::strtoull(text.c_str(), nullptr, 10);
+    if (what.does == "force_release") {
+        excused_.insert(known.last_holder);
+    }
     bool const asks = what.does == "acquire" || what.does == "take_over" || what.does == "renew";
     if (asks && outcome == 1) {
         reached(sometimes::stray_grant);

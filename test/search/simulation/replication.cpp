@@ -66,6 +66,7 @@ void server::promote(machine& to, std::size_t behind) {
     data_of(to).set_data(written_[last - std::min(behind, last)]);
     to.data.set_replica(false);
     primary_ = &to;
+    ++promotions_;
     written_.assign(1, to.data.copy_data());
 }
 

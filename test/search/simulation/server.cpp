@@ -217,9 +217,10 @@ void server::run_again_later(
     nanos after
 ) {
     std::vector<std::string> const copy{command.begin(), command.end()};
-    in_.after(after, [this, &at, from, copy, script] {
+    in_.after(after, [this, &at, from, copy, script, reign = promotions_] {
         words const again{copy.begin(), copy.end()};
-        if (at.up) {
+        // A server that is demoted, or promoted, closes the connections on which it could come.
+        if (at.up && reign == promotions_) {
             execute(at, nullptr, from, again, script, true);
         }
     });

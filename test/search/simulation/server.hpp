@@ -226,6 +226,7 @@ private:
     std::deque<redis_model::data_copy> written_;
     bool replicates_ = false;
     bool told_apart_ = false;
+    std::uint64_t promotions_ = 0;
     bool restarted_ = false;
     std::uint64_t processes_ = 0;
     std::vector<std::pair<std::uint32_t, std::unique_ptr<route>>> routes_;
