@@ -11,7 +11,7 @@
 namespace holdfast::detail {
 
 void acquisitions::exec(attempt const& what, exec_handler&& handler) {
-    // Whoever asks may have been told of a server before that was told to grant nothing yet.
+    // A waiter may ask before `config::lock_delay` is over: slots that move wake it, too.
     if (client_.grants_held_back(what.on)) {
         client_.on_strand([handler = std::move(handler)]() mutable {
             std::move(handler)(exec_result{exec_status::not_sent, errc::server_refused, {}});

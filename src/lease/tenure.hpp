@@ -64,8 +64,8 @@ public:
         return fsm_.deadline();
     }
     [[nodiscard]] fencing_token token() const noexcept { return {token_.load() & ~of_quorum}; }
-    /// It is part of a quorum's grant, which has this token: whoever joins has no smaller one. From
-    /// any thread. Nothing follows where the node itself has given a greater one.
+    /// Gives this part of a quorum's lease the token of the whole, so that a lease that joins gets
+    /// no smaller one. A greater token of the node itself stays. From any thread.
     void raise_token(fencing_token to) noexcept {
         auto known = token_.load();
         while ((known & ~of_quorum) <= to.value &&

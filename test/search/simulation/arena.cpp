@@ -171,7 +171,7 @@ void arena::check_empty(node& one) {
     }
 }
 
-// What a late attempt was granted for nobody ends with its lease.
+// A late attempt may have been granted the lock for nobody. That lease has ended by then.
 void arena::check_nodes() {
     for (std::size_t i = 0; i < all_.hosts.size(); ++i) {
         auto& at = server_.machine_at(i);

@@ -135,7 +135,7 @@ void faults::happen() {
     }
     auto const which = dice().below(100);
     if (all_.at == deployment::quorum) {
-        // A release gives a lock to nobody there.
+        // The servers of a quorum send no messages that grant a lock, so none can be faulty.
         if (which < 20) {
             on_network(dice().below(7));
         } else if (which < 40) {

@@ -73,7 +73,7 @@ private:
     bool healed_ = false;
     bool failing_over_ = false;
     std::uint64_t config_epoch_ = 1;
-    // Somebody else had these and has not any more: a failover may bring it back.
+    // Another tool had these locks and gave them back. A failover may undo that.
     std::set<std::string> given_back_;
 };
 

@@ -76,7 +76,7 @@ void faults::promote(machine& to, nanos clock_behind) {
     say(fmt::format("the replica is promoted, {} writes behind", behind));
     to.clock_offset = on.primary().clock_offset - clock_behind;
     all_.judge.on_failover([&on, &to, behind] { on.promote(to, behind); });
-    // Whoever promotes a server closes what clients have there, so that they ask who it is.
+    // Sentinels close the clients' connections to a server that they promote.
     close_all_at(to);
     set_limits_again();
     for (auto const& lock : given_back_) {

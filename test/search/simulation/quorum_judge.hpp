@@ -32,8 +32,6 @@ public:
         quorum_lease const* held;
         /// Zero: without an owner, and so alone.
         std::size_t owner;
-        /// At so many servers when it was delivered.
-        std::size_t nodes;
     };
     using belief_ref = std::list<belief>::iterator;
 

@@ -146,7 +146,6 @@ private:
             .lock = what.lock,
             .held = &held,
             .owner = owner,
-            .nodes = held.nodes(),
         });
         node_.on_held(1);
         ++all_.grants;
