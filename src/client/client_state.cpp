@@ -145,7 +145,10 @@ void client_state::on_moved(std::function<bool(std::string_view key)> const& the
 
 // Who waits for a connection to it, or for its keys, is told of them next.
 void client_state::on_failed_over(std::uint32_t number) {
-    server(number).identity.on_replaced(lease_clock::now());
+    auto& known = server(number);
+    known.identity.on_replaced(lease_clock::now());
+    // What was granted there before is older than what its primary granted last.
+    known.tokens.reset();
     delay(number).on_replaced();
     log(log_level::warning,
         "a replica has taken over: all leases of its primary are asked for there");

@@ -3,6 +3,8 @@
 
 #include "protocol/script.hpp"
 
+#include <holdfast/fencing_token.hpp>
+
 #include <boost/container/small_vector.hpp>
 
 #include <array>
@@ -11,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,6 +41,20 @@ public:
         std::array<char, 20> digits;
         auto const end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
         return add({digits.data(), static_cast<std::size_t>(end - digits.data())});
+    }
+
+    /// An argument: a token counter that has reached it was written on the server a moment ago.
+    /// That is known of the server which the call is made for.
+    call& token_floor(fencing_token floor) {
+        floor_ = ends_.size();
+        return arg(static_cast<std::int64_t>(floor.value));
+    }
+    /// It goes to another server than it was made for. That may be a replica which has taken over,
+    /// and whose counters are of a moment ago, and not up to date.
+    void on_redirected() {
+        if (floor_) {
+            replace(*floor_, no_floor);
+        }
     }
 
     /// That the user has not the rights for it is no error: the caller can do without.
@@ -82,11 +99,22 @@ public:
 private:
     // Two keys of a usual name, a holder id and some numbers.
     static constexpr std::size_t usual_size = 192;
+    // No counter has reached it.
+    static constexpr std::string_view no_floor = "9007199254740991";
 
     call& add(std::string_view word) {
         words_ += word;
         ends_.push_back(static_cast<std::uint32_t>(words_.size()));
         return *this;
+    }
+    void replace(std::size_t i, std::string_view with) {
+        auto const former = word(i);
+        auto const begin = static_cast<std::size_t>(former.data() - words_.data());
+        auto const grows = static_cast<std::uint32_t>(with.size() - former.size());
+        words_.replace(begin, former.size(), with);
+        for (; i < ends_.size(); ++i) {
+            ends_[i] += grows;  // modulo 2^32: it may shrink
+        }
     }
 
     script const* what_;
@@ -94,6 +122,7 @@ private:
     std::string words_;
     boost::container::small_vector<std::uint32_t, 8> ends_;
     std::size_t keys_ = 0;
+    std::optional<std::size_t> floor_;
     std::shared_ptr<bool const> withdrawn_;
     bool may_be_forbidden_ = false;
     bool publishes_first_ = false;

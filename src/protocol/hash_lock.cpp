@@ -40,9 +40,7 @@ call hash_lock::renew(renewal const& what) const {
     }
     sent.arg(what.lease.count()).arg(what.id.view());
     if (what.tokens > 0) {
-        sent.arg(std::int64_t{what.tokens})
-            .arg(signed_of(what.floor.value))
-            .arg(what.counter_ttl.count());
+        sent.arg(std::int64_t{what.tokens}).token_floor(what.floor).arg(what.counter_ttl.count());
     }
     if (learns) {
         sent.arg(std::int64_t{what.held.count})

@@ -37,7 +37,7 @@ public:
         if (what.learned) {
             sent.key(usual_hold_key(what.on));
         }
-        sent.arg(what.lease.count()).arg(what.id.view()).arg(signed_of(what.floor.value));
+        sent.arg(what.lease.count()).arg(what.id.view()).token_floor(what.floor);
         bool const usual = what.hand_over && what.tokens == 1 && what.window == millis{0} &&
                            what.counter_ttl == usual_counter_ttl && !what.learned;
         if (!usual) {
@@ -61,7 +61,7 @@ public:
         sent.arg(what.lease.count())
             .arg(what.id.view())
             .arg(what.counter_ttl.count())
-            .arg(signed_of(what.floor.value))
+            .token_floor(what.floor)
             .arg(std::int64_t{what.tokens})
             .arg(what.hand_over ? entry_of(what.id, what.window) : std::string{})
             .arg(seen.holder)
@@ -103,7 +103,7 @@ public:
             sent.arg(entry_of(what.id, what.window))
                 .arg(what.next ? entry_of(what.next->id, what.next->window) : std::string{})
                 .arg(what.counter_ttl.count())
-                .arg(signed_of(what.floor.value))
+                .token_floor(what.floor)
                 .arg(what.others ? std::to_string(*what.others) : std::string{});
         }
         if (what.held.count > 0) {

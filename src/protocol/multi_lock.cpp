@@ -24,9 +24,7 @@ call acquire_together(std::span<primitive::attempt const> all) {
             sent.key(each.on.queue());
         }
     }
-    sent.arg(first.lease.count())
-        .arg(first.counter_ttl.count())
-        .arg(static_cast<std::int64_t>(first.floor.value));
+    sent.arg(first.lease.count()).arg(first.counter_ttl.count()).token_floor(first.floor);
     for (auto const& each : all) {
         sent.arg(each.id.view());
     }

@@ -66,7 +66,7 @@ public:
             .arg(what.id.view())
             .arg(what.lease.count())
             .arg(what.counter_ttl.count())
-            .arg(signed_of(what.floor.value))
+            .token_floor(what.floor)
             .arg(what.window > millis{0} ? "1" : "0")
             .arg(what.patience.count())
             .arg(what.preflight ? "1" : "0");

@@ -84,6 +84,25 @@ BOOST_AUTO_TEST_CASE(a_lock_that_is_held_is_renewed_and_released_where_its_slot_
     });
 }
 
+// A replica that takes over may not have the newest counters. What it is asked for on behalf of its
+// primary is known of that primary only.
+BOOST_AUTO_TEST_CASE(a_request_that_is_sent_on_takes_no_counter_of_a_moment_ago_for_the_newest) {
+    with_cluster([](redis_cluster& cluster, asio::any_io_executor executor) -> task {
+        holdfast::client client{executor, settings_of(cluster)};
+        auto first = co_await client.lock("sent on").acquire();
+        co_await first.release();
+        auto const to = other_than(cluster.owner_of(redis_cluster::slot_of("sent on")));
+        cluster.move(redis_cluster::slot_of("sent on"), to);
+        auto there = cluster.probe(to);
+        auto const now = there.time();
+        there.cmd("SET", "redisson_lock_token:{sent on}", to_string(first.token()));
+        auto second = co_await client.lock("sent on").acquire();
+        BOOST_TEST(second.token().value >= now);
+        co_await second.release();
+        BOOST_TEST(cluster.errors("MOVED") > 0);
+    });
+}
+
 BOOST_AUTO_TEST_CASE(a_waiter_gets_its_lock_after_the_slot_has_moved) {
     for (auto const kind : {sharded, plain}) {
         with_cluster([kind](redis_cluster& cluster, asio::any_io_executor executor) -> task {

@@ -12,11 +12,6 @@ namespace {
 
 std::string const counter = "redisson_lock_token:{L}";
 
-std::uint64_t microseconds_of(redis_probe& probe) {
-    auto const now = probe.cmd("TIME").as_array();
-    return std::stoull(now[0].as_string()) * 1'000'000 + std::stoull(now[1].as_string());
-}
-
 // The token of one acquisition.
 asio::awaitable<std::uint64_t> next_token(holdfast::client& client) {
     auto lease = co_await client.lock("L").acquire();
@@ -31,9 +26,9 @@ BOOST_AUTO_TEST_CASE(a_counter_that_is_not_there_starts_at_the_servers_time) {
     with_server([](redis_server& server, asio::any_io_executor executor) -> task {
         holdfast::client client{executor, server.url()};
         auto probe = server.probe();
-        auto const before = microseconds_of(probe);
+        auto const before = probe.time();
         auto const first = co_await next_token(client);
-        auto const after = microseconds_of(probe);
+        auto const after = probe.time();
         BOOST_TEST(first >= before);
         BOOST_TEST(first <= after);
         BOOST_TEST(probe.get(counter).value() == std::to_string(first));
@@ -53,7 +48,7 @@ BOOST_AUTO_TEST_CASE(a_counter_that_java_started_again_at_1_does_not_take_tokens
         probe.del(counter);
         BOOST_TEST(probe.cmd("INCR", counter).as_integer() == 1);
 
-        auto const now = microseconds_of(probe);
+        auto const now = probe.time();
         auto const token = co_await next_token(client);
         BOOST_TEST(token > before);
         BOOST_TEST(token >= now);
@@ -70,7 +65,7 @@ BOOST_AUTO_TEST_CASE(a_stale_counter_is_lifted_to_the_servers_time) {
         auto probe = server.probe();
         for (std::string const stale : {"1", "41", "1000000000000000"}) {
             probe.set(counter, stale);
-            auto const now = microseconds_of(probe);
+            auto const now = probe.time();
             auto const token = co_await next_token(client);
             BOOST_TEST(token >= now);
             BOOST_TEST(probe.get(counter).value() == std::to_string(token));
@@ -104,7 +99,7 @@ BOOST_AUTO_TEST_CASE(a_counter_that_was_written_a_moment_ago_goes_on_by_one) {
         BOOST_TEST(looks + by_one >= 100);
 
         co_await sleep_for(150ms);
-        auto const now = microseconds_of(probe);
+        auto const now = probe.time();
         BOOST_TEST(co_await next_token(client) >= now);
         BOOST_TEST(probe.pttl(counter) > 0);
     });
@@ -114,7 +109,7 @@ BOOST_AUTO_TEST_CASE(a_counter_ahead_of_the_servers_time_goes_on_by_one) {
     with_server([](redis_server& server, asio::any_io_executor executor) -> task {
         holdfast::client client{executor, server.url()};
         auto probe = server.probe();
-        auto const ahead = microseconds_of(probe) + 3'600'000'000;
+        auto const ahead = probe.time() + 3'600'000'000;
         probe.set(counter, std::to_string(ahead));
         for (std::uint64_t i = 1; i < 4; ++i) {
             BOOST_TEST(co_await next_token(client) == ahead + i);

@@ -114,6 +114,11 @@ void redis_probe::set(std::string const& key, std::string const& value) {
     checked({"SET", key, value});
 }
 
+std::uint64_t redis_probe::time() {
+    auto const now = cmd("TIME").as_array();
+    return std::stoull(now[0].as_string()) * 1'000'000 + std::stoull(now[1].as_string());
+}
+
 void redis_probe::flushall() {
     checked({"FLUSHALL"});
 }

@@ -54,6 +54,8 @@ public:
     std::map<std::string, std::string> hgetall(std::string const& key);
     std::int64_t del(std::string const& key);
     void set(std::string const& key, std::string const& value);
+    /// The time that it is there, in microseconds since 1970.
+    std::uint64_t time();
     void flushall();
 
     // Channels. After a subscription only `subscribe` and `next_message` may be called.

@@ -340,6 +340,21 @@ BOOST_AUTO_TEST_CASE(on_a_cluster_what_is_gone_has_failed_over_only_where_a_serv
     }
 }
 
+BOOST_AUTO_TEST_CASE(what_was_granted_on_a_replica_that_takes_over_tells_nothing_of_its_counters) {
+    config settings;
+    settings.cluster_nodes = {{"127.0.0.1", 7000}};
+    scripted_client all{settings};
+    auto const on = [&](std::uint32_t number) -> holdfast::detail::token_clock& {
+        return all.state->server(number).tokens;
+    };
+    for (std::uint32_t const number : {0U, 1U}) {
+        on(number).on_granted({1'000'000}, holdfast::lease_clock::now());
+    }
+    all.on_strand([&] { all.server->events->on_failed_over(1); });
+    BOOST_TEST(on(0).has_granted());
+    BOOST_TEST(!on(1).has_granted());
+}
+
 BOOST_AUTO_TEST_CASE(on_a_cluster_a_lock_that_is_gone_from_a_slot_that_moved_was_deleted) {
     config settings;
     settings.cluster_nodes = {{"127.0.0.1", 7000}};
