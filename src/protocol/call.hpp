@@ -49,9 +49,9 @@ public:
         floor_ = ends_.size();
         return arg(static_cast<std::int64_t>(floor.value));
     }
-    /// It goes to another server than it was made for. That may be a replica which has taken over,
-    /// and whose counters are of a moment ago, and not up to date.
-    void on_redirected() {
+    /// It may go to another server than it was made for. That may be a replica which has taken
+    /// over, and whose counters are of a moment ago, and not up to date.
+    void for_another_server() {
         if (floor_) {
             replace(*floor_, no_floor);
         }

@@ -73,6 +73,8 @@ void client_context::exec_confirmed(call&& what, exec_handler&& handler) {
         exec(std::move(what), std::move(handler));
         return;
     }
+    // Its connection is another one, and may lead to a replica that has taken over since.
+    what.for_another_server();
     auto const wanted = replication_of(what);
     backend_->exec_replicated(
         std::move(what),

@@ -104,7 +104,7 @@ void cluster_routes::redirect(std::uint32_t server, redirection const& where, Ca
             return;
         }
     }
-    what.what.on_redirected();
+    what.what.for_another_server();
     what.asking = where.ask;
     nodes_->exec(to, map_.address(to), std::move(what));
 }

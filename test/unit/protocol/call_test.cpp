@@ -65,13 +65,13 @@ BOOST_AUTO_TEST_CASE(what_is_known_of_one_server_is_not_said_to_another) {
         call sent{example, 1s};
         sent.key("a").arg("b").token_floor({floor}).arg("c").arg(std::int64_t{7});
         BOOST_TEST(typed(sent) == "example 1 a b " + std::to_string(floor) + " c 7");
-        sent.on_redirected();
-        sent.on_redirected();
+        sent.for_another_server();
+        sent.for_another_server();
         BOOST_TEST(typed(sent) == "example 1 a b 9007199254740991 c 7");
     }
     call without{example, 1s};
     without.key("a").arg("0");
-    without.on_redirected();
+    without.for_another_server();
     BOOST_TEST(typed(without) == "example 1 a 0");
 }
 
