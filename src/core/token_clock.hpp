@@ -20,8 +20,8 @@ namespace holdfast::detail {
 /// clock more often than it has to.
 class token_clock {
 public:
-    /// A counter that was written longer ago than this may be one that was lost, or is not up to
-    /// date: no failover is quicker.
+    /// A counter that was written longer ago than this may have been lost since, and restored from
+    /// something older. This is about one server: a failover on purpose is quicker.
     static constexpr nanos moment = millis{100};
 
     /// On another connection there may be another server, or another past.

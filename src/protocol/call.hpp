@@ -43,14 +43,14 @@ public:
         return add({digits.data(), static_cast<std::size_t>(end - digits.data())});
     }
 
-    /// An argument: a token counter that has reached it was written on the server a moment ago.
-    /// That is known of the server which the call is made for.
+    /// An argument: a token counter that has reached it was written a moment ago, on the server
+    /// that the call is made for.
     call& token_floor(fencing_token floor) {
         floor_ = ends_.size();
         return arg(static_cast<std::int64_t>(floor.value));
     }
-    /// It may go to another server than it was made for. That may be a replica which has taken
-    /// over, and whose counters are of a moment ago, and not up to date.
+    /// Forgets that floor: the call may go to another server. A replica that has taken over has
+    /// counters of a moment ago, too, and they may lack the last tokens.
     void for_another_server() {
         if (floor_) {
             replace(*floor_, no_floor);

@@ -171,7 +171,8 @@ void arena::check_empty(node& one) {
     }
 }
 
-// A late attempt may have been granted the lock for nobody. That lease has ended by then.
+// A server may have granted the lock to a late attempt that nobody waits for. Its lease has ended
+// before this is called.
 void arena::check_nodes() {
     for (std::size_t i = 0; i < all_.hosts.size(); ++i) {
         auto& at = server_.machine_at(i);
