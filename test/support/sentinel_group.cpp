@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <iostream>
 #include <map>
 #include <stdexcept>
 #include <thread>
@@ -15,6 +16,10 @@ using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
 constexpr std::string_view name = sentinel_group::primary_name;
+
+// Sentinels that vote for themselves at the same moment begin anew after twice the failover
+// timeout, and may do so more than once. A Sentinel that is told to fail over needs no votes.
+constexpr auto patience = 8s;
 
 std::string monitored(std::string const& what, std::string const& value) {
     return "sentinel " + what + " " + std::string{name} + " " + value;
@@ -199,30 +204,54 @@ std::optional<std::size_t> sentinel_group::wait_for_switch(
     who says_so
 ) const {
     std::optional<std::size_t> found;
+    std::size_t forced = 0;
+    auto begun = steady_clock::now();
+    auto const help = [&] {
+        if (from < servers_.size() && steady_clock::now() - begun > patience) {
+            begun = steady_clock::now();
+            auto const& asked = *sentinels_[forced++ % sentinels_.size()];
+            if (asked.pid() >= 0) {
+                static_cast<void>(brief_probe(asked).cmd("SENTINEL", "FAILOVER", name));
+            }
+        }
+    };
     auto const switched = [&] {
         std::optional<std::size_t> named;
+        bool doubted = false;
         for (std::size_t i = 0; i < sentinels_.size(); ++i) {
             if (sentinels_[i]->pid() < 0) {
                 continue;
             }
             auto const says = primary(i);
-            bool const agrees = says != from && (!named || *named == says);
-            if (!agrees && says_so == who::all) {
-                return false;
-            }
+            doubted = doubted || says == from || (named && *named != says);
             if (says != from) {
                 named = says;
             }
         }
-        if (!named ||
+        if (!named) {
+            help();
+            return false;
+        }
+        if ((doubted && says_so == who::all) ||
             brief_probe(*servers_.at(*named)).info("replication").at("role") != "master") {
             return false;
         }
         found = named;
         return true;
     };
-    static_cast<void>(within(limit, switched));
+    if (!within(limit, switched)) {
+        tell_logs();
+    }
     return found;
+}
+
+void sentinel_group::tell_logs() const {
+    for (auto const& one : sentinels_) {
+        auto const text = one->log();
+        constexpr std::size_t end = 3'000;
+        std::cerr << "the end of a Sentinel's log:\n"
+                  << text.substr(text.size() > end ? text.size() - end : 0) << '\n';
+    }
 }
 
 bool sentinel_group::knows_all(redis_server& sentinel) const {

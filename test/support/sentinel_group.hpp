@@ -67,7 +67,8 @@ public:
     /// Who has to name the new primary.
     enum class who { all, first };
     /// Waits until the Sentinels that run name another primary than this one, and it takes writes.
-    /// The number of the new one; nothing if that does not happen within the limit.
+    /// Those that cannot agree on who begins are told to. The number of the new one; nothing if that
+    /// does not happen within the limit, and the ends of the Sentinels' logs on standard error.
     std::optional<std::size_t> wait_for_switch(
         std::size_t from,
         std::chrono::milliseconds limit = usual_limit,
@@ -88,6 +89,7 @@ private:
     bool knows_all(redis_server& sentinel) const;
     bool has_all_data(std::size_t number) const;
     bool replicates() const;
+    void tell_logs() const;
 
     group_options options_;
     std::vector<std::unique_ptr<redis_server>> servers_;
