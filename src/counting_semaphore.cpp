@@ -2,7 +2,7 @@
 
 #include "client/counting.hpp"
 #include "protocol/counting_semaphore.hpp"
-#include "protocol/slot.hpp"
+#include "protocol/one_slot.hpp"
 
 #include <limits>
 #include <memory>

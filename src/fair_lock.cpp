@@ -2,7 +2,7 @@
 
 #include "client/client_state.hpp"
 #include "protocol/fair_lock.hpp"
-#include "protocol/slot.hpp"
+#include "protocol/one_slot.hpp"
 
 #include <memory>
 

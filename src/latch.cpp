@@ -2,7 +2,7 @@
 
 #include "client/counting.hpp"
 #include "protocol/latch.hpp"
-#include "protocol/slot.hpp"
+#include "protocol/one_slot.hpp"
 
 #include <memory>
 

@@ -4,8 +4,8 @@
 #include "client/client_state.hpp"
 #include "client/inspect.hpp"
 #include "protocol/lock.hpp"
+#include "protocol/one_slot.hpp"
 #include "protocol/primitive.hpp"
-#include "protocol/slot.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,8 +1,8 @@
 #include <holdfast/read_write_lock.hpp>
 
 #include "client/client_state.hpp"
+#include "protocol/one_slot.hpp"
 #include "protocol/read_write_lock.hpp"
-#include "protocol/slot.hpp"
 
 #include <memory>
 

@@ -2,8 +2,8 @@
 
 #include "client/client_state.hpp"
 #include "client/semaphore_requests.hpp"
+#include "protocol/one_slot.hpp"
 #include "protocol/semaphore.hpp"
-#include "protocol/slot.hpp"
 
 #include <memory>
 #include <utility>

@@ -25,6 +25,7 @@ command_map all_commands() {
          {connection_commands(),
           server_commands(),
           sentinel_commands(),
+          cluster_commands(),
           channel_commands(),
           script_commands(),
           key_commands(),
@@ -101,9 +102,6 @@ std::optional<std::string> planned_error(server_state& server, std::string_view 
 
 // --- rights
 
-namespace {
-
-// The keys of EVAL and its like follow their number.
 word_range keys_of(command_spec const& command, redis_model::words words) {
     if (!command.name.starts_with("eval")) {
         return command.keys;
@@ -115,23 +113,16 @@ word_range keys_of(command_spec const& command, redis_model::words words) {
     return {3, static_cast<int>(*count) + 2};
 }
 
+namespace {
+
 bool all_match(
     std::vector<std::string> const& patterns,
     word_range where,
     redis_model::words words
 ) {
-    if (where.first == 0) {
-        return true;
-    }
-    auto const count = static_cast<int>(words.size());
-    int const last = where.last < 0 ? count + where.last : where.last;
-    for (int i = where.first; i <= last && i < count; i += where.step) {
-        auto const word = words[static_cast<std::size_t>(i)];
-        if (std::ranges::none_of(patterns, [&](auto const& one) { return matches(one, word); })) {
-            return false;
-        }
-    }
-    return true;
+    return all_words_of(where, words, [&](std::string_view word) {
+        return std::ranges::any_of(patterns, [&](auto const& one) { return matches(one, word); });
+    });
 }
 
 }  // namespace

@@ -20,8 +20,9 @@ struct command_call {
     int resp = 2;  // what the caller understands
     /// Set by commands that have answered by way of the session's `out`.
     bool answered = false;
+    bool asking = false;  // behind ASKING
 
-    database& data() const { return server.data[static_cast<std::size_t>(who.database)]; }
+    database& data() const { return server.databases()[static_cast<std::size_t>(who.database)]; }
     std::int64_t now_ms() const { return server.now_ms(); }
     std::size_t size() const { return words.size(); }
     std::string_view operator[](std::size_t i) const { return words[i]; }
@@ -57,6 +58,7 @@ struct command_spec {
 std::span<command_spec const> connection_commands();
 std::span<command_spec const> server_commands();
 std::span<command_spec const> sentinel_commands();
+std::span<command_spec const> cluster_commands();
 std::span<command_spec const> channel_commands();
 std::span<command_spec const> script_commands();
 std::span<command_spec const> key_commands();
@@ -71,6 +73,22 @@ std::span<command_spec const> sorted_set_range_commands();
 command_spec const* find_command(redis_model::words words, bool& container);
 
 bool arity_fits(command_spec const& command, std::size_t words);
+
+/// Where its keys are: those of EVAL and its like follow their number.
+word_range keys_of(command_spec const& command, redis_model::words words);
+
+/// Calls a function with each word of a range, until it says false.
+template <class F>
+bool all_words_of(word_range where, redis_model::words words, F f) {
+    auto const count = static_cast<int>(words.size());
+    int const last = where.last < 0 ? count + where.last : where.last;
+    for (int i = where.first; i != 0 && i <= last && i < count; i += where.step) {
+        if (!f(words[static_cast<std::size_t>(i)])) {
+            return false;
+        }
+    }
+    return true;
+}
 
 /// Nothing if the user may run it, else what the denial is about.
 enum class denial { nothing, command, key, channel };

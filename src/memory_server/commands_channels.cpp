@@ -54,20 +54,22 @@ value subscribe_to(command_call& of, channel_kind const& kind) {
     return {};
 }
 
-void unsubscribe_one(command_call& of, channel_kind const& kind, std::string const& name) {
-    auto& names = of.who.*kind.names;
+void unsubscribe_one(
+    server_state& server,
+    session& who,
+    channel_kind const& kind,
+    std::string const& name
+) {
+    auto& names = who.*kind.names;
     if (std::erase(names, name) > 0) {
-        auto& map = of.server.*kind.map;
+        auto& map = server.*kind.map;
         auto const at = map.find(name);
-        std::erase(at->second, &of.who);
+        std::erase(at->second, &who);
         if (at->second.empty()) {
             map.erase(at);
         }
     }
-    send(
-        of.who,
-        {value::bulk(kind.unsubscribe), value::bulk(name), subscribed_count(of.who, kind)}
-    );
+    send(who, {value::bulk(kind.unsubscribe), value::bulk(name), subscribed_count(who, kind)});
 }
 
 value unsubscribe_from(command_call& of, channel_kind const& kind) {
@@ -76,7 +78,7 @@ value unsubscribe_from(command_call& of, channel_kind const& kind) {
         of.size() == 1 ? of.who.*kind.names
                        : std::vector<std::string>{of.words.begin() + 1, of.words.end()};
     for (auto const& name : wanted) {
-        unsubscribe_one(of, kind, name);
+        unsubscribe_one(of.server, of.who, kind, name);
     }
     if (wanted.empty()) {
         send(of.who, {value::bulk(kind.unsubscribe), value::nil(), subscribed_count(of.who, kind)});
@@ -84,16 +86,13 @@ value unsubscribe_from(command_call& of, channel_kind const& kind) {
     return {};
 }
 
-value publish_to(command_call& of, channel_kind const& kind) {
-    auto const& map = of.server.*kind.map;
-    auto const at = map.find(of[1]);
-    if (at == map.end()) {
-        return value::integer(0);
+// Of those that hear of it, the ones at this node are told of.
+value publish_to(command_call& of, bool is_sharded) {
+    auto const told = of.server.deliver(is_sharded, of[1], of[2]);
+    if (of.server.bus) {
+        of.server.bus(is_sharded, of[1], of[2]);
     }
-    for (auto const* const listener : at->second) {
-        send(*listener, {value::bulk(kind.message), value::bulk(of[1]), value::bulk(of[2])});
-    }
-    return value::integer(static_cast<std::int64_t>(at->second.size()));
+    return value::integer(static_cast<std::int64_t>(told));
 }
 
 value subscribe(command_call& of) {
@@ -103,7 +102,7 @@ value unsubscribe(command_call& of) {
     return unsubscribe_from(of, plain);
 }
 value publish(command_call& of) {
-    return publish_to(of, plain);
+    return publish_to(of, false);
 }
 value shard_subscribe(command_call& of) {
     return subscribe_to(of, sharded);
@@ -112,7 +111,7 @@ value shard_unsubscribe(command_call& of) {
     return unsubscribe_from(of, sharded);
 }
 value shard_publish(command_call& of) {
-    return publish_to(of, sharded);
+    return publish_to(of, true);
 }
 
 value pubsub_channels(command_call& of) {
@@ -125,15 +124,22 @@ value pubsub_channels(command_call& of) {
     return reply;
 }
 
-value pubsub_count(command_call& of) {
+value count_listeners(command_call& of, channel_map const& channels) {
     auto reply = value::array();
     for (auto const name : of.words.subspan(2)) {
-        auto const at = of.server.channels.find(name);
-        auto const count = at == of.server.channels.end() ? 0 : at->second.size();
+        auto const at = channels.find(name);
+        auto const count = at == channels.end() ? 0 : at->second.size();
         reply.elements.push_back(value::bulk(name));
         reply.elements.push_back(value::integer(static_cast<std::int64_t>(count)));
     }
     return reply;
+}
+
+value pubsub_count(command_call& of) {
+    return count_listeners(of, of.server.channels);
+}
+value pubsub_shard_count(command_call& of) {
+    return count_listeners(of, of.server.shard_channels);
 }
 
 constexpr word_range first_word{1, 1};
@@ -149,12 +155,41 @@ constexpr std::array commands{
     command_spec{"pubsub", -2, 0},
     command_spec{"pubsub|channels", -2, loading | stale, {}, pubsub_channels},
     command_spec{"pubsub|numsub", -2, loading | stale, {}, pubsub_count},
+    command_spec{"pubsub|shardnumsub", -2, loading | stale, {}, pubsub_shard_count},
 };
 
 }  // namespace
 
 std::span<command_spec const> channel_commands() {
     return commands;
+}
+
+std::size_t server_state::deliver(
+    bool is_sharded,
+    std::string_view channel,
+    std::string_view message
+) const {
+    auto const& kind = is_sharded ? sharded : plain;
+    auto const& map = this->*kind.map;
+    auto const at = map.find(channel);
+    if (at == map.end()) {
+        return 0;
+    }
+    for (auto const* const listener : at->second) {
+        send(*listener, {value::bulk(kind.message), value::bulk(channel), value::bulk(message)});
+    }
+    return at->second.size();
+}
+
+void server_state::withdraw_channels(std::function<bool(std::uint16_t slot)> const& these) {
+    auto const all = shard_channels;
+    for (auto const& [name, listeners] : all) {
+        if (these(detail::slot_of(name))) {
+            for (auto* const one : listeners) {
+                unsubscribe_one(*this, *one, sharded, name);
+            }
+        }
+    }
 }
 
 }  // namespace holdfast::memory

@@ -66,7 +66,7 @@ value greeting(command_call const& of) {
         text("id"),
         value::integer(static_cast<std::int64_t>(of.who.id)),
         text("mode"),
-        text(of.server.watched ? "sentinel" : "standalone"),
+        text(of.server.mode()),
         text("role"),
         text(of.server.is_replica() ? "replica" : "master"),
         text("modules"),
@@ -126,7 +126,7 @@ value select(command_call& of) {
     if (!number || *number != static_cast<int>(*number)) {
         return not_an_integer();
     }
-    if (*number < 0 || *number >= server_state::databases) {
+    if (*number < 0 || *number >= server_state::database_count) {
         return general_error("DB index is out of range");
     }
     of.who.database = static_cast<int>(*number);

@@ -77,6 +77,9 @@ private:
             what != denial::nothing) {
             return "The user executing the script " + std::string{denial_text(what)};
         }
+        if (!of_.who.obeyed && !are_local(of_.server, *spec, words)) {
+            return "Script attempted to access a non local key in a cluster node";
+        }
         if (read_only_ && (spec->flags & (writes | may_replicate)) != 0) {
             return "Write commands are not allowed from read-only scripts.";
         }

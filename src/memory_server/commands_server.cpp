@@ -52,7 +52,8 @@ value info(command_call& of) {
     if (wants("server")) {
         start("Server");
         text += "redis_version:7.0.15\r\nredis_mode:";
-        text += of.server.watched ? "sentinel\r\n" : "standalone\r\n";
+        text += of.server.mode();
+        text += "\r\n";
         if (!of.server.run_id.empty()) {
             constexpr std::int64_t second = 1'000'000;
             auto const uptime = (of.server.now_us - of.server.began_us) / second;
@@ -82,7 +83,7 @@ value flush_all(command_call& of) {
     if (auto error = bad_flush_mode(of)) {
         return std::move(*error);
     }
-    for (auto& one : of.server.data) {
+    for (auto& one : of.server.databases()) {
         one.clear();
     }
     return value::status("OK");

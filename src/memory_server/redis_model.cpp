@@ -81,6 +81,9 @@ std::optional<value> objection(command_call const& of, command_spec const& comma
         what != denial::nothing) {
         return denied(what, command);
     }
+    if (auto elsewhere = redirection_of(of, command)) {
+        return elsewhere;
+    }
     if (server.strict_unsubscribe && unsubscribes_from_nothing(of.who, command)) {
         return value::error(
             "NOSUB '" + std::string{command.name} + "' command executed not in subscribed mode"
@@ -110,6 +113,7 @@ value answer(command_call& of) {
     if (auto refused = objection(of, *command)) {
         return std::move(*refused);
     }
+    arrivals const made{of, *command};
     return command->run(of);
 }
 
@@ -147,6 +151,7 @@ std::optional<value> redis_model::execute(session_id session, words command) {
     auto& who = at->second;
     ++state_->executed;
     command_call made{*state_, who, command, who.resp};
+    made.asking = std::exchange(who.asking, false);
     auto reply = answer(made);
     state_->sweep();  // a command may have set an end that is past
     if (made.answered) {
@@ -173,11 +178,11 @@ std::int64_t redis_model::time() const {
 }
 
 bool redis_model::erase(std::string_view key, int database) {
-    return state_->data.at(static_cast<std::size_t>(database)).erase(key);
+    return state_->databases().at(static_cast<std::size_t>(database)).erase(key);
 }
 
 void redis_model::flush_all() {
-    for (auto& one : state_->data) {
+    for (auto& one : state_->databases()) {
         one.clear();
     }
 }
@@ -205,11 +210,31 @@ refusal redis_model::current_refusal() const {
 }
 
 redis_model::data_copy redis_model::copy_data() const {
-    return std::make_shared<std::vector<database> const>(state_->data);
+    return std::make_shared<std::vector<database> const>(state_->databases());
 }
 
 void redis_model::set_data(data_copy const& what) {
-    state_->data = *what;
+    state_->databases() = *what;
+    state_->sweep();
+}
+
+void redis_model::set_data_of(
+    data_copy const& what,
+    std::function<bool(std::string_view key)> const& these
+) {
+    auto& own = state_->databases();
+    for (std::size_t i = 0; i < own.size(); ++i) {
+        for (auto const& key : keys(static_cast<int>(i))) {
+            if (these(key)) {
+                own[i].erase(key);
+            }
+        }
+        for (auto const& [key, content] : (*what)[i].entries()) {
+            if (these(key)) {
+                own[i].put(key, content);
+            }
+        }
+    }
     state_->sweep();
 }
 
@@ -248,6 +273,59 @@ void redis_model::set_watched(watched_primary what) {
     }
 }
 
+void redis_model::set_cluster(cluster_view view) {
+    auto before = std::exchange(state_->cluster, cluster_state{std::move(view)});
+    auto& now = *state_->cluster;
+    if (!before) {
+        return;
+    }
+    now.leaving = std::move(before->leaving);
+    now.coming = std::move(before->coming);
+    std::erase_if(now.leaving, [&](auto const& one) { return !now.is_mine(one.first); });
+    std::erase_if(now.coming, [&](auto const& one) { return now.is_mine(one.first); });
+    // A replica is a server of another primary then.
+    state_->withdraw_channels([&](std::uint16_t slot) {
+        return before->serves(slot) && before->view.owners[slot] != now.view.owners[slot];
+    });
+}
+
+std::optional<cluster_view> redis_model::cluster() const {
+    return state_->cluster ? std::optional{state_->cluster->view} : std::nullopt;
+}
+
+void redis_model::share_data(redis_model const& with) {
+    state_->data = with.state_->data;
+}
+
+void redis_model::set_moving(std::shared_ptr<moving_slot> what) {
+    auto& own = *state_->cluster;
+    auto& where = what->from == own.view.self ? own.leaving : own.coming;
+    auto const slot = what->slot;
+    where[slot] = std::move(what);
+}
+
+std::vector<std::string> redis_model::keys_to_move(moving_slot const& what) const {
+    auto names = keys();
+    std::erase_if(names, [&](auto const& key) {
+        return detail::slot_of(key) != what.slot || what.arrived.contains(key);
+    });
+    return names;
+}
+
+void redis_model::obey(session_id session) {
+    if (auto const at = state_->sessions.find(session); at != state_->sessions.end()) {
+        at->second.obeyed = true;
+    }
+}
+
+void redis_model::set_bus(message_bus to) {
+    state_->bus = std::move(to);
+}
+
+void redis_model::deliver(bool sharded, std::string_view channel, std::string_view message) {
+    state_->deliver(sharded, channel, message);
+}
+
 void redis_model::set_strict_unsubscribe(bool strict) {
     state_->strict_unsubscribe = strict;
 }
@@ -283,7 +361,7 @@ void redis_model::set_memory_policy(std::uint64_t maxmemory, std::string policy)
 namespace {
 
 database const& database_of(server_state const& server, int number) {
-    return server.data.at(static_cast<std::size_t>(number));
+    return server.databases().at(static_cast<std::size_t>(number));
 }
 
 }  // namespace
@@ -358,14 +436,20 @@ std::string redis_model::session_name(session_id session) const {
 }
 
 std::size_t redis_model::subscribers(std::string_view channel) const {
-    auto const at = state_->channels.find(channel);
-    return at == state_->channels.end() ? 0 : at->second.size();
+    std::size_t sum = 0;
+    for (auto const* map : {&state_->channels, &state_->shard_channels}) {
+        auto const at = map->find(channel);
+        sum += at == map->end() ? 0 : at->second.size();
+    }
+    return sum;
 }
 
 std::size_t redis_model::subscriptions() const {
     std::size_t sum = 0;
-    for (auto const& [name, listeners] : state_->channels) {
-        sum += listeners.size();
+    for (auto const* map : {&state_->channels, &state_->shard_channels}) {
+        for (auto const& [name, listeners] : *map) {
+            sum += listeners.size();
+        }
     }
     return sum;
 }

@@ -1,6 +1,7 @@
 #ifndef HOLDFAST_MEMORY_SERVER_REDIS_MODEL_HPP
 #define HOLDFAST_MEMORY_SERVER_REDIS_MODEL_HPP
 
+#include "memory_server/cluster_view.hpp"
 #include "memory_server/value.hpp"
 
 #include <cstddef>
@@ -113,6 +114,11 @@ public:
     data_copy copy_data() const;
     /// As a replica does that has been sent so much: what it had before is gone.
     void set_data(data_copy const& what);
+    /// The same of some keys.
+    void set_data_of(
+        data_copy const& what,
+        std::function<bool(std::string_view key)> const& these
+    );
     /// A replica refuses commands that write. Not so at first.
     void set_replica(bool replica);
     bool is_replica() const;
@@ -131,6 +137,30 @@ public:
     /// It is a Sentinel from now on. Another primary than before is announced to those who listen
     /// to `+switch-master`.
     void set_watched(watched_primary what);
+
+    // --- a node of a cluster
+
+    /// It is a node of a cluster from now on, and this is what it knows of that. Subscriptions to
+    /// sharded channels end whose slot another primary has. A slot that has come, or gone, is not on
+    /// its way any more.
+    void set_cluster(cluster_view view);
+    std::optional<cluster_view> cluster() const;
+    /// All nodes of a cluster have their keys in one place, and the slots say which node has which.
+    /// What this one had before is gone.
+    void share_data(redis_model const& with);
+    /// The slot is on its way from this node, or to it.
+    void set_moving(std::shared_ptr<moving_slot> what);
+    /// The keys of the slot that have not arrived, sorted.
+    std::vector<std::string> keys_to_move(moving_slot const& what) const;
+    /// From now on a session's commands are executed wherever their keys are, as those of a primary
+    /// are by its replica.
+    void obey(session_id session);
+    /// Called for each message that is published here: what goes over the bus to the other nodes.
+    using message_bus =
+        std::function<void(bool sharded, std::string_view channel, std::string_view message)>;
+    void set_bus(message_bus to);
+    /// What has come over the bus.
+    void deliver(bool sharded, std::string_view channel, std::string_view message);
 
     /// As Valkey has it: UNSUBSCRIBE is refused to a session that listens to nothing. Not so at
     /// first.
@@ -159,9 +189,11 @@ public:
 
     std::size_t sessions() const;
     std::string session_name(session_id session) const;  // as set by HELLO or CLIENT SETNAME
+    // Sharded channels, too.
     std::size_t subscribers(std::string_view channel) const;
-    std::size_t subscriptions() const;          // of all sessions to all channels
-    std::vector<std::string> channels() const;  // that have a subscriber, sorted
+    std::size_t subscriptions() const;  // of all sessions to all channels
+
+    std::vector<std::string> channels() const;  // that have a subscriber, sorted; not sharded ones
     bool knows_script(std::string_view sha1) const;
     std::uint64_t executed_commands() const;  // of sessions; refused ones count, scripts' do not
 

@@ -117,7 +117,7 @@ void database::sweep(std::int64_t now_ms) {
 }
 
 void server_state::sweep() {
-    for (auto& one : data) {
+    for (auto& one : databases()) {
         one.sweep(now_ms());
     }
 }

@@ -1,6 +1,7 @@
 #ifndef HOLDFAST_MEMORY_SERVER_SERVER_STATE_HPP
 #define HOLDFAST_MEMORY_SERVER_SERVER_STATE_HPP
 
+#include "memory_server/cluster_state.hpp"
 #include "memory_server/redis_model.hpp"
 #include "memory_server/script_text.hpp"
 
@@ -110,6 +111,8 @@ struct session {
     std::string name;
     std::vector<std::string> channels;  // in the order of the subscriptions
     std::vector<std::string> shard_channels;
+    bool asking = false;  // the next command may be about a slot that is on its way to the node
+    bool obeyed = false;  // its commands are executed wherever their keys are
 };
 
 /// Who listens to which channel, in the order of the subscriptions.
@@ -122,12 +125,12 @@ struct planned_refusal {
 };
 
 struct server_state {
-    static constexpr int databases = 16;
-
-    server_state() : data(databases) {}
+    static constexpr int database_count = 16;
 
     std::int64_t now_us = 1'000'000'000'000'000;
-    std::vector<database> data;
+    // The nodes of a cluster share it.
+    std::shared_ptr<std::vector<database>> data =
+        std::make_shared<std::vector<database>>(database_count);
     std::map<redis_model::session_id, session> sessions;
     redis_model::session_id last_session = 0;
     channel_map channels;
@@ -141,6 +144,8 @@ struct server_state {
     std::string run_id;
     std::int64_t began_us = 0;
     std::optional<redis_model::watched_primary> watched;  // by a Sentinel
+    std::optional<cluster_state> cluster;                 // of a node of one
+    redis_model::message_bus bus;
     std::uint64_t maxmemory = 0;
     std::string maxmemory_policy = "noeviction";
     std::uint64_t executed = 0;
@@ -149,6 +154,14 @@ struct server_state {
     bool is_replica() const {
         return replica || refuses == refusal::read_only || refuses == refusal::masterdown;
     }
+    std::string_view mode() const {
+        return watched ? "sentinel" : cluster ? "cluster" : "standalone";
+    }
+    std::vector<database>& databases() const { return *data; }
+    /// Tells all that listen to it, and how many they are.
+    std::size_t deliver(bool sharded, std::string_view channel, std::string_view message) const;
+    /// Ends the subscriptions to the sharded channels of these slots, and says so.
+    void withdraw_channels(std::function<bool(std::uint16_t slot)> const& these);
     void sweep();
     void unsubscribe_all(session& who);
 };

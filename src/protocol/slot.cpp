@@ -1,6 +1,5 @@
 #include "protocol/slot.hpp"
 
-#include <algorithm>
 #include <array>
 
 namespace holdfast::detail {
@@ -48,21 +47,6 @@ std::string_view hashed_part(std::string_view key) noexcept {
 
 std::uint16_t slot_of(std::string_view key) noexcept {
     return crc16(hashed_part(key)) % slot_count;
-}
-
-bool has_one_slot(target const& of) noexcept {
-    auto const slot = slot_of(of.lock);
-    std::array const parts{of.counter(), of.channel(), of.queue(), of.waiters()};
-    return std::all_of(parts.begin(), parts.end(), [slot](std::string_view part) {
-        return part.empty() || slot_of(part) == slot;
-    });
-}
-
-target allowed_by(config const& settings, target made) {
-    if (!settings.cluster_nodes.empty() && made.valid() && !has_one_slot(made)) {
-        made.lock.clear();
-    }
-    return made;
 }
 
 }  // namespace holdfast::detail

@@ -53,6 +53,37 @@ void arena::replicate(bool by_name) {
     all_.by_name = by_name;
 }
 
+void arena::make_cluster() {
+    auto& dice = world_.dice();
+    memory::cluster_view truth;
+    for (std::size_t i = 0; i < cluster_nodes; ++i) {
+        truth.nodes.push_back({fmt::format("node-{}", i), 6379});
+        if (i == 0) {
+            // It has been there from the beginning.
+            server_.machine_at(0).host = truth.nodes[0].host;
+        } else {
+            server_.add(truth.nodes[i].host, 6379, false);
+        }
+    }
+    truth.nodes[1].replica_of = 0;
+    std::uint8_t const last = cluster_nodes - 1;
+    auto const half = truth.owners.begin() + detail::slot_count / 2;
+    std::fill(truth.owners.begin(), half, std::uint8_t{0});
+    std::fill(half, truth.owners.end(), last);
+    for (auto const& lock : all_.locks) {
+        truth.owners[detail::slot_of(lock)] = dice.chance(50) ? std::uint8_t{0} : last;
+    }
+    for (auto const& one : truth.nodes) {
+        if (all_.client.cluster_nodes.empty() || dice.chance(50)) {
+            all_.client.cluster_nodes.push_back({one.host, one.port});
+        }
+    }
+    if (dice.chance(25)) {
+        all_.client.cluster_channels = cluster_channel_kind::plain;
+    }
+    server_.make_cluster(std::move(truth));
+}
+
 void arena::spread(std::size_t nodes) {
     for (std::size_t i = 0; i < nodes; ++i) {
         auto const& host = all_.hosts.emplace_back(fmt::format("node-{}", i));
@@ -240,10 +271,10 @@ void arena::part() {
         world_.run_until(world_.now() + 61s + oracle_.fair().patience());
     }
     // A failover may bring back the place of one who has gone: it goes when the next one comes.
-    bool const fails_over = all_.at == deployment::failover;
+    bool const may_come_back = fails_over(all_.at);
     for (auto const& key : server_.data().lock_keys()) {
         bool const counted = key == counting_judge::semaphore;
-        if (counted || is_mark(key) || (fails_over && is_of_a_queue(key)) ||
+        if (counted || is_mark(key) || (may_come_back && is_of_a_queue(key)) ||
             oracle_.permits().may_stay(key)) {
             continue;
         }
@@ -253,7 +284,7 @@ void arena::part() {
             server_.data().pttl(key)
         ));
     }
-    if (server_.data().subscriptions() != 0 && !server::has_half_open(server_.primary())) {
+    if (server_.subscriptions_are_left()) {
         world_.violation("subscriptions are left on the server");
     }
     nodes_.clear();

@@ -45,6 +45,8 @@ public:
     /// The locks are on a primary with a replica from now on; `by_name`: no Sentinel tells which of
     /// the two it is, and the name leads there.
     void replicate(bool by_name);
+    /// The locks are on the nodes of a cluster from now on, wherever the dice put their slots.
+    void make_cluster();
     /// The locks are on so many servers that know nothing of each other from now on.
     void spread(std::size_t nodes);
     void set_lock_delay(std::chrono::milliseconds delay);

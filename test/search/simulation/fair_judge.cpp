@@ -25,7 +25,7 @@ fair_judge::fair_judge(world& in, server& of, std::function<void(sometimes)> rea
 
 bool fair_judge::listens(std::string_view lock, std::string_view holder) {
     auto const target = detail::make_fair_lock_target({}, lock);
-    return server_.data().subscribers(std::string{target.channel()}.append(":").append(holder)) > 0;
+    return server_.subscribers(std::string{target.channel()}.append(":").append(holder)) > 0;
 }
 
 void fair_judge::on_before(std::string_view lock) {

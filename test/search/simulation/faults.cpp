@@ -125,11 +125,14 @@ std::string faults::some_script() {
 
 void faults::happen() {
     ++count_;
-    if (all_.at == deployment::failover && dice().chance(45)) {
-        if (dice().chance(80)) {
+    if (fails_over(all_.at) && dice().chance(45)) {
+        bool const clustered = all_.at == deployment::cluster;
+        if (dice().chance(clustered ? 50 : 80)) {
             on_primary();
-        } else {
+        } else if (!clustered) {
             on_sentinel();
+        } else if (!all_.slots_stay) {
+            on_slot();
         }
         return;
     }

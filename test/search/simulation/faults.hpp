@@ -63,6 +63,15 @@ private:
     void demote(machine& old, bool connections_end);
     void close_all_at(machine& which);
     void on_sentinel();
+    /// A slot of a cluster, with what is in it, goes to another node.
+    void on_slot();
+    struct move;
+    void move_next_key(std::shared_ptr<move> const& what);
+    void end_move(std::shared_ptr<move> const& what);
+    /// A node learns who has which slots, once it can.
+    void tell_node(machine& which, undo then = [] {});
+    /// Of those whose clients have locks: the primary, or one of them.
+    [[nodiscard]] machine& some_server();
     /// One of the servers of a quorum.
     void on_node(std::size_t which);
 
@@ -71,6 +80,7 @@ private:
     std::vector<std::shared_ptr<undo>> going_on_;
     std::uint64_t count_ = 0;
     bool healed_ = false;
+    // Or a slot is on its way. One thing at a time.
     bool failing_over_ = false;
     std::uint64_t config_epoch_ = 1;
     // Another tool had these locks and gave them back. A failover may undo that.

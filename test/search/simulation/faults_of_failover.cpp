@@ -41,12 +41,15 @@ void faults::on_primary() {
         case 2: say("the primary is given up, and does not know it"); break;
         default: say("the primary and its replica are told to change places"); break;
     }
-    // A Sentinel tells those that are still connected; where there is none, somebody has to.
-    bool const connections_end = all_.by_name || dice().chance(50);
+    // A Sentinel tells those that are still connected; where there is none, somebody has to. A node
+    // of a cluster tells them itself.
+    bool const connections_end =
+        all_.at != deployment::cluster && (all_.by_name || dice().chance(50));
     lasts(takes, [this, &on, &old, &to, fate, began, connections_end] {
         // The clock of a replica may be behind by what the failover took, if the former primary is
         // not there to grant anything at the end of it.
-        bool const clocks_differ = fate == 0 && dice().chance(50);
+        bool const clocks_differ =
+            fate == 0 && all_.at != deployment::cluster && dice().chance(50);
         promote(to, clocks_differ ? dice().time(0ns, all_.in.now() - began) : 0ns);
         auto const knows = [this, &on, &old, fate, connections_end] {
             if (fate == 0) {
@@ -76,12 +79,17 @@ void faults::promote(machine& to, nanos clock_behind) {
     say(fmt::format("the replica is promoted, {} writes behind", behind));
     to.clock_offset = on.primary().clock_offset - clock_behind;
     all_.judge.on_failover([&on, &to, behind] { on.promote(to, behind); });
-    // Sentinels close the clients' connections to a server that they promote.
-    close_all_at(to);
     set_limits_again();
     for (auto const& lock : given_back_) {
         give_back(lock);
     }
+    if (all_.at == deployment::cluster) {
+        auto& other = on.other_primary(to);
+        lasts(dice().any_scale(1ms, told_within), [this, &other] { tell_node(other); });
+        return;
+    }
+    // Sentinels close the clients' connections to a server that they promote.
+    close_all_at(to);
     tell_of_primary();
 }
 

@@ -17,7 +17,7 @@ constexpr char const* other_writer = "5f0c0000-0000-0000-0000-000000000000:7:wri
 
 void faults::on_server(std::size_t which) {
     auto& on = all_.on;
-    auto& at = on.primary();
+    auto& at = some_server();
     if (failing_over_ && which < 4) {
         return;  // one thing at a time
     }
@@ -34,7 +34,8 @@ void faults::on_server(std::size_t which) {
             break;
         case 2:
         case 3: {
-            bool const keep = which == 2;
+            // Nodes of a cluster have their data in one place.
+            bool const keep = which == 2 || all_.at == deployment::cluster;
             say(keep ? "the server is killed" : "the server is killed, and loses its data");
             if (!keep) {
                 all_.judge.excuse("");
@@ -57,7 +58,7 @@ void faults::on_server(std::size_t which) {
         }
         default:
             say("the server forgets its scripts");
-            on.data().flush_scripts();
+            on.data_of(at).flush_scripts();
             at_once();
             break;
     }
@@ -214,8 +215,8 @@ void faults::give_back(std::string const& lock) {
     if (all_.judge.holds_on_server(lock, other_holder) && all_.on.up()) {
         all_.in.trace(nullptr, "FAULT: somebody else gives back " + lock);
         all_.on.as_operator({"DEL", lock});
-        all_.on.as_operator({"PUBLISH", "redisson_lock__channel:{" + lock + "}", "0"});
-        all_.on.as_operator({"PUBLISH", "redisson_rwlock:{" + lock + "}", "1"});
+        all_.on.publish("redisson_lock__channel:{" + lock + "}", "0");
+        all_.on.publish("redisson_rwlock:{" + lock + "}", "1");
         all_.judge.on_other_holder(lock, false);
     }
 }
@@ -268,12 +269,12 @@ void faults::on_refusal() {
              "ERR max number of clients reached"}
         );
         say(fmt::format("the next scripts are refused: {}", text));
-        on.data().refuse_next("evalsha", 1 + dice().below(3), text);
+        some_server().data.refuse_next("evalsha", 1 + dice().below(3), text);
         at_once();
         return;
     }
     say(fmt::format("the server refuses, kind {}", static_cast<int>(what)));
-    auto& at = on.primary();
+    auto& at = some_server();
     at.data.set_refusal(what);
     bool const pings = what == refusal::loading || what == refusal::busy;
     on.set_pings_fail(at, pings);
@@ -284,7 +285,7 @@ void faults::on_refusal() {
 }
 
 void faults::on_rules(std::size_t which) {
-    auto& at = all_.on.primary();
+    auto& at = some_server();
     user_rules rules;
     switch (which) {
         case 0:
@@ -302,7 +303,7 @@ void faults::on_rules(std::size_t which) {
         case 2:
             say("the user may not publish");
             all_.denials = true;
-            rules.denied_commands.insert("publish");
+            rules.denied_commands.insert({"publish", "spublish"});
             break;
         default:
             say("the user has to log in");

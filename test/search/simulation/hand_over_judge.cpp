@@ -1,6 +1,7 @@
 #include "simulation/hand_over_judge.hpp"
 
 #include "protocol/hand_over_message.hpp"
+#include "protocol/lock.hpp"
 #include "protocol/reply.hpp"
 
 #include <fmt/core.h>
@@ -35,8 +36,12 @@ std::string hand_over_judge::holder_of(std::string_view lock) {
     return fields.empty() ? std::string{} : fields.front().first;
 }
 
-bool hand_over_judge::listens(std::string_view client) {
-    return server_.data().subscribers(detail::channel_of_client(client)) > 0;
+bool hand_over_judge::listens(std::string_view lock, std::string_view client) {
+    auto const channel =
+        server_.is_cluster()
+            ? detail::channel_of_client(client, detail::make_lock_target({}, lock))
+            : detail::channel_of_client(client);
+    return server_.subscribers(channel) > 0;
 }
 
 void hand_over_judge::on_script(script_event const& what, bool delivered) {
@@ -105,7 +110,7 @@ void hand_over_judge::judge_order(
         if (one.holder.empty() || one.score >= score || one.holder == what.holder) {
             continue;
         }
-        if (!listens(client_in(one.holder))) {
+        if (!listens(what.lock, client_in(one.holder))) {
             reached_(sometimes::dead_passed_over);
         } else if (!excused_) {
             in_.violation(fmt::format(

@@ -65,7 +65,7 @@ private:
     };
 
     [[nodiscard]] std::string holder_of(std::string_view lock);
-    [[nodiscard]] bool listens(std::string_view client);
+    [[nodiscard]] bool listens(std::string_view lock, std::string_view client);
     void on_new_holder(history& known, script_event const& what, std::string const& now);
     void judge_order(snapshot const& before, script_event const& what, std::string const& now);
     void judge_places(history& known, script_event const& what);

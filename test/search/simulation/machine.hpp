@@ -15,9 +15,12 @@ namespace holdfast::sim {
 /// One process that clients connect to: a server of locks or a Sentinel, with its address, its data
 /// and its clock.
 struct machine {
+    std::uint32_t number = 0;
     std::string host;
     std::uint16_t port = 0;
     bool is_sentinel = false;
+    /// A primary of a cluster, which all know of or will.
+    bool is_member = false;
     redis_model data{};
     /// For what comes out of nowhere.
     redis_model::session_id ghost = data.connect([](value) {});

@@ -41,6 +41,8 @@ struct setting {
     deployment at = deployment::single;
     /// Of `failover`: clients look for the primary by a name.
     bool by_name = false;
+    /// Of `cluster`: no slot is moved.
+    bool slots_stay = false;
     /// Of `quorum`: a process has a client for each of these.
     std::vector<std::string> hosts{};
     std::uint64_t grants = 0;

@@ -44,6 +44,13 @@ oracle::oracle(world& in, server& of)
         }
     };
     server_.on_script = [this](script_event const& what) { on_script(what); };
+    server_.on_elsewhere = [this](std::string_view error) {
+        reached(
+            error.starts_with("MOVED") ? sometimes::redirected
+            : error.starts_with("ASK") ? sometimes::asked_elsewhere
+                                       : sometimes::keys_apart
+        );
+    };
     server_.on_renewed_together = [this] { reached(sometimes::renewed_together); };
     server_.on_taken_together = [this] { reached(sometimes::taken_together); };
     server_.on_answer = [this](std::uint32_t process, value const& answer) {
@@ -172,6 +179,12 @@ void oracle::on_waits_no_more(waiter_ref of, bool granted) {
         judge_order(*of);
     }
     waiters_.erase(of);
+}
+
+bool oracle::is_waited_for(std::string_view lock) const {
+    return std::any_of(waiters_.begin(), waiters_.end(), [&](waiter const& one) {
+        return lock_of(one.lock) == lock;
+    });
 }
 
 // Those of one client come in any order to a thread that stood still.

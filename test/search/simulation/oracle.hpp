@@ -110,6 +110,7 @@ public:
     void on_told(belief& of, nanos when);
     waiter_ref on_waits(process& of, std::string const& lock, bool patient, bool in_order);
     void on_waits_no_more(waiter_ref of, bool granted);
+    [[nodiscard]] bool is_waited_for(std::string_view lock) const;
     /// One that was woken may have been cancelled: the others' turn.
     void on_cancelled(process const& of, std::string const& lock);
     /// A lease that its holder finds lost.

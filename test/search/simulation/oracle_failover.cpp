@@ -144,6 +144,9 @@ void oracle::judge_delay(script_event const& what, std::string const& holder) {
         holder != what.holder) {
         return;
     }
+    if (&server_.owner_of(what.lock) != &server_.primary()) {
+        return;  // of another primary of the cluster
+    }
     // For how long it is known is said by the server's own clock.
     if (last_step_ >= *failed_over_at_) {
         return;

@@ -371,9 +371,7 @@ void oracle::on_maybe_free(std::string const& lock) {
 
 // A lock that is free, and wanted, is taken soon.
 void oracle::watch_waiters(std::string const& lock, nanos when) {
-    if (std::none_of(waiters_.begin(), waiters_.end(), [&](waiter const& one) {
-            return lock_of(one.lock) == lock;
-        })) {
+    if (!is_waited_for(lock)) {
         return;
     }
     in_.at(

@@ -116,7 +116,7 @@ void permit_judge::give_back_from_other(std::string const& pool) {
     // Where the number is lost Redisson makes one of 1, and nobody can mend that.
     if (had && server_.data().exists(pool)) {
         auto const free = server_.as_operator({"INCRBY", pool, "1"});
-        server_.as_operator({"PUBLISH", "redisson_sc:{" + pool + "}", std::to_string(free.number)});
+        server_.publish("redisson_sc:{" + pool + "}", std::to_string(free.number));
     }
 }
 

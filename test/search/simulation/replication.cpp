@@ -18,6 +18,7 @@ constexpr std::size_t most_behind = 24;
 
 machine& server::add(std::string host, std::uint16_t port, bool is_sentinel) {
     auto& made = machines_.emplace_back(std::make_unique<machine>());
+    made->number = static_cast<std::uint32_t>(machines_.size() - 1);
     made->host = std::move(host);
     made->port = port;
     made->is_sentinel = is_sentinel;
@@ -52,7 +53,7 @@ void server::new_process(machine& which, std::chrono::seconds age) {
 }
 
 void server::note_writes(machine const& at) {
-    if (!replicates_ || &at != primary_) {
+    if (!replicates_ || !counts(at)) {
         return;
     }
     written_.push_back(at.data.copy_data());
@@ -63,7 +64,12 @@ void server::note_writes(machine const& at) {
 
 void server::promote(machine& to, std::size_t behind) {
     auto const last = written_.size() - 1;
-    data_of(to).set_data(written_[last - std::min(behind, last)]);
+    auto const what = written_[last - std::min(behind, last)];
+    if (truth_) {
+        promote_node(to, what);
+    } else {
+        data_of(to).set_data(what);
+    }
     to.data.set_replica(false);
     primary_ = &to;
     ++promotions_;
@@ -73,6 +79,7 @@ void server::promote(machine& to, std::size_t behind) {
 void server::demote(machine& old) {
     if (&old != primary_) {
         old.data.set_replica(true);
+        tell(old);
     }
 }
 

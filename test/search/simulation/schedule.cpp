@@ -53,8 +53,8 @@ void prepare(arena& where) {
     }
     auto& dice = where.in().dice();
     auto& all = where.all();
-    bool const fails_over = all.at == deployment::failover;
-    all.quiet = dice.chance(fails_over ? 5 : 15);
+    bool const may_fail_over = fails_over(all.at);
+    all.quiet = dice.chance(may_fail_over ? 5 : 15);
     where.in().set_in_order(dice.chance(40));
     auto const locks = 1 + dice.below(2) + (dice.chance(15) ? 1 : 0);
     for (std::size_t i = 0; i < locks; ++i) {
@@ -84,14 +84,20 @@ void prepare(arena& where) {
     all.client.reconnect_max = dice.one_of({200ms, 2'000ms});
     all.client.confirm_grants = dice.chance(10);
     all.heals_at = dice.any_scale(300ms, 6s);
-    if (fails_over) {
-        where.replicate(dice.chance(30));
+    if (may_fail_over) {
+        if (all.at == deployment::cluster) {
+            where.make_cluster();
+        } else {
+            where.replicate(dice.chance(30));
+        }
         if (!all.quiet && all.lease <= 3s && dice.chance(25)) {
             where.set_lock_delay(dice.one_of({all.lease / 2, all.lease, 2 * all.lease}));
+            // A slot that comes later has been at a server that nobody holds anything back at.
+            all.slots_stay = true;
         }
     }
     // What is counted has no lease: a failover takes it, or gives it twice.
-    bool const counts = !fails_over && dice.chance(20);
+    bool const counts = !may_fail_over && dice.chance(20);
     std::int64_t count_downs = 0;
     auto const clients = 1 + dice.below(3);
     for (std::size_t i = 0; i < clients; ++i) {

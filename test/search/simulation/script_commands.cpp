@@ -198,8 +198,14 @@ std::string_view script_of(command_words const& command) {
     };
     if (command.size() > 2 && (command[0] == "EVALSHA" || command[0] == "EVAL")) {
         for (auto const* one : known) {
-            if (command[1] == (command[0] == "EVAL" ? one->text : one->sha1)) {
-                return one->name;
+            for (auto const dialect :
+                 {detail::script_dialect::single,
+                  detail::script_dialect::cluster,
+                  detail::script_dialect::sharded}) {
+                auto const form = one->in(dialect);
+                if (command[1] == (command[0] == "EVAL" ? form.text : form.sha1)) {
+                    return one->name;
+                }
             }
         }
     }

@@ -17,6 +17,13 @@ thread_local server* current_server = nullptr;
 
 constexpr std::int64_t start_of_time = 1'750'000'000'000'000;  // µs since 1970
 
+// Of a node of a cluster that does not have the keys, or not all of them.
+bool is_elsewhere(value const& answer) {
+    return answer.is_error() &&
+           (answer.text.starts_with("MOVED ") || answer.text.starts_with("ASK ") ||
+            answer.text.starts_with("TRYAGAIN "));
+}
+
 }  // namespace
 
 server::server(world& in, double rate)
@@ -235,7 +242,7 @@ std::optional<value> server::execute(
     bool repeated
 ) {
     bool const several = script == "multi_lock.acquire";
-    machine* const stray = &at == primary_ ? nullptr : &at;
+    machine* const stray = counts(at) ? nullptr : &at;
     if (before_script && !stray) {
         for (auto const& lock : locks_given_by(command, script)) {
             before_script(several ? "lock.acquire" : script, lock);
@@ -245,6 +252,14 @@ std::optional<value> server::execute(
     if (!script.empty()) {
         note_writes(at);
     }
+    bool const elsewhere = answer && is_elsewhere(*answer);
+    if (elsewhere && on_elsewhere && truth_) {
+        on_elsewhere(answer->text);
+    }
+    if (elsewhere && !answer->text.starts_with("TRYAGAIN")) {
+        return answer;
+    }
+    executing_ = &at;
     if (!script.empty() && answer && on_script) {
         for (auto const& one : deeds_of(command, script, *answer)) {
             // Whose permits were renewed together is looked at on a former primary only.
@@ -258,7 +273,7 @@ std::optional<value> server::execute(
                 .holder = one.holder,
                 .reply = &one.reply,
                 .from = process,
-                .over = from ? from->session_ : 0,
+                .over = from ? from->session_ + (std::uint64_t{at.number} << 48U) : 0,
                 .late = !from || from->client_closed_,
                 .again = command[0] == "EVAL",
                 .repeated = repeated,
@@ -272,9 +287,11 @@ std::optional<value> server::execute(
         } else if (several && on_taken_together && !answer->is_error()) {
             on_taken_together();
         }
-    } else if (command[0] == "SUBSCRIBE" && on_subscribe && !stray) {
+    } else if ((command[0] == "SUBSCRIBE" || command[0] == "SSUBSCRIBE") && on_subscribe &&
+               !stray) {
         on_subscribe(process, command[1]);
     }
+    executing_ = nullptr;
     return answer;
 }
 

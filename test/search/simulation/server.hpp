@@ -129,6 +129,28 @@ public:
     /// A name without a machine of its own leads there. At first it leads to the first machine.
     void lead_to(machine& there) noexcept { named_ = &there; }
 
+    // A cluster: the machines are its nodes. The first one and its replica may fail over.
+    /// Who has which slots; nodes that are no replicas are its primaries.
+    void make_cluster(memory::cluster_view truth);
+    [[nodiscard]] bool is_cluster() const noexcept { return truth_.has_value(); }
+    /// The primary of the key's slot.
+    [[nodiscard]] machine& owner_of(std::string_view key) noexcept;
+    /// Another primary than `but`.
+    [[nodiscard]] machine& other_primary(machine const& but) noexcept;
+    /// What it does is done: it is a primary of the moment.
+    [[nodiscard]] bool counts(machine const& which) const noexcept {
+        return &which == primary_ || which.is_member;
+    }
+    void give_slot(std::uint16_t slot, machine& to);
+    /// A node learns what is true.
+    void tell(machine& which);
+    /// Somebody to whom no rule applies tells all that listen, wherever they do.
+    void publish(std::string_view channel, std::string_view message);
+    /// Who listens to a channel at the server whose script runs, or anywhere if none does.
+    [[nodiscard]] std::size_t subscribers(std::string_view channel) const;
+    /// At none of those that count, unless a connection is open at its end only.
+    [[nodiscard]] bool subscriptions_are_left() const;
+
     /// The queue of a lock, in its order.
     [[nodiscard]] std::vector<queue_entry> queue_of(std::string_view lock);
     /// A command of somebody to whom no rule applies.
@@ -145,7 +167,8 @@ public:
     void start(bool keep_data) { start(*primary_, keep_data); }
     void start(machine& which, bool keep_data);
     [[nodiscard]] bool up() const noexcept { return primary_->up; }
-    void step_clock(nanos by) noexcept { primary_->clock_offset += by; }
+    /// Of the primary, or of all nodes of a cluster.
+    void step_clock(nanos by) noexcept;
     void stall(std::uint32_t whose, direction which, bool on);
     /// The next execution of a script of this name (any, if empty) happens so often …
     void run_twice(std::string script, nanos second_after) {
@@ -176,6 +199,8 @@ public:
     std::function<void(std::string_view script, std::string_view lock)> before_script;
     /// Called for each lock that a script is about.
     std::function<void(script_event const&)> on_script;
+    /// A node of a cluster does not have the keys of a request, or not all of them.
+    std::function<void(std::string_view error)> on_elsewhere;
     std::function<void()> on_grant_lost;
     std::function<void()> on_renewed_together;
     /// Several locks were granted, or refused, by one script.
@@ -208,6 +233,13 @@ private:
         bool repeated = false
     );
     void note_writes(machine const& at);
+    void promote_node(machine& to, redis_model::data_copy const& what);
+    void send_over_bus(
+        machine const& from,
+        bool sharded,
+        std::string_view channel,
+        std::string_view message
+    );
     void new_process(machine& which, std::chrono::seconds age = {});
     void run_again_later(
         machine& at,
@@ -222,6 +254,9 @@ private:
     std::vector<std::unique_ptr<machine>> machines_;
     machine* primary_;
     machine* named_;
+    machine const* executing_ = nullptr;
+    // Which nodes of a cluster have which slots, whatever a node knows of it.
+    std::optional<memory::cluster_view> truth_;
     // What the primary had after each of its last writes: any of it may be all that a replica has.
     std::deque<redis_model::data_copy> written_;
     bool replicates_ = false;

@@ -33,6 +33,7 @@ value server::as_operator(std::initializer_list<std::string_view> command) {
     auto const refused = to.current_refusal();
     to.set_refusal(refusal::none);
     auto const session = to.connect([](value) {});
+    to.obey(session);
     to.set_user("operator", {});
     to.execute(session, {"AUTH", "operator", "any"});
     auto answer = to.execute(session, command);

@@ -212,6 +212,7 @@ int main(int argc, char** argv) {
         {"single", deployment::single},
         {"failover", deployment::failover},
         {"quorum", deployment::quorum},
+        {"cluster", deployment::cluster},
     };
     std::optional<std::uint64_t> seed;
     std::optional<long> minutes;
@@ -220,7 +221,7 @@ int main(int argc, char** argv) {
     std::size_t threads = std::max(1U, std::thread::hardware_concurrency());
     bool traced = false;
     bool twice = false;
-    app.add_option("--deployment", at, "single (the default), failover or quorum")
+    app.add_option("--deployment", at, "single (the default), failover, quorum or cluster")
         ->transform(CLI::CheckedTransformer(deployments));
     app.add_option("--schedules", schedules, "how many");
     app.add_option("--minutes", minutes, "as many as there is time for");

@@ -100,6 +100,12 @@ namespace holdfast::sim {
     X(lost_failed_over, "a lease was lost: its server was failed over")                        \
     X(overlap_failed_over, "two leases were valid after a failover")                           \
     X(grants_held_back, "nobody was granted a lock until lock_delay had passed")               \
+    X(redirected, "a node of a cluster said that another one has a slot")                      \
+    X(asked_elsewhere, "a request was sent on behind ASKING")                                  \
+    X(keys_apart, "the keys of a request were at two nodes")                                   \
+    X(moved_while_held, "a slot went to another node with a lock that somebody had")           \
+    X(moved_while_waited_for, "a slot went to another node while somebody waited for its lock") \
+    X(channel_withdrawn, "a subscription ended because its slot had another node")             \
     X(split_vote, "servers of a quorum granted a lock to different processes")                 \
     X(not_reached, "too few servers of a quorum answered")                                     \
     X(all_granted, "all servers of a quorum granted a lock")                                   \
@@ -133,7 +139,7 @@ inline constexpr std::array sometimes_texts{
                what == sometimes::executed_twice || what == sometimes::wrong_answer ||
                what == sometimes::release_unknown || what == sometimes::killed_holding;
     }
-    if (what >= sometimes::split_vote) {
+    if (what >= (at == deployment::cluster ? sometimes::split_vote : sometimes::redirected)) {
         return false;
     }
     // Nothing is counted there.

@@ -1,0 +1,81 @@
+// What a node of a cluster is asked for.
+
+#include "memory_server/commands.hpp"
+
+#include <array>
+
+namespace holdfast::memory {
+
+namespace {
+
+value no_cluster() {
+    return general_error("This instance has cluster support disabled");
+}
+
+value describe(cluster_view::node const& one, std::size_t number) {
+    return value::array({
+        value::bulk(one.host),
+        value::integer(one.port),
+        value::bulk("node-" + std::to_string(number)),
+        value::array(),
+    });
+}
+
+value slots(command_call& of) {
+    auto const& cluster = of.server.cluster;
+    if (!cluster) {
+        return no_cluster();
+    }
+    auto const& [nodes, self, owners] = cluster->view;
+    auto reply = value::array();
+    for (std::size_t first = 0; first < owners.size();) {
+        auto const owner = owners[first];
+        auto end = first + 1;
+        while (end < owners.size() && owners[end] == owner) {
+            ++end;
+        }
+        if (owner != cluster_view::nobody) {
+            auto range = value::array({
+                value::integer(static_cast<std::int64_t>(first)),
+                value::integer(static_cast<std::int64_t>(end - 1)),
+                describe(nodes[owner], owner),
+            });
+            for (std::size_t i = 0; i < nodes.size(); ++i) {
+                if (nodes[i].replica_of == owner) {
+                    range.elements.push_back(describe(nodes[i], i));
+                }
+            }
+            reply.elements.push_back(std::move(range));
+        }
+        first = end;
+    }
+    return reply;
+}
+
+value key_slot(command_call& of) {
+    return of.server.cluster ? value::integer(detail::slot_of(of[2])) : no_cluster();
+}
+
+// The next command only.
+value asking(command_call& of) {
+    if (!of.server.cluster) {
+        return no_cluster();
+    }
+    of.who.asking = true;
+    return value::status("OK");
+}
+
+constexpr std::array commands{
+    command_spec{"cluster", -2, 0},
+    command_spec{"cluster|slots", 2, loading | stale, {}, slots},
+    command_spec{"cluster|keyslot", 3, loading | stale, {}, key_slot},
+    command_spec{"asking", 1, 0, {}, asking},
+};
+
+}  // namespace
+
+std::span<command_spec const> cluster_commands() {
+    return commands;
+}
+
+}  // namespace holdfast::memory
