@@ -83,8 +83,7 @@ std::optional<value> redirection_of(command_call const& of, command_spec const& 
     auto const is_there = [&](std::string_view key) {
         return of.data().find(key, of.now_ms()) != nullptr && cluster->has(key);
     };
-    auto const there =
-        static_cast<std::size_t>(std::count_if(keys.begin(), keys.end(), is_there));
+    auto const there = static_cast<std::size_t>(std::count_if(keys.begin(), keys.end(), is_there));
     if (auto const at = cluster->leaving.find(slot);
         at != cluster->leaving.end() && there < keys.size()) {
         return there > 0 ? value::error(apart)

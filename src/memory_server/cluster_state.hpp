@@ -24,9 +24,7 @@ struct cluster_state {
     std::map<std::uint16_t, std::shared_ptr<moving_slot>> leaving{};
     std::map<std::uint16_t, std::shared_ptr<moving_slot>> coming{};
 
-    [[nodiscard]] bool is_mine(std::uint16_t slot) const {
-        return view.owners[slot] == view.self;
-    }
+    [[nodiscard]] bool is_mine(std::uint16_t slot) const { return view.owners[slot] == view.self; }
     /// It is one of the nodes that have the slot: its primary, or a replica of that.
     [[nodiscard]] bool serves(std::uint16_t slot) const;
     /// Whether a key that is there is at this node.

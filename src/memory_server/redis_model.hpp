@@ -115,10 +115,7 @@ public:
     /// As a replica does that has been sent so much: what it had before is gone.
     void set_data(data_copy const& what);
     /// The same of some keys.
-    void set_data_of(
-        data_copy const& what,
-        std::function<bool(std::string_view key)> const& these
-    );
+    void set_data_of(data_copy const& what, std::function<bool(std::string_view key)> const& these);
     /// A replica refuses commands that write. Not so at first.
     void set_replica(bool replica);
     bool is_replica() const;
@@ -141,8 +138,8 @@ public:
     // --- a node of a cluster
 
     /// It is a node of a cluster from now on, and this is what it knows of that. Subscriptions to
-    /// sharded channels end whose slot another primary has. A slot that has come, or gone, is not on
-    /// its way any more.
+    /// sharded channels end whose slot another primary has. A slot that has come, or gone, is not
+    /// on its way any more.
     void set_cluster(cluster_view view);
     std::optional<cluster_view> cluster() const;
     /// All nodes of a cluster have their keys in one place, and the slots say which node has which.

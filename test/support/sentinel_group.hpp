@@ -67,8 +67,9 @@ public:
     /// Who has to name the new primary.
     enum class who { all, first };
     /// Waits until the Sentinels that run name another primary than this one, and it takes writes.
-    /// Those that cannot agree on who begins are told to. The number of the new one; nothing if that
-    /// does not happen within the limit, and the ends of the Sentinels' logs on standard error.
+    /// Those that cannot agree on who begins are told to. The number of the new one; nothing if
+    /// that does not happen within the limit, and the ends of the Sentinels' logs on standard
+    /// error.
     std::optional<std::size_t> wait_for_switch(
         std::size_t from,
         std::chrono::milliseconds limit = usual_limit,

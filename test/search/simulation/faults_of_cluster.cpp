@@ -53,8 +53,7 @@ void faults::on_slot() {
 // Keys go as long as both nodes run.
 void faults::move_next_key(std::shared_ptr<move> const& what) {
     lasts(dice().any_scale(100us, 500ms), [this, what] {
-        bool const runs =
-            what->from.up && !what->from.paused && what->to.up && !what->to.paused;
+        bool const runs = what->from.up && !what->from.paused && what->to.up && !what->to.paused;
         auto const keys = all_.on.data_of(what->from).keys_to_move(*what->keys);
         if (keys.empty() && runs) {
             end_move(what);

@@ -48,8 +48,7 @@ void faults::on_primary() {
     lasts(takes, [this, &on, &old, &to, fate, began, connections_end] {
         // The clock of a replica may be behind by what the failover took, if the former primary is
         // not there to grant anything at the end of it.
-        bool const clocks_differ =
-            fate == 0 && all_.at != deployment::cluster && dice().chance(50);
+        bool const clocks_differ = fate == 0 && all_.at != deployment::cluster && dice().chance(50);
         promote(to, clocks_differ ? dice().time(0ns, all_.in.now() - began) : 0ns);
         auto const knows = [this, &on, &old, fate, connections_end] {
             if (fate == 0) {

@@ -37,10 +37,9 @@ std::string hand_over_judge::holder_of(std::string_view lock) {
 }
 
 bool hand_over_judge::listens(std::string_view lock, std::string_view client) {
-    auto const channel =
-        server_.is_cluster()
-            ? detail::channel_of_client(client, detail::make_lock_target({}, lock))
-            : detail::channel_of_client(client);
+    auto const channel = server_.is_cluster()
+                             ? detail::channel_of_client(client, detail::make_lock_target({}, lock))
+                             : detail::channel_of_client(client);
     return server_.subscribers(channel) > 0;
 }
 

@@ -1,6 +1,7 @@
 // What a node of a cluster does with keys and channels that are elsewhere, or on their way.
 
 #include "memory_server/cluster_state.hpp"
+
 #include "unit/memory_server/asking.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -124,9 +125,7 @@ BOOST_AUTO_TEST_CASE(a_sharded_channel_ends_with_its_slot) {
     it.one.pushes.clear();
     it.give_to_second(it.one);
     BOOST_REQUIRE(it.one.pushes.size() == 1U);
-    BOOST_TEST(
-        it.one.pushes[0] == value::push({text("sunsubscribe"), text("b"), number(1)})
-    );
+    BOOST_TEST(it.one.pushes[0] == value::push({text("sunsubscribe"), text("b"), number(1)}));
     BOOST_TEST(it.one.server.subscribers("b") == 0U);
     BOOST_TEST(it.one.server.subscribers("{c}") == 1U);
 }
