@@ -62,6 +62,7 @@ private:
     void on_moved(std::function<bool(std::string_view key)> const& these) override;
     void on_changed() override;
     void on_failed_over(std::uint32_t server) override;
+    [[nodiscard]] bool has_leases() const override { return !holds_.empty(); }
 
     void start(backend_factory const& make_backend);
     void start_backend();

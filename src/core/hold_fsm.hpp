@@ -86,6 +86,8 @@ public:
     void on_verified(time_point sent_at) noexcept {
         verified_at_ = std::max(verified_at_, sent_at);
     }
+    /// Another server has the place of the one that said so, wherever the lock goes from there.
+    void on_replaced() noexcept { verified_at_ = time_point::min(); }
     /// It may not be ours any more. Only a request that is sent later can tell.
     void on_doubt(time_point since) noexcept { doubt_at_ = std::max(doubt_at_, since); }
     /// The server says that it is not ours.
@@ -99,7 +101,8 @@ public:
     [[nodiscard]] std::optional<std::uint8_t> others(time_point now) const noexcept;
 
     [[nodiscard]] confirmation const& confirmed() const noexcept { return by_; }
-    /// When the last request was sent by whose answer it was ours.
+    /// When the last request was sent by whose answer it was ours; `time_point::min()`: no server
+    /// that is still there has said so.
     [[nodiscard]] time_point verified_at() const noexcept { return verified_at_; }
     /// It was not confirmed since there was a reason to doubt it.
     [[nodiscard]] bool doubtful() const noexcept { return doubt_at_ >= verified_at_; }

@@ -262,7 +262,9 @@ void hold::verify_if_unconfirmed() {
 }
 
 bool hold::of_another_server() const noexcept {
-    return fsm_.verified_at() < client_->server(*target_).identity.changed_at();
+    auto const verified_at = fsm_.verified_at();
+    return verified_at == time_point::min() ||
+           verified_at < client_->server(*target_).identity.changed_at();
 }
 
 loss_reason hold::reason_of(loss_reason lost) const noexcept {

@@ -98,6 +98,7 @@ public:
     error_code on_failed(request const& what, error_code cause);
 
     void on_disconnected();
+    void on_replaced() noexcept { fsm_.on_replaced(); }
     /// `delay` spreads the renewals, unless the server is another one than that which confirmed the
     /// hold: it is asked at once.
     void on_connected(nanos delay);

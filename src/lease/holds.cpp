@@ -315,6 +315,14 @@ void holds::on_connected(client_context::some const& those) {
     }
 }
 
+void holds::on_replaced(client_context::some const& those) {
+    for (auto& each : holds_) {
+        if (those(*each.on())) {
+            each.on_replaced();
+        }
+    }
+}
+
 void holds::on_disconnected(client_context::some const& those) {
     releases_.on_disconnected(those);
     for (auto& each : holds_) {

@@ -92,6 +92,8 @@ public:
     /// A connection was made, or broke, for `those`.
     void on_connected(client_context::some const& those);
     void on_disconnected(client_context::some const& those);
+    /// Another server has the place of theirs. `on_connected` follows.
+    void on_replaced(client_context::some const& those);
     /// Every lease is lost, and is released.
     void stop();
     void on_context_gone() noexcept;

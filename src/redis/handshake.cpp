@@ -125,7 +125,10 @@ void handshake::judge_hello(raw_reply const& reply, verdict& out) const {
     std::from_chars(version.data(), version.data() + version.size(), out.major_version);
     bool const is_node = mode == "cluster";
     bool const expects_node = with_ == peer::cluster_node;
-    if (with_ == peer::sentinel) {
+    if (mode.empty() && with_ != peer::server) {
+        // Each of them says what it is: this is the reply to something else.
+        out.error = errc::unreachable;
+    } else if (with_ == peer::sentinel) {
         if (mode != "sentinel") {
             out.error = errc::unsupported_server;
             out.permanent = true;

@@ -39,6 +39,7 @@ public:
     /// the order of the names. Until that is confirmed the channels are unconfirmed.
     void go_after_slots();
     void stop() noexcept;
+    [[nodiscard]] bool empty() const noexcept { return relays_.empty(); }
 
 private:
     class relay;

@@ -17,7 +17,8 @@ cluster_routes::cluster_routes(server_context common, nanos idle_after)
     : common_{std::move(common)},
       idle_after_{idle_after},
       look_timer_{common_.strand},
-      sweep_timer_{common_.strand} {}
+      sweep_timer_{common_.strand},
+      refresh_timer_{common_.strand} {}
 
 void cluster_routes::later(std::function<void()> f) {
     asio::post(common_.strand, [weak = weak_from_this(), f = std::move(f)] {
@@ -52,6 +53,7 @@ void cluster_routes::start(backend_events& events) {
         });
         nodes_ = std::make_unique<cluster_nodes>(common_, *this, soon);
         sweep_later();
+        refresh_later();
     }
     open_seeds();
 }
@@ -60,6 +62,7 @@ void cluster_routes::stop() {
     stopped_ = true;
     look_timer_.cancel();
     sweep_timer_.cancel();
+    refresh_timer_.cancel();
     if (nodes_) {
         nodes_->stop();
         channels_->stop();

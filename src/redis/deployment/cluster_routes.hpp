@@ -86,7 +86,10 @@ private:
     /// A slot has no server, or a server that has slots cannot be reached.
     [[nodiscard]] bool something_is_missing() const;
     void look_soon();
+    void look_within(nanos pause);
     void sweep_later();
+    /// A primary that has lost its place, and its connections not, says nothing by itself.
+    void refresh_later();
     void log(log_level level, std::string const& message) const;
 
     server_context common_;
@@ -103,8 +106,10 @@ private:
     std::set<std::uint32_t> replaced_;
     timer look_timer_;
     timer sweep_timer_;
+    timer refresh_timer_;
     time_point asked_at_ = time_point::min();
     std::uint32_t asked_whom_ = 0;
+    std::size_t refreshed_ = 0;
     bool asking_ = false;
     // What was heard since it asked makes it ask again, and whom.
     std::optional<std::uint32_t> ask_again_;

@@ -19,6 +19,8 @@ using purpose = connection_id::purpose;
 constexpr nanos look_interval = millis{300};
 // What is heard within this time of a question is answered by one more.
 constexpr nanos shortest_pause = millis{50};
+// While somebody has a lease or waits they are asked for as often as this, whatever was heard.
+constexpr nanos refresh_interval = millis{5'000};
 
 }  // namespace
 
@@ -65,6 +67,10 @@ void cluster_routes::on_slots_answered(std::uint32_t server, exec_result const& 
     }
     if (result.status == exec_status::replied) {
         on_slots(server, result.reply);
+    } else {
+        // What made it ask goes on, and may not come again.
+        ask_again_ = ask_again_.value_or(server);
+        look_within(look_interval);
     }
     if (ask_again_) {
         look_soon();
@@ -80,15 +86,15 @@ bool cluster_routes::something_is_missing() const {
 }
 
 void cluster_routes::look_soon() {
+    look_within(ask_again_ && !something_is_missing() ? shortest_pause : look_interval);
+}
+
+void cluster_routes::look_within(nanos pause) {
     if (looking_ || stopped_) {
         return;
     }
     looking_ = true;
-    sleep_until(
-        look_timer_,
-        lease_clock::now() +
-            (ask_again_ && !something_is_missing() ? shortest_pause : look_interval)
-    );
+    sleep_until(look_timer_, lease_clock::now() + pause);
     look_timer_.async_wait([weak = weak_from_this()](error_code ec) {
         auto const self = weak.lock();
         if (!self || ec || self->stopped_) {
@@ -197,6 +203,23 @@ void cluster_routes::leave_unless_primary(std::uint32_t server) {
         if (!stopped_) {
             leave_unused();
         }
+    });
+}
+
+// One node after the other: the one that has lost its place may be the last to know.
+void cluster_routes::refresh_later() {
+    sleep_until(refresh_timer_, lease_clock::now() + refresh_interval);
+    refresh_timer_.async_wait([weak = weak_from_this()](error_code ec) {
+        auto const self = weak.lock();
+        if (!self || ec || self->stopped_) {
+            return;
+        }
+        auto const all = self->nodes_->numbers();
+        bool const in_use = self->events_->has_leases() || !self->channels_->empty();
+        if (in_use && !all.empty()) {
+            self->ask_for_slots(all[self->refreshed_++ % all.size()]);
+        }
+        self->refresh_later();
     });
 }
 

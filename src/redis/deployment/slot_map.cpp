@@ -53,6 +53,11 @@ void slot_map::assign(std::uint16_t slot, std::uint32_t server) {
 }
 
 bool slot_map::on_answer(std::uint32_t by, script_reply const& reply, time_point now) {
+    // Most answers say what the last one said.
+    bool const is_known = by == said_by_ && reply.rest(0) == said_;
+    if (is_known && moved_.empty() && former_.empty()) {
+        return true;
+    }
     std::vector<std::uint32_t> said(slot_count, nobody);
     for (auto rest = reply.rest(0); !rest.empty();) {
         auto const first = read_number(next_word(rest), slot_count - 1);
@@ -78,6 +83,8 @@ bool slot_map::on_answer(std::uint32_t by, script_reply const& reply, time_point
         }
     }
     find_successions(before);
+    said_by_ = by;
+    said_ = reply.rest(0);
     known_ = true;
     return true;
 }
@@ -89,13 +96,20 @@ void slot_map::find_successions(std::vector<std::uint32_t> const& before) {
             had_slots[server] = true;
         }
     }
+    std::set<succession> all;
+    std::set<std::uint32_t> replaced;
     for (std::size_t slot = 0; slot < slot_count; ++slot) {
         auto const from = before[slot];
         auto const to = servers_[slot];
-        if (from != nobody && to != nobody && slots_of_[from] == 0 && !had_slots[to]) {
-            successions_.insert({from, to});
+        if (from != nobody && to != nobody && slots_of_[from] == 0) {
+            all.insert({from, to});
+            if (!had_slots[to]) {
+                replaced.insert(from);
+            }
         }
     }
+    std::erase_if(all, [&](succession const& one) { return !replaced.contains(one.from); });
+    successions_.merge(all);
 }
 
 void slot_map::on_moved(std::uint16_t slot, std::uint32_t to, time_point now) {

@@ -56,8 +56,9 @@ public:
     [[nodiscard]] std::vector<move> take_moves() noexcept { return std::exchange(moves_, {}); }
 
     /// A server had no slot, and has one of a server that has none any more. So a replica takes
-    /// over. A server whose slots are moved to a new one, one after the other, is not taken for
-    /// that, unless no node was asked from the first to the last of them.
+    /// over, and whoever has others of those slots got them from that replica. A server whose slots
+    /// are moved to a new one, one after the other, is not taken for that, unless no node was asked
+    /// from the first to the last of them.
     struct succession {
         std::uint32_t from;
         std::uint32_t to;
@@ -102,6 +103,9 @@ private:
     std::map<std::uint16_t, std::uint32_t> former_;
     std::vector<move> moves_;
     std::set<succession> successions_;
+    // The last answer, and whose it was.
+    std::uint32_t said_by_ = nobody;
+    std::string said_;
     std::size_t served_ = 0;
     bool known_ = false;
 };

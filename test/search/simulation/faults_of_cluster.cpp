@@ -76,6 +76,7 @@ void faults::end_move(std::shared_ptr<move> const& what) {
         all_.judge.reached(sometimes::moved_while_waited_for);
     }
     on.give_slot(what->keys->slot, what->to);
+    all_.judge.on_slot_moved(what->lock);
     tell_node(what->to, [this, what] {
         lasts(dice().any_scale(1ms, 300ms), [this, what] {
             tell_node(what->from, [this, what] {

@@ -156,6 +156,8 @@ public:
     /// of for less time, may believe in it until the former primary would have let it go, and not
     /// once he has had time to learn of the failover. `lock_delay` keeps others out for so long.
     void on_failover(std::function<void()> const& promote);
+    /// The lock's slot is at another node of a cluster now.
+    void on_slot_moved(std::string const& lock);
     void set_lock_delay(nanos delay) noexcept { lock_delay_ = delay; }
     /// The process is gone, and with it whoever waited or held there.
     void on_killed(process const& of);
@@ -290,6 +292,7 @@ private:
         bool gone = false;    // the lock, not only some time
         bool stray = false;   // a former primary gave it to him, or went on giving
         bool unseen = false;  // the primary is one that was it before
+        bool moved = false;   // the lock is at a server that nothing has happened to
     };
     std::map<std::string, lost_writes, std::less<>> lost_;
     std::optional<nanos> failed_over_at_;

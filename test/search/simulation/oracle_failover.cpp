@@ -138,6 +138,17 @@ bool oracle::lost_in_failover(std::string const& holder, process const& of) cons
     return !runs || in_.now() - since < slowest_news;
 }
 
+// Whoever asks there may not have heard of the failover yet.
+void oracle::on_slot_moved(std::string const& lock) {
+    for (auto const& one : beliefs_) {
+        if (lock_of(one.lock) == lock) {
+            if (auto const lost = lost_.find(one.holder); lost != lost_.end()) {
+                lost->second.moved = true;
+            }
+        }
+    }
+}
+
 // Before it is over nobody is granted what somebody had when the primary failed.
 void oracle::judge_delay(script_event const& what, std::string const& holder) {
     if (!failed_over_at_ || lock_delay_ == 0ns || known_again_ || what.does != "acquire" ||
@@ -281,8 +292,8 @@ void oracle::on_stray_script(script_event const& what) {
 // Whoever lost a lock by a failover is told so; and only he is.
 void oracle::judge_reason(loss_reason why, belief const& of) {
     auto const lost = lost_.find(of.holder);
-    bool const by_failover =
-        lost != lost_.end() && lost->second.gone && !lost->second.stray && !lost->second.unseen;
+    bool const by_failover = lost != lost_.end() && lost->second.gone && !lost->second.stray &&
+                             !lost->second.unseen && !lost->second.moved;
     if (why == loss_reason::failed_over && !failed_over_at_ && !server_.has_restarted()) {
         in_.violation(of.lock + " is said to be lost by a failover, and there was none");
     }

@@ -160,6 +160,19 @@ BOOST_AUTO_TEST_CASE(a_replica_that_takes_over_is_told_from_slots_that_are_moved
     BOOST_TEST((map.take_successions() == std::set<slot_map::succession>{{c, b}}));
 }
 
+// Whoever has it got it from the replica, which may not have had all that was in it.
+BOOST_AUTO_TEST_CASE(a_slot_that_moves_on_after_a_failover_has_failed_over) {
+    auto const a = map.number_of({"a", 7000});
+    auto const b = map.number_of({"b", 7001});
+    auto const c = map.number_of({"c", 7002});
+    BOOST_TEST(answers(two_halves));
+    BOOST_TEST(map.take_successions().empty());
+    map.on_moved(7, b, t0);
+    BOOST_TEST(map.take_successions().empty());
+    BOOST_TEST(answers(" 0 6 c 7002 7 7 b 7001 8 8191 c 7002 8192 16383 b 7001"));
+    BOOST_TEST((map.take_successions() == std::set<slot_map::succession>{{a, b}, {a, c}}));
+}
+
 BOOST_AUTO_TEST_CASE(a_server_keeps_its_number) {
     auto const a = map.number_of({"a", 7000});
     BOOST_TEST(map.number_of({"a", 7001}) != a);

@@ -1,0 +1,109 @@
+// What becomes of locks, holders and waiters when the nodes of a cluster change places.
+
+#include "simulation/deployment.hpp"
+#include "simulation/stage.hpp"
+
+#include <holdfast.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+
+using namespace holdfast;
+using namespace holdfast::sim;
+
+namespace {
+
+// Two primaries with half of the slots each, and a replica of the first, which has the lock.
+struct clustered : stage {
+    clustered() : replica{on().add("node-1", 6379, false)}, other{on().add("node-2", 6379, false)} {
+        on().primary().host = "node-0";
+        memory::cluster_view truth{
+            .nodes = {{"node-0", 6379}, {"node-1", 6379, 0}, {"node-2", 6379}},
+        };
+        auto const half = truth.owners.begin() + detail::slot_count / 2;
+        std::fill(truth.owners.begin(), half, std::uint8_t{0});
+        std::fill(half, truth.owners.end(), std::uint8_t{2});
+        truth.owners[detail::slot_of("lock")] = 0;
+        on().make_cluster(std::move(truth));
+        settings().cluster_nodes = {{"node-0", 6379}};
+        settings().lease = 1h;
+        settings().fallback_poll_interval = 10min;
+    }
+
+    // They change places, and the new primary lacks so many of the last writes.
+    void change_places(std::size_t behind) {
+        auto& old = on().primary();
+        on().promote(&old == &replica ? on().machine_at(0) : replica, behind);
+        on().demote(old);
+        on().tell(other);
+    }
+    std::shared_ptr<call<lease>> granted(actor& to, acquire_options const& options = {}) {
+        auto const asked = to.acquire(options);
+        BOOST_TEST(run_until([&] { return asked->done; }, 10s));
+        BOOST_TEST(asked->error.message() == error_code{}.message());
+        return asked;
+    }
+
+    machine& replica;
+    machine& other;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(who_waits_for_nothing_learns_that_the_primary_has_lost_its_place) {
+    clustered all;
+    all.settings().cluster_channels = cluster_channel_kind::plain;
+    auto& one = all.add_ready();
+    acquire_options options;
+    options.renew = false;
+    auto const held = all.granted(one, options);
+    all.change_places(24);
+    all.run_for(10s);
+    auto const& lease = std::get<0>(*held->results);
+    view_of const view{one.of()};
+    BOOST_TEST((lease.state() == lease_state::lost));
+    BOOST_TEST((lease.loss() == loss_reason::failed_over));
+    one.drop(*held);
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_of_a_slot_that_moved_on_after_a_failover_is_asked_for) {
+    clustered all;
+    auto& one = all.add_ready();
+    acquire_options options;
+    options.renew = false;
+    auto const held = all.granted(one, options);
+    all.change_places(24);
+    all.on().give_slot(detail::slot_of("lock"), all.other);
+    all.on().tell(all.other);
+    all.on().tell(all.replica);
+    all.run_for(10s);
+    auto const& lease = std::get<0>(*held->results);
+    view_of const view{one.of()};
+    BOOST_TEST((lease.state() == lease_state::lost));
+    BOOST_TEST((lease.loss() == loss_reason::failed_over));
+    one.drop(*held);
+}
+
+// Nothing else makes a waiter ask where its channel is.
+BOOST_AUTO_TEST_CASE(a_waiter_whose_question_for_the_slots_is_refused_listens_again_all_the_same) {
+    clustered all;
+    auto& one = all.add_ready();
+    auto& two = all.add_ready();
+    auto const held = all.granted(one);
+    auto const waiting = two.acquire();
+    all.run_for(100ms);
+    for (std::size_t i = 0; i < cluster_nodes; ++i) {
+        all.on().machine_at(i).data.refuse_next("eval", 2, "BUSY a script runs");
+        all.on().machine_at(i).data.refuse_next("evalsha", 2, "BUSY a script runs");
+    }
+    all.change_places(0);
+    all.change_places(0);
+    all.run_for(5s);
+    one.drop(*held);
+    BOOST_TEST(all.run_until([&] { return waiting->done; }, 5s));
+    two.drop(*waiting);
+    BOOST_TEST(all.close_all() == "");
+}
