@@ -87,6 +87,24 @@ BOOST_AUTO_TEST_CASE(a_lease_of_a_slot_that_moved_on_after_a_failover_is_asked_f
     one.drop(*held);
 }
 
+// The lock is free there, and no message says so.
+BOOST_AUTO_TEST_CASE(a_waiter_learns_of_a_failover_that_no_message_tells_it_of) {
+    clustered all;
+    all.settings().cluster_channels = cluster_channel_kind::plain;
+    auto& one = all.add_ready();
+    auto& two = all.add_ready();
+    auto const held = all.granted(one);
+    auto const waiting = two.acquire();
+    all.run_for(100ms);
+    one.of().pause();
+    all.change_places(24);
+    BOOST_TEST(all.run_until([&] { return waiting->done; }, 10s));
+    one.of().resume();
+    one.drop(*held);
+    two.drop(*waiting);
+    BOOST_TEST(all.close_all() == "");
+}
+
 // Nothing else makes a waiter ask where its channel is.
 BOOST_AUTO_TEST_CASE(a_waiter_whose_question_for_the_slots_is_refused_listens_again_all_the_same) {
     clustered all;

@@ -50,6 +50,9 @@ void hand_over_judge::on_script(script_event const& what, bool delivered) {
     detail::script_reply const said{what.reply->text};
     if (what.script == "lock.release") {
         note_release(what, delivered);
+        if (auto const kept = said.integer(2); kept > 0) {
+            known.kept.insert(static_cast<double>(kept));
+        }
     } else if (what.script == "lock.acquire" && !said.text(2).empty() && said.integer(0) == 0) {
         places_[std::string{said.nonce()}] = what.holder;
     }
@@ -136,7 +139,8 @@ void hand_over_judge::judge_places(history& known, script_event const& what) {
     for (auto const& one : now) {
         bool const is_new = !one.holder.empty() && known.came.insert(one.holder).second;
         // An attempt that is executed once more stands where it stood.
-        bool const again = what.late || what.repeated || one.score <= known.last_stray;
+        bool const again = what.late || what.repeated || one.score <= known.last_stray ||
+                           known.kept.contains(one.score);
         if (is_new && one.score <= last && !again) {
             in_.violation(fmt::format(
                 "{} has just come, and stands before others in the queue of {}",

@@ -60,6 +60,9 @@ private:
         std::map<std::string, nanos, std::less<>> granted_at;
         // Those that were in the queue at any time.
         ids came;
+        // Places that a release has kept for those of its client who wait. Their own request may be
+        // late: it is sent to another node of a cluster first.
+        std::set<double> kept{};
         // No place that a former primary gave has a later score.
         double last_stray = 0;
     };

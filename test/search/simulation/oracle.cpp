@@ -44,13 +44,6 @@ oracle::oracle(world& in, server& of)
         }
     };
     server_.on_script = [this](script_event const& what) { on_script(what); };
-    server_.on_elsewhere = [this](std::string_view error) {
-        reached(
-            error.starts_with("MOVED") ? sometimes::redirected
-            : error.starts_with("ASK") ? sometimes::asked_elsewhere
-                                       : sometimes::keys_apart
-        );
-    };
     server_.on_renewed_together = [this] { reached(sometimes::renewed_together); };
     server_.on_taken_together = [this] { reached(sometimes::taken_together); };
     server_.on_answer = [this](std::uint32_t process, value const& answer) {

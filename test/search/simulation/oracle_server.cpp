@@ -18,6 +18,19 @@ namespace {
 // The shortest `orphan_after`, by a clock that is fast.
 constexpr nanos shortest_patience = 49ms;
 
+// Of a node of a cluster that does not have the keys, or not all of them: another one is asked, or
+// this one again.
+bool is_elsewhere(std::string_view error) {
+    return error.starts_with("MOVED ") || error.starts_with("ASK ") ||
+           error.starts_with("TRYAGAIN ");
+}
+
+sometimes place_of(std::string_view error) {
+    return error.starts_with("MOVED") ? sometimes::redirected
+           : error.starts_with("ASK") ? sometimes::asked_elsewhere
+                                      : sometimes::keys_apart;
+}
+
 }  // namespace
 
 void oracle::on_script(script_event const& what) {
@@ -71,8 +84,9 @@ void oracle::on_script(script_event const& what) {
         permits_.on_script(what);
     }
     if (reply.is_error()) {
-        if (reply.text.starts_with("NOSCRIPT")) {
-            reached(sometimes::not_known);
+        bool const comes_again = is_elsewhere(reply.text);
+        if (reply.text.starts_with("NOSCRIPT") || comes_again) {
+            reached(comes_again ? place_of(reply.text) : sometimes::not_known);
             if (what.does == "renew") {
                 ++known.renewals_to_come[std::string{what.holder}];
             }

@@ -17,13 +17,6 @@ thread_local server* current_server = nullptr;
 
 constexpr std::int64_t start_of_time = 1'750'000'000'000'000;  // µs since 1970
 
-// Of a node of a cluster that does not have the keys, or not all of them.
-bool is_elsewhere(value const& answer) {
-    return answer.is_error() &&
-           (answer.text.starts_with("MOVED ") || answer.text.starts_with("ASK ") ||
-            answer.text.starts_with("TRYAGAIN "));
-}
-
 }  // namespace
 
 server::server(world& in, double rate)
@@ -251,13 +244,6 @@ std::optional<value> server::execute(
     auto answer = data_of(at).execute(from ? from->session_ : at.ghost, command);
     if (!script.empty()) {
         note_writes(at);
-    }
-    bool const elsewhere = answer && is_elsewhere(*answer);
-    if (elsewhere && on_elsewhere && truth_) {
-        on_elsewhere(answer->text);
-    }
-    if (elsewhere && !answer->text.starts_with("TRYAGAIN")) {
-        return answer;
     }
     executing_ = &at;
     if (!script.empty() && answer && on_script) {

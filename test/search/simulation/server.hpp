@@ -199,8 +199,6 @@ public:
     std::function<void(std::string_view script, std::string_view lock)> before_script;
     /// Called for each lock that a script is about.
     std::function<void(script_event const&)> on_script;
-    /// A node of a cluster does not have the keys of a request, or not all of them.
-    std::function<void(std::string_view error)> on_elsewhere;
     std::function<void()> on_grant_lost;
     std::function<void()> on_renewed_together;
     /// Several locks were granted, or refused, by one script.
