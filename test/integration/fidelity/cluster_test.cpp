@@ -68,9 +68,11 @@ struct cluster_twin {
         auto const modelled = models[node].execute(sessions[node], views);
         BOOST_REQUIRE(said.size() == 1U);
         BOOST_REQUIRE(modelled.has_value());
-        BOOST_TEST((said[0] == *modelled), words.front() + " at node " + std::to_string(node) +
-                                               ": " + said[0].describe() + " and " +
-                                               modelled->describe());
+        BOOST_TEST(
+            (said[0] == *modelled),
+            words.front() + " at node " + std::to_string(node) + ": " + said[0].describe() +
+                " and " + modelled->describe()
+        );
     }
 
     redis_cluster real{};
