@@ -1,18 +1,11 @@
 // Locks, and everything else that waits and holds, on a Redis Cluster whose slots stay where they
 // are.
 
-#include "redis/deployment/cluster.hpp"
-
-#include "protocol/scripts.hpp"
-#include "runtime/counters.hpp"
-#include "runtime/strand.hpp"
 #include "support/one_cluster.hpp"
 
 #include <holdfast/multi_lock.hpp>
 
 #include <functional>
-#include <optional>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,20 +59,6 @@ task after_a_moment(F f) {
 template <class F>
 void soon(asio::any_io_executor const& executor, F f) {
     asio::co_spawn(executor, after_a_moment(std::move(f)), asio::detached);
-}
-
-struct nobody final : holdfast::detail::backend_events {
-    void on_up(holdfast::detail::connection_id) override {}
-    void on_down(holdfast::detail::connection_id) override {}
-    void on_failure(holdfast::detail::connection_id, error_code) override {}
-};
-
-std::size_t clients_of(redis_cluster& cluster, std::size_t node, std::string const& name) {
-    std::size_t count = 0;
-    for (auto& each : cluster.probe(node).client_list()) {
-        count += each["name"] == name ? 1U : 0U;
-    }
-    return count;
 }
 
 }  // namespace
@@ -286,147 +265,4 @@ BOOST_AUTO_TEST_CASE(renewals_of_a_slot_leave_together) {
         BOOST_TEST(client.stats().commands - before < leases.size());
         BOOST_TEST(cluster.errors("CROSSSLOT") == 0);
     });
-}
-
-BOOST_AUTO_TEST_CASE(a_client_of_a_cluster_and_one_of_a_server_refuse_the_other) {
-    with_cluster([](redis_cluster& cluster, asio::any_io_executor executor) -> task {
-        holdfast::client wrong{
-            executor,
-            "redis://127.0.0.1:" + std::to_string(cluster.node(0).tcp_port())
-        };
-        auto ready = wrong.ready(as_result);
-        auto [ec] = co_await std::move(ready);
-        BOOST_TEST((ec == errc::unsupported_server));
-        redis_server alone{{.tcp = true}};
-        holdfast::client other{
-            executor,
-            "redis-cluster://127.0.0.1:" + std::to_string(alone.tcp_port())
-        };
-        auto also = other.ready(as_result);
-        auto [also_ec] = co_await std::move(also);
-        BOOST_TEST((also_ec == errc::unsupported_server));
-    });
-}
-
-BOOST_AUTO_TEST_CASE(only_servers_in_use_are_connected_to) {
-    with_cluster([](redis_cluster& cluster, asio::any_io_executor executor) -> task {
-        auto settings = holdfast::parse_url(cluster.url_of(0));
-        settings.client_name = "only-one";
-        holdfast::client client{executor, settings};
-        co_await client.ready();
-        BOOST_TEST(clients_of(cluster, 0, "only-one") == 2U);
-        BOOST_TEST(clients_of(cluster, 1, "only-one") == 0U);
-        auto lease = co_await client.lock(cluster.name_on(1, "used:")).acquire();
-        BOOST_TEST(clients_of(cluster, 1, "only-one") == 2U);
-        BOOST_TEST(clients_of(cluster, 2, "only-one") == 0U);
-        co_await lease.release();
-    });
-}
-
-BOOST_AUTO_TEST_CASE(a_server_that_nobody_needs_is_left_and_connected_to_again) {
-    with_cluster([](redis_cluster& cluster, asio::any_io_executor executor) -> task {
-        namespace detail = holdfast::detail;
-        using purpose = detail::connection_id::purpose;
-        auto settings = std::make_shared<holdfast::config>(holdfast::parse_url(cluster.url_of(0)));
-        settings->client_name = "idle";
-        nobody events;
-        auto const to = detail::make_cluster_that_idles(
-            detail::strand{executor},
-            settings,
-            std::make_shared<detail::counters>(),
-            400ms
-        );
-        to->start(events);
-        auto const is_up = [&] {
-            return to->up(purpose::commands) && to->up(purpose::subscriptions);
-        };
-        BOOST_TEST(co_await co_eventually(5s, is_up));
-        auto const name = cluster.name_on(1, "idle:");
-        BOOST_TEST(co_await co_eventually(5s, [&] { return to->reach(name); }));
-        BOOST_TEST(clients_of(cluster, 1, "idle") == 2U);
-        // The last one stays: the cluster can be asked for its slots.
-        auto const all = [&] {
-            return clients_of(cluster, 0, "idle") + clients_of(cluster, 1, "idle");
-        };
-        BOOST_TEST(all() == 4U);
-        BOOST_TEST(co_await co_eventually(5s, [&] { return all() == 2U; }));
-        co_await sleep_for(1s);
-        BOOST_TEST(all() == 2U);
-        for (std::size_t i = 0; i < 2; ++i) {
-            std::optional<detail::exec_result> got;
-            detail::call look{detail::scripts::lock_inspect, 5s};
-            auto const each = cluster.name_on(i, "idle:");
-            look.key(each).key("redisson_lock_token:{" + each + "}");
-            to->exec(std::move(look), [&](detail::exec_result result) { got = std::move(result); });
-            BOOST_TEST(co_await co_eventually(5s, [&] { return got.has_value(); }));
-            BOOST_TEST((got->status == detail::exec_status::replied));
-        }
-        to->stop();
-    });
-}
-
-BOOST_AUTO_TEST_CASE(a_user_needs_the_rights_that_the_readme_names_and_no_more) {
-    std::string const of_one_server =
-        "resetchannels ~app:* ~redisson_lock_token:{app:* ~redisson_lock__channel:{app:* "
-        "~holdfast_queue:{app:* ~holdfast_hold:{app:* &redisson_lock__channel:{app:* "
-        "&holdfast_waiters:{app:* &holdfast_client:* +ping +time +evalsha +eval +subscribe "
-        "+unsubscribe +pttl +hkeys +hgetall +hexists +hset +hdel +set +get +incr +incrby +pexpire "
-        "+pexpireat +exists +del +publish +zadd +zrem +zrange +zrank +zscore +zcount "
-        "+pubsub|numsub";
-    std::string const of_cluster = " +cluster|slots +asking";
-    std::string const of_sharded = " +spublish +ssubscribe +sunsubscribe +pubsub|shardnumsub";
-    for (auto const kind : {sharded, plain}) {
-        auto& cluster = shared_cluster();
-        auto const rights = of_one_server + of_cluster + (kind == sharded ? of_sharded : "");
-        for (std::size_t i = 0; i < cluster.size(); ++i) {
-            std::vector<std::string> words{"ACL", "SETUSER", "alice", "reset", "on", ">secret"};
-            std::istringstream each{rights};
-            for (std::string word; each >> word;) {
-                words.push_back(word);
-            }
-            auto const reply = cluster.probe(i).command(words);
-            BOOST_TEST(!reply.is_error(), reply.text);
-        }
-        log_lines log;
-        with_cluster([&](redis_cluster& at, asio::any_io_executor executor) -> task {
-            auto settings = settings_of(at, kind);
-            settings.username = "alice";
-            settings.password = "secret";
-            settings.key_prefix = "app:";
-            settings.log = log.sink();
-            holdfast::client first{executor, settings};
-            holdfast::client second{executor, settings};
-            for (std::string const name : {"a", "b", "c"}) {
-                auto held = co_await first.lock(name).acquire();
-                waiting_acquire waiter{executor, second.lock(name)};
-                auto probe = at.probe_of("app:" + name);
-                BOOST_TEST(co_await co_eventually(5s, [&] {
-                    return probe.cmd("ZCARD", "holdfast_queue:{app:" + name + "}").number == 1;
-                }));
-                co_await held.release();
-                BOOST_TEST(co_await co_eventually(2s, [&] { return waiter.granted(); }));
-                co_await waiter.lease().release();
-            }
-            BOOST_TEST(second.stats().hand_overs_by.other_client == 3U);
-        });
-        BOOST_TEST(log.count(log_level::error, "") == 0U, log.all());
-        BOOST_TEST(log.count(log_level::warning, "") == 0U, log.all());
-    }
-    // Without the right to ask for the slots a client says so.
-    auto& cluster = shared_cluster();
-    for (std::size_t i = 0; i < cluster.size(); ++i) {
-        cluster.probe(i).cmd("ACL", "SETUSER", "alice", "-cluster|slots");
-    }
-    with_cluster([](redis_cluster& at, asio::any_io_executor executor) -> task {
-        auto settings = holdfast::parse_url(at.url_of(0));
-        settings.username = "alice";
-        settings.password = "secret";
-        holdfast::client client{executor, settings};
-        auto ready = client.ready(as_result);
-        auto [ec] = co_await std::move(ready);
-        BOOST_TEST((ec == errc::no_permission), ec.message());
-    });
-    for (std::size_t i = 0; i < cluster.size(); ++i) {
-        cluster.probe(i).cmd("ACL", "DELUSER", "alice");
-    }
 }
