@@ -1,8 +1,7 @@
 // Which nodes of a Redis Cluster a client connects to, and what its user needs there.
 
-#include "redis/deployment/cluster.hpp"
-
 #include "protocol/scripts.hpp"
+#include "redis/deployment/cluster.hpp"
 #include "runtime/counters.hpp"
 #include "runtime/strand.hpp"
 #include "support/one_cluster.hpp"

@@ -1,7 +1,7 @@
 // What becomes of locks, holders and waiters when the nodes of a cluster change places.
 
 #include "simulation/deployment.hpp"
-#include "simulation/stage.hpp"
+#include "simulation/lease_stage.hpp"
 
 #include <holdfast.hpp>
 
@@ -17,7 +17,7 @@ using namespace holdfast::sim;
 namespace {
 
 // Two primaries with half of the slots each, and a replica of the first, which has the lock.
-struct clustered : stage {
+struct clustered : lease_stage {
     clustered() : replica{on().add("node-1", 6379, false)}, other{on().add("node-2", 6379, false)} {
         on().primary().host = "node-0";
         memory::cluster_view truth{
@@ -40,12 +40,6 @@ struct clustered : stage {
         on().demote(old);
         on().tell(other);
     }
-    std::shared_ptr<call<lease>> granted(actor& to, acquire_options const& options = {}) {
-        auto const asked = to.acquire(options);
-        BOOST_TEST(run_until([&] { return asked->done; }, 10s));
-        BOOST_TEST(asked->error.message() == error_code{}.message());
-        return asked;
-    }
 
     machine& replica;
     machine& other;
@@ -57,33 +51,23 @@ BOOST_AUTO_TEST_CASE(who_waits_for_nothing_learns_that_the_primary_has_lost_its_
     clustered all;
     all.settings().cluster_channels = cluster_channel_kind::plain;
     auto& one = all.add_ready();
-    acquire_options options;
-    options.renew = false;
-    auto const held = all.granted(one, options);
+    auto const held = all.granted_for_once(one);
     all.change_places(24);
     all.run_for(10s);
-    auto const& lease = std::get<0>(*held->results);
-    view_of const view{one.of()};
-    BOOST_TEST((lease.state() == lease_state::lost));
-    BOOST_TEST((lease.loss() == loss_reason::failed_over));
+    BOOST_TEST(all.has_failed_over(one, *held));
     one.drop(*held);
 }
 
 BOOST_AUTO_TEST_CASE(a_lease_of_a_slot_that_moved_on_after_a_failover_is_asked_for) {
     clustered all;
     auto& one = all.add_ready();
-    acquire_options options;
-    options.renew = false;
-    auto const held = all.granted(one, options);
+    auto const held = all.granted_for_once(one);
     all.change_places(24);
     all.on().give_slot(detail::slot_of("lock"), all.other);
     all.on().tell(all.other);
     all.on().tell(all.replica);
     all.run_for(10s);
-    auto const& lease = std::get<0>(*held->results);
-    view_of const view{one.of()};
-    BOOST_TEST((lease.state() == lease_state::lost));
-    BOOST_TEST((lease.loss() == loss_reason::failed_over));
+    BOOST_TEST(all.has_failed_over(one, *held));
     one.drop(*held);
 }
 

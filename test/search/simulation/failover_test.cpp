@@ -1,7 +1,7 @@
 // What becomes of locks, holders and waiters when a replica is promoted.
 
 #include "simulation/deployment.hpp"
-#include "simulation/stage.hpp"
+#include "simulation/lease_stage.hpp"
 
 #include <holdfast.hpp>
 
@@ -15,7 +15,7 @@ using namespace holdfast::sim;
 namespace {
 
 // A primary and its replica, to which a name leads.
-struct replicated : stage {
+struct replicated : lease_stage {
     replicated() : replica{on().add("second", 6379, false)} {
         on().primary().host = "first";
         on().replicate();
@@ -30,17 +30,6 @@ struct replicated : stage {
         on().lead_to(replica);
         on().start(old, true);
         on().demote(old);
-    }
-    std::shared_ptr<call<lease>> granted(actor& to, acquire_options const& options = {}) {
-        auto const asked = to.acquire(options);
-        BOOST_TEST(run_until([&] { return asked->done; }, 10s));
-        BOOST_TEST(asked->error.message() == error_code{}.message());
-        return asked;
-    }
-    lease& held_by(call<lease>& got) { return std::get<0>(*got.results); }
-    lease_state state_of(actor& whose, call<lease>& got) {
-        view_of const view{whose.of()};
-        return held_by(got).state();
     }
 
     machine& replica;
@@ -63,14 +52,10 @@ BOOST_AUTO_TEST_CASE(a_lease_that_the_replica_knows_of_outlives_the_primary) {
 BOOST_AUTO_TEST_CASE(a_holder_learns_at_once_that_a_failover_has_taken_the_lock) {
     replicated all;
     auto& one = all.add_ready();
-    // Nothing would ask for it before it ends.
-    acquire_options options;
-    options.renew = false;
-    auto const held = all.granted(one, options);
+    auto const held = all.granted_for_once(one);
     all.fail_over(24);
     all.run_for(5s);
-    BOOST_TEST((all.state_of(one, *held) == lease_state::lost));
-    BOOST_TEST((all.held_by(*held).loss() == loss_reason::failed_over));
+    BOOST_TEST(all.has_failed_over(one, *held));
     one.drop(*held);
     BOOST_TEST(all.close_all() == "");
 }
@@ -118,8 +103,7 @@ BOOST_AUTO_TEST_CASE(a_loss_is_learned_of_although_the_holder_is_stuck) {
     one.of().block(one.on());
     all.fail_over(24);
     all.run_for(5s);
-    BOOST_TEST((all.state_of(one, *held) == lease_state::lost));
-    BOOST_TEST((all.held_by(*held).loss() == loss_reason::failed_over));
+    BOOST_TEST(all.has_failed_over(one, *held));
     one.of().unblock(one.on());
     one.drop(*held);
     BOOST_TEST(all.close_all() == "");
