@@ -55,21 +55,8 @@ void arena::replicate(bool by_name) {
 
 void arena::make_cluster() {
     auto& dice = world_.dice();
-    memory::cluster_view truth;
-    for (std::size_t i = 0; i < cluster_nodes; ++i) {
-        truth.nodes.push_back({fmt::format("node-{}", i), 6379});
-        if (i == 0) {
-            // It has been there from the beginning.
-            server_.machine_at(0).host = truth.nodes[0].host;
-        } else {
-            server_.add(truth.nodes[i].host, 6379, false);
-        }
-    }
-    truth.nodes[1].replica_of = 0;
+    auto truth = server_.add_nodes();
     std::uint8_t const last = cluster_nodes - 1;
-    auto const half = truth.owners.begin() + detail::slot_count / 2;
-    std::fill(truth.owners.begin(), half, std::uint8_t{0});
-    std::fill(half, truth.owners.end(), last);
     for (auto const& lock : all_.locks) {
         truth.owners[detail::slot_of(lock)] = dice.chance(50) ? std::uint8_t{0} : last;
     }

@@ -7,9 +7,8 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include <algorithm>
-#include <cstdint>
 #include <memory>
+#include <utility>
 
 using namespace holdfast;
 using namespace holdfast::sim;
@@ -18,14 +17,8 @@ namespace {
 
 // Two primaries with half of the slots each, and a replica of the first, which has the lock.
 struct clustered : lease_stage {
-    clustered() : replica{on().add("node-1", 6379, false)}, other{on().add("node-2", 6379, false)} {
-        on().primary().host = "node-0";
-        memory::cluster_view truth{
-            .nodes = {{"node-0", 6379}, {"node-1", 6379, 0}, {"node-2", 6379}},
-        };
-        auto const half = truth.owners.begin() + detail::slot_count / 2;
-        std::fill(truth.owners.begin(), half, std::uint8_t{0});
-        std::fill(half, truth.owners.end(), std::uint8_t{2});
+    clustered() {
+        auto truth = on().add_nodes();
         truth.owners[detail::slot_of("lock")] = 0;
         on().make_cluster(std::move(truth));
         settings().cluster_nodes = {{"node-0", 6379}};
@@ -36,13 +29,14 @@ struct clustered : lease_stage {
     // They change places, and the new primary lacks so many of the last writes.
     void change_places(std::size_t behind) {
         auto& old = on().primary();
-        on().promote(&old == &replica ? on().machine_at(0) : replica, behind);
+        on().promote(&old == &first() ? replica() : first(), behind);
         on().demote(old);
-        on().tell(other);
+        on().tell(other());
     }
 
-    machine& replica;
-    machine& other;
+    machine& first() { return on().machine_at(0); }
+    machine& replica() { return on().machine_at(1); }
+    machine& other() { return on().machine_at(2); }
 };
 
 }  // namespace
@@ -63,9 +57,9 @@ BOOST_AUTO_TEST_CASE(a_lease_of_a_slot_that_moved_on_after_a_failover_is_asked_f
     auto& one = all.add_ready();
     auto const held = all.granted_for_once(one);
     all.change_places(24);
-    all.on().give_slot(detail::slot_of("lock"), all.other);
-    all.on().tell(all.other);
-    all.on().tell(all.replica);
+    all.on().give_slot(detail::slot_of("lock"), all.other());
+    all.on().tell(all.other());
+    all.on().tell(all.replica());
     all.run_for(10s);
     BOOST_TEST(all.has_failed_over(one, *held));
     one.drop(*held);

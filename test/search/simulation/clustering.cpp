@@ -1,6 +1,9 @@
 // Servers that are the nodes of a cluster.
 
+#include "simulation/deployment.hpp"
 #include "simulation/server.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
@@ -9,6 +12,24 @@
 namespace holdfast::sim {
 
 using memory::cluster_view;
+
+cluster_view server::add_nodes() {
+    cluster_view truth;
+    for (std::size_t i = 0; i < cluster_nodes; ++i) {
+        truth.nodes.push_back({fmt::format("node-{}", i), 6379});
+        if (i == 0) {
+            // It has been there from the beginning.
+            primary_->host = truth.nodes[0].host;
+        } else {
+            add(truth.nodes[i].host, 6379, false);
+        }
+    }
+    truth.nodes[1].replica_of = 0;
+    auto const half = truth.owners.begin() + detail::slot_count / 2;
+    std::fill(truth.owners.begin(), half, std::uint8_t{0});
+    std::fill(half, truth.owners.end(), static_cast<std::uint8_t>(cluster_nodes - 1));
+    return truth;
+}
 
 void server::make_cluster(cluster_view truth) {
     replicates_ = true;

@@ -130,6 +130,9 @@ public:
     void lead_to(machine& there) noexcept { named_ = &there; }
 
     // A cluster: the machines are its nodes. The first one and its replica may fail over.
+    /// Adds what is missing. The first node and the last one are primaries with half of the slots
+    /// each, and the second one is the replica of the first.
+    [[nodiscard]] memory::cluster_view add_nodes();
     /// Who has which slots; nodes that are no replicas are its primaries.
     void make_cluster(memory::cluster_view truth);
     [[nodiscard]] bool is_cluster() const noexcept { return truth_.has_value(); }
