@@ -71,10 +71,7 @@ bool slot_map::on_answer(std::uint32_t by, script_reply const& reply, time_point
             number_of({host == "-" ? addresses_[by].host : std::string{host}, *port});
         std::fill(said.begin() + *first, said.begin() + *last + 1, server);
     }
-    auto before = servers_;
-    for (auto const& [slot, server] : std::exchange(former_, {})) {
-        before[slot] = server;
-    }
+    auto const before = servers_;
     std::erase_if(moved_, [now](auto const& one) { return now - one.second > newer_for; });
     for (std::uint16_t slot = 0; slot < slot_count; ++slot) {
         // Whoever has it knows when that is over.
@@ -82,26 +79,39 @@ bool slot_map::on_answer(std::uint32_t by, script_reply const& reply, time_point
             assign(slot, said[slot]);
         }
     }
-    find_successions(before);
+    find_successions(before, said);
     said_by_ = by;
     said_ = reply.rest(0);
     known_ = true;
     return true;
 }
 
-void slot_map::find_successions(std::vector<std::uint32_t> const& before) {
+// What one node said of a slot does not count here: a server whose place was taken a moment after
+// that has the slot for those who believe it, and nothing else.
+void slot_map::find_successions(
+    std::vector<std::uint32_t> before,
+    std::vector<std::uint32_t> const& said
+) {
+    auto const former = std::exchange(former_, {});
+    for (auto const& [slot, server] : former) {
+        before[slot] = server;
+    }
     std::vector<bool> had_slots(addresses_.size());
-    for (auto const server : before) {
-        if (server != nobody) {
-            had_slots[server] = true;
+    std::vector<bool> has_slots(addresses_.size());
+    for (std::size_t slot = 0; slot < slot_count; ++slot) {
+        if (before[slot] != nobody) {
+            had_slots[before[slot]] = true;
+        }
+        if (said[slot] != nobody) {
+            has_slots[said[slot]] = true;
         }
     }
     std::set<succession> all;
     std::set<std::uint32_t> replaced;
     for (std::size_t slot = 0; slot < slot_count; ++slot) {
         auto const from = before[slot];
-        auto const to = servers_[slot];
-        if (from != nobody && to != nobody && slots_of_[from] == 0) {
+        auto const to = said[slot];
+        if (from != nobody && to != nobody && !has_slots[from]) {
             all.insert({from, to});
             if (!had_slots[to]) {
                 replaced.insert(from);
@@ -109,6 +119,12 @@ void slot_map::find_successions(std::vector<std::uint32_t> const& before) {
         }
     }
     std::erase_if(all, [&](succession const& one) { return !replaced.contains(one.from); });
+    // That these have moved was told before it was known why.
+    for (auto const& [slot, server] : former) {
+        if (all.contains({server, servers_[slot]})) {
+            moves_.push_back({slot, server, servers_[slot]});
+        }
+    }
     successions_.merge(all);
 }
 

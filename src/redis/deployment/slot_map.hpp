@@ -46,7 +46,8 @@ public:
     /// A node has said that this server has the slot.
     void on_moved(std::uint16_t slot, std::uint32_t to, time_point now);
 
-    /// The slots that have another server than before, since this was called last.
+    /// The slots that have another server than before, since this was called last. One that has
+    /// moved is told once more when that turns out to be a part of a succession.
     struct move {
         std::uint16_t slot;
         /// None: nobody had it, or has it now.
@@ -90,8 +91,11 @@ private:
         return server == nobody ? std::nullopt : std::optional{server};
     }
     void assign(std::uint16_t slot, std::uint32_t server);
-    /// `before`: who had each slot when a node was asked last.
-    void find_successions(std::vector<std::uint32_t> const& before);
+    /// Who had each slot before the last answer, and who has it by that.
+    void find_successions(
+        std::vector<std::uint32_t> before,
+        std::vector<std::uint32_t> const& said
+    );
 
     std::vector<config::address> addresses_;
     std::vector<std::uint32_t> servers_;

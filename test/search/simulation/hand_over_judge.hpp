@@ -30,7 +30,7 @@ public:
     void on_stray(std::string_view lock, std::string_view holder, std::int64_t at) {
         auto& known = locks_[std::string{lock}];
         known.came.emplace(holder);
-        known.last_stray = static_cast<double>(at);
+        known.last_stray = static_cast<double>(at) + most_in_an_instant;
     }
     /// A reply, or a message on a channel, has come to this process.
     void on_arrival(std::uint32_t process, value const& message);
@@ -42,6 +42,9 @@ public:
     void excuse() noexcept { excused_ = true; }
 
 private:
+    // Places of one microsecond follow each other.
+    static constexpr double most_in_an_instant = 1'000;
+
     using ids = std::set<std::string, std::less<>>;
 
     // Before a script.

@@ -4,6 +4,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -169,8 +170,23 @@ BOOST_AUTO_TEST_CASE(a_slot_that_moves_on_after_a_failover_has_failed_over) {
     BOOST_TEST(map.take_successions().empty());
     map.on_moved(7, b, t0);
     BOOST_TEST(map.take_successions().empty());
+    static_cast<void>(map.take_moves());
     BOOST_TEST(answers(" 0 6 c 7002 7 7 b 7001 8 8191 c 7002 8192 16383 b 7001"));
     BOOST_TEST((map.take_successions() == std::set<slot_map::succession>{{a, b}, {a, c}}));
+    // Whoever heard of the move is told again.
+    auto const moves = map.take_moves();
+    BOOST_TEST(std::count_if(moves.begin(), moves.end(), [&](auto const& one) {
+                   return one.slot == 7 && one.from == a && one.to == b;
+               }) == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_has_just_got_a_slot_may_lose_its_place) {
+    auto const a = map.number_of({"a", 7000});
+    auto const c = map.number_of({"c", 7002});
+    BOOST_TEST(answers(two_halves));
+    map.on_moved(9000, a, t0);
+    BOOST_TEST(map.on_answer(c, script_reply{"42 0 8191 c 7002 8192 16383 b 7001"}, t0 + 1s));
+    BOOST_TEST((map.take_successions() == std::set<slot_map::succession>{{a, c}}));
 }
 
 BOOST_AUTO_TEST_CASE(a_server_keeps_its_number) {
