@@ -250,6 +250,8 @@ private:
     [[nodiscard]] bool misled(belief const& one) const;
     [[nodiscard]] static bool kept_from_running(belief const& one, nanos from, nanos to);
     [[nodiscard]] bool excused(belief const& one) const;
+    /// It has a lease that a failover has taken, and has no way to know that.
+    [[nodiscard]] bool believes_in_vain(process const& of, std::string_view lock) const;
     [[nodiscard]] bool may_coexist(belief const& a, belief const& b) const;
     [[nodiscard]] std::string describe(belief const& one) const;
 

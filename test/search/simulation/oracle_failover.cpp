@@ -149,6 +149,12 @@ void oracle::on_slot_moved(std::string const& lock) {
     }
 }
 
+bool oracle::believes_in_vain(process const& of, std::string_view lock) const {
+    return std::any_of(beliefs_.begin(), beliefs_.end(), [&](belief const& one) {
+        return one.of == &of && lock_of(one.lock) == lock && lost_in_failover(one.holder, of);
+    });
+}
+
 // Before it is over nobody is granted what somebody had when the primary failed.
 void oracle::judge_delay(script_event const& what, std::string const& holder) {
     if (!failed_over_at_ || lock_delay_ == 0ns || known_again_ || what.does != "acquire" ||

@@ -407,7 +407,8 @@ void oracle::watch_waiters(std::string const& lock, nanos when) {
             }
             auto soonest = nanos::max();
             for (auto const& one : waiters_) {
-                if (lock_of(one.lock) != lock || !one.patient || one.of->paused()) {
+                if (lock_of(one.lock) != lock || !one.patient || one.of->paused() ||
+                    believes_in_vain(*one.of, lock)) {
                     continue;
                 }
                 auto since =
