@@ -23,6 +23,9 @@ public:
     /// A counter that was written longer ago than this may have been lost since, and restored from
     /// something older. This is about one server: a failover on purpose is quicker.
     static constexpr nanos moment = millis{100};
+    /// A primary that was quiet for longer may have lost its place and got it back meanwhile, and
+    /// its connections stayed: what was known of its counters may be another server's.
+    static constexpr nanos trusted_for = millis{1'000};
 
     /// On another connection there may be another server, or another past.
     void reset() noexcept { *this = {}; }
@@ -35,20 +38,23 @@ public:
     /// For a lock that this client has already. `at`: not before they were taken.
     void on_taken(fencing_token token, time_point at) noexcept {
         if (!seen_) {
-            seen_ = {token.value, token.value, at};
-        } else if (token.value > time_at(at)) {
+            seen_ = {token.value, token.value, at, at};
+            return;
+        }
+        if (token.value > time_at(at)) {
             seen_->newest = token.value;
             seen_->at = at;
         }
+        seen_->heard_at = std::max(seen_->heard_at, at);
     }
 
     /// Something was granted on this connection.
     [[nodiscard]] bool has_granted() const noexcept { return granted_; }
 
     /// A counter that has reached it was written on this connection's server, at most a moment ago.
-    /// No counter has, if nothing is known of that server.
+    /// No counter has, if nothing was heard of that server lately.
     [[nodiscard]] fencing_token floor(time_point now) const noexcept {
-        if (!seen_) {
+        if (!seen_ || now - seen_->heard_at > trusted_for) {
             return {greatest};
         }
         auto const a_moment_ago = time_at(now) - std::min(microseconds(moment), time_at(now));
@@ -60,6 +66,8 @@ private:
         std::uint64_t first;
         std::uint64_t newest;
         time_point at;
+        // When a token was taken last.
+        time_point heard_at;
     };
 
     static constexpr std::uint64_t greatest = (std::uint64_t{1} << 53) - 1;

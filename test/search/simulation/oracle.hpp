@@ -303,6 +303,9 @@ private:
     // was met.
     std::set<std::string> was_primary_;
     bool known_again_ = false;
+    // It got its place back so soon that a client which was granted something before does not look
+    // at its clock.
+    bool back_at_once_ = false;
     nanos lock_delay_{0};
     sometimes_counts reached_{};
     int disturbances_ = 0;

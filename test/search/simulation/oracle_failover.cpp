@@ -73,7 +73,8 @@ void oracle::on_failover(std::function<void()> const& promote) {
     }
     was_primary_.insert(server_.primary().data.run_id());
     promote();
-    failed_over_at_ = in_.now();
+    auto const before_that = std::exchange(failed_over_at_, in_.now());
+    back_at_once_ = before_that && in_.now() - *before_that < 1'100ms;
     known_again_ = was_primary_.contains(server_.primary().data.run_id());
     reached(sometimes::failed_over);
     fair_.on_failover();

@@ -287,7 +287,8 @@ void oracle::on_tokens(
     std::uint64_t first,
     std::uint64_t last
 ) {
-    if (first <= of.last_token && !tokens_excused_) {
+    bool const unseen = back_at_once_ && known_again_;
+    if (first <= of.last_token && !tokens_excused_ && !unseen) {
         in_.violation(
             fmt::format("token {} of {} was granted after {}", first, what.lock, of.last_token)
         );

@@ -47,7 +47,16 @@ BOOST_AUTO_TEST_CASE(the_floor_is_a_moment_behind_the_servers_time) {
     token_clock clock;
     clock.on_granted({server_time}, start);
     BOOST_TEST(clock.floor(start + 1s).value == server_time + 900'000);
-    BOOST_TEST(clock.floor(start + 1min).value == server_time + 59'900'000);
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_was_not_heard_of_for_a_second_is_not_trusted) {
+    token_clock clock;
+    clock.on_granted({server_time}, start);
+    BOOST_TEST(clock.floor(start + 1001ms).value == greatest);
+    // One that is behind shows that it is there, too.
+    clock.on_granted({1}, start + 900ms);
+    BOOST_TEST(clock.floor(start + 1900ms).value == server_time + 1'800'000);
+    BOOST_TEST(clock.floor(start + 1901ms).value == greatest);
 }
 
 // An older counter may be that of another server.
