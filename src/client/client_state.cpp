@@ -150,7 +150,7 @@ void client_state::on_failed_over(std::uint32_t number) {
     // What was granted there before is older than what its primary granted last.
     known.tokens.reset();
     delay(number).on_replaced();
-    // Their slots may move on before anybody has asked for them here.
+    // A slot may move on before its leases are asked for here.
     holds_.on_replaced(those_of({.server = number}));
     log(log_level::warning,
         "a replica has taken over: all leases of its primary are asked for there");

@@ -115,16 +115,13 @@ arrivals::arrivals(command_call const& of, command_spec const& command) : server
     auto const at = words.empty() ? coming.end() : coming.find(detail::slot_of(words.front()));
     if (at != coming.end()) {
         moving_ = at->second;
-        elsewhere_ = keys();
-        std::erase_if(elsewhere_, [this](auto const& key) {
-            return moving_->arrived.contains(key);
-        });
+        elsewhere_ = keys_to_come(server_, *moving_);
     }
 }
 
 arrivals::~arrivals() {
     if (moving_) {
-        for (auto const& key : keys()) {
+        for (auto const& key : keys_to_come(server_, *moving_)) {
             if (!elsewhere_.contains(key)) {
                 moving_->arrived.insert(key);
             }
@@ -132,11 +129,13 @@ arrivals::~arrivals() {
     }
 }
 
-// Those of the slot, wherever they are.
-std::set<std::string, std::less<>> arrivals::keys() const {
+std::set<std::string, std::less<>> keys_to_come(
+    server_state const& server,
+    moving_slot const& moving
+) {
     std::set<std::string, std::less<>> found;
-    for (auto const& [key, content] : server_.databases().front().entries()) {
-        if (detail::slot_of(key) == moving_->slot) {
+    for (auto const& [key, content] : server.databases().front().entries()) {
+        if (detail::slot_of(key) == moving.slot && !moving.arrived.contains(key)) {
             found.insert(key);
         }
     }

@@ -37,6 +37,12 @@ std::optional<value> redirection_of(command_call const& of, command_spec const& 
 /// Whether a script that runs here may use these words.
 bool are_local(server_state const& server, command_spec const& command, redis_model::words words);
 
+/// The keys of the slot that have not arrived.
+std::set<std::string, std::less<>> keys_to_come(
+    server_state const& server,
+    moving_slot const& moving
+);
+
 /// While it lives a command is executed: what that makes in a slot that is on its way to this node
 /// has arrived.
 class arrivals {
@@ -47,8 +53,6 @@ public:
     ~arrivals();
 
 private:
-    [[nodiscard]] std::set<std::string, std::less<>> keys() const;
-
     server_state const& server_;
     std::shared_ptr<moving_slot> moving_;
     std::set<std::string, std::less<>> elsewhere_;

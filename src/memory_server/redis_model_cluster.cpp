@@ -39,11 +39,8 @@ void redis_model::set_moving(std::shared_ptr<moving_slot> what) {
 }
 
 std::vector<std::string> redis_model::keys_to_move(moving_slot const& what) const {
-    auto names = keys();
-    std::erase_if(names, [&](auto const& key) {
-        return detail::slot_of(key) != what.slot || what.arrived.contains(key);
-    });
-    return names;
+    auto const names = keys_to_come(*state_, what);
+    return {names.begin(), names.end()};
 }
 
 void redis_model::obey(session_id session) {

@@ -67,8 +67,8 @@ public:
     /// that one confirmed, some may be missing here. It comes before `on_up` or `on_moved` tells
     /// that the keys can be asked for.
     virtual void on_failed_over(std::uint32_t /*server*/) {}
-    /// Somebody has a lease, and does not ask the servers for anything for a long time: what takes
-    /// it away has to be looked for.
+    /// The client has leases. A lease may need no request for a long time, so the backend looks for
+    /// changes that take it away.
     [[nodiscard]] virtual bool has_leases() const { return false; }
 
 protected:

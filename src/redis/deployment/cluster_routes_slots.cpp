@@ -19,7 +19,7 @@ using purpose = connection_id::purpose;
 constexpr nanos look_interval = millis{300};
 // What is heard within this time of a question is answered by one more.
 constexpr nanos shortest_pause = millis{50};
-// While somebody has a lease or waits they are asked for as often as this, whatever was heard.
+// A client that has leases or waits asks for the slots as often as this, whatever it has heard.
 constexpr nanos refresh_interval = millis{5'000};
 
 }  // namespace

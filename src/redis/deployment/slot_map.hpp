@@ -57,9 +57,9 @@ public:
     [[nodiscard]] std::vector<move> take_moves() noexcept { return std::exchange(moves_, {}); }
 
     /// A server had no slot, and has one of a server that has none any more. So a replica takes
-    /// over, and whoever has others of those slots got them from that replica. A server whose slots
-    /// are moved to a new one, one after the other, is not taken for that, unless no node was asked
-    /// from the first to the last of them.
+    /// over. Every server that has one of those slots counts as a successor: it got the slot from
+    /// that replica. A server whose slots are moved to a new one, one after the other, is not taken
+    /// for that, unless no node was asked from the first to the last of them.
     struct succession {
         std::uint32_t from;
         std::uint32_t to;

@@ -69,27 +69,18 @@ BOOST_AUTO_TEST_CASE(a_lease_of_a_slot_that_moved_on_after_a_failover_is_asked_f
 BOOST_AUTO_TEST_CASE(a_waiter_learns_of_a_failover_that_no_message_tells_it_of) {
     clustered all;
     all.settings().cluster_channels = cluster_channel_kind::plain;
-    auto& one = all.add_ready();
-    auto& two = all.add_ready();
-    auto const held = all.granted(one);
-    auto const waiting = two.acquire();
-    all.run_for(100ms);
-    one.of().pause();
+    auto who = all.contend();
+    who.one.of().pause();
     all.change_places(24);
-    BOOST_TEST(all.run_until([&] { return waiting->done; }, 10s));
-    one.of().resume();
-    one.drop(*held);
-    two.drop(*waiting);
+    BOOST_TEST(all.run_until([&] { return who.waiting->done; }, 10s));
+    who.one.of().resume();
+    who.drop_both();
     BOOST_TEST(all.close_all() == "");
 }
 
 BOOST_AUTO_TEST_CASE(a_waiter_whose_question_for_the_slots_is_refused_listens_again_all_the_same) {
     clustered all;
-    auto& one = all.add_ready();
-    auto& two = all.add_ready();
-    auto const held = all.granted(one);
-    auto const waiting = two.acquire();
-    all.run_for(100ms);
+    auto who = all.contend();
     for (std::size_t i = 0; i < cluster_nodes; ++i) {
         all.on().machine_at(i).data.refuse_next("eval", 2, "BUSY a script runs");
         all.on().machine_at(i).data.refuse_next("evalsha", 2, "BUSY a script runs");
@@ -98,8 +89,8 @@ BOOST_AUTO_TEST_CASE(a_waiter_whose_question_for_the_slots_is_refused_listens_ag
     all.change_places(0);
     // It looks by itself after 5 s.
     all.run_for(2s);
-    one.drop(*held);
-    BOOST_TEST(all.run_until([&] { return waiting->done; }, 2s));
-    two.drop(*waiting);
+    who.one.drop(*who.held);
+    BOOST_TEST(all.run_until([&] { return who.waiting->done; }, 2s));
+    who.two.drop(*who.waiting);
     BOOST_TEST(all.close_all() == "");
 }

@@ -62,17 +62,11 @@ BOOST_AUTO_TEST_CASE(a_holder_learns_at_once_that_a_failover_has_taken_the_lock)
 
 BOOST_AUTO_TEST_CASE(a_waiter_is_granted_what_a_failover_has_freed_with_a_greater_token) {
     replicated all;
-    auto& one = all.add_ready();
-    auto& two = all.add_ready();
-    auto const held = all.granted(one);
-    auto const waiting = two.acquire();
-    all.run_for(100ms);
-    BOOST_TEST(!waiting->done);
+    auto who = all.contend();
     all.fail_over(24);
-    BOOST_TEST(all.run_until([&] { return waiting->done; }, 5s));
-    BOOST_TEST(all.held_by(*waiting).token().value > all.held_by(*held).token().value);
-    one.drop(*held);
-    two.drop(*waiting);
+    BOOST_TEST(all.run_until([&] { return who.waiting->done; }, 5s));
+    BOOST_TEST(all.held_by(*who.waiting).token().value > all.held_by(*who.held).token().value);
+    who.drop_both();
     BOOST_TEST(all.close_all() == "");
 }
 
@@ -80,18 +74,13 @@ BOOST_AUTO_TEST_CASE(lock_delay_keeps_the_lock_until_the_lost_lease_has_ended) {
     replicated all;
     all.settings().lease = 2s;
     all.settings().lock_delay = 3s;
-    auto& one = all.add_ready();
-    auto& two = all.add_ready();
-    auto const held = all.granted(one);
-    auto const waiting = two.acquire();
-    all.run_for(100ms);
+    auto who = all.contend();
     all.fail_over(24);
     auto const failed_at = all.in().now();
-    BOOST_TEST(all.run_until([&] { return waiting->done; }, 10s));
+    BOOST_TEST(all.run_until([&] { return who.waiting->done; }, 10s));
     BOOST_TEST((all.in().now() - failed_at > 2'900ms));
-    BOOST_TEST((all.state_of(one, *held) == lease_state::lost));
-    one.drop(*held);
-    two.drop(*waiting);
+    BOOST_TEST((all.state_of(who.one, *who.held) == lease_state::lost));
+    who.drop_both();
     BOOST_TEST(all.close_all() == "");
 }
 

@@ -80,8 +80,8 @@ private:
     std::vector<std::shared_ptr<undo>> going_on_;
     std::uint64_t count_ = 0;
     bool healed_ = false;
-    // Or a slot is on its way. One thing at a time.
-    bool failing_over_ = false;
+    // The primary and its replica do, or a slot is on its way. One thing at a time.
+    bool changing_places_ = false;
     std::uint64_t config_epoch_ = 1;
     // Another tool had these locks and gave them back. A failover may undo that.
     std::set<std::string> given_back_;

@@ -29,10 +29,10 @@ void faults::on_slot() {
     auto const& lock = some_lock();
     auto& from = on.owner_of(lock);
     auto& to = on.other_primary(from);
-    if (failing_over_ || !from.up || from.paused || !to.up || to.paused) {
+    if (changing_places_ || !from.up || from.paused || !to.up || to.paused) {
         return;
     }
-    failing_over_ = true;
+    changing_places_ = true;
     // A place in a queue may stay behind with a request that came too late.
     all_.long_faults = true;
     say(fmt::format("the slot of {} goes from {} to {}", lock, from.host, to.host));
@@ -80,7 +80,7 @@ void faults::end_move(std::shared_ptr<move> const& what) {
     tell_node(what->to, [this, what] {
         lasts(dice().any_scale(1ms, 300ms), [this, what] {
             tell_node(what->from, [this, what] {
-                failing_over_ = false;
+                changing_places_ = false;
                 // The replica.
                 lasts(dice().any_scale(1ms, 300ms), [this] {
                     for (std::size_t i = 0; i < cluster_nodes; ++i) {

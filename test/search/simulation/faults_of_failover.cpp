@@ -20,10 +20,10 @@ void faults::on_primary() {
     auto& on = all_.on;
     auto& old = on.primary();
     auto& to = on.machine_at(&old == &on.machine_at(0) ? 1 : 0);
-    if (failing_over_ || !to.up || to.paused || !old.up || old.paused) {
+    if (changing_places_ || !to.up || to.paused || !old.up || old.paused) {
         return;
     }
-    failing_over_ = true;
+    changing_places_ = true;
     // A place in a queue that was given up may be there again.
     all_.long_faults = true;
     auto const takes = dice().any_scale(1ms, 3s);
@@ -115,7 +115,7 @@ void faults::tell_sentinel(machine& which) {
 void faults::demote(machine& old, bool connections_end) {
     say("the former primary is a replica now");
     all_.on.demote(old);
-    failing_over_ = false;
+    changing_places_ = false;
     if (connections_end) {
         close_all_at(old);
     }

@@ -18,7 +18,7 @@ constexpr char const* other_writer = "5f0c0000-0000-0000-0000-000000000000:7:wri
 void faults::on_server(std::size_t which) {
     auto& on = all_.on;
     auto& at = some_server();
-    if (failing_over_ && which < 4) {
+    if (changing_places_ && which < 4) {
         return;  // one thing at a time
     }
     switch (which) {

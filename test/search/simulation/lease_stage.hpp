@@ -28,6 +28,26 @@ struct lease_stage : stage {
         options.renew = false;
         return granted(to, options);
     }
+    /// One client has the lock, and another one waits for it.
+    struct contention {
+        actor& one;
+        actor& two;
+        std::shared_ptr<call<lease>> held;
+        std::shared_ptr<call<lease>> waiting;
+
+        void drop_both() {
+            one.drop(*held);
+            two.drop(*waiting);
+        }
+    };
+    contention contend() {
+        auto& one = add_ready();
+        auto& two = add_ready();
+        contention made{one, two, granted(one), two.acquire()};
+        run_for(100ms);
+        BOOST_TEST(!made.waiting->done);
+        return made;
+    }
     static lease& held_by(call<lease>& got) { return std::get<0>(*got.results); }
     static lease_state state_of(actor& whose, call<lease>& got) {
         view_of const view{whose.of()};

@@ -1,0 +1,175 @@
+// What holders believe, against what is true.
+
+#include "simulation/oracle.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace holdfast::sim {
+
+namespace {
+
+bool is_valid(oracle::belief const& one) {
+    view_of const view{*one.of};
+    return one.held->valid();
+}
+
+}  // namespace
+
+void oracle::watch_deadline(belief_ref of) {
+    auto const serial = next_serial_++;
+    by_serial_.emplace(serial, of);
+    view_of const view{*of->of};
+    auto const when = of->of->true_time_of(of->held->deadline().time_since_epoch()) + 1us;
+    in_.at(when, [this, serial] { check_deadline(serial); }, only_looks);
+}
+
+void oracle::check_deadline(std::uint64_t serial) {
+    auto const at = by_serial_.find(serial);
+    if (at == by_serial_.end()) {
+        return;
+    }
+    auto const one = at->second;
+    by_serial_.erase(at);
+    view_of const view{*one->of};
+    if (lease_clock::now() < one->held->deadline()) {
+        watch_deadline(one);
+        return;
+    }
+    if (one->held->valid()) {
+        in_.violation("a lease is valid after its deadline: " + describe(*one));
+        return;
+    }
+}
+
+// A message that was late hides a step of the server's clock: the receiver cannot know.
+bool oracle::misled(belief const& one) const {
+    auto const& known = truths_.find(lock_of(one.lock))->second;
+    auto const granted = known.granted_at.find(one.holder);
+    return granted != known.granted_at.end() && one.delivered_at - granted->second > 50ms &&
+           last_step_ > one.delivered_at - 6s;
+}
+
+// Nobody believes to hold what he does not hold, nor for longer than the server keeps it for him.
+void oracle::check_truth(belief const& one) {
+    auto const lock = lock_of(one.lock);
+    if (!holds_on_server(lock, one.holder)) {
+        in_.violation(fmt::format(
+            "{} is not held on the server by the lease that is valid: {}",
+            one.lock,
+            describe(one)
+        ));
+        return;
+    }
+    auto kept = server_.data().pttl(lock);
+    if (is_pool(lock)) {
+        auto const till = permits_.kept_until(lock, one.holder, one.permits);
+        kept = till.value_or(0) - server_.wall_clock() / 1'000;
+    } else if (is_reader(one.lock)) {
+        kept = std::min(kept, reading_.left_of(lock, one.holder));
+    }
+    std::chrono::milliseconds const left{kept + 1};
+    auto const end = in_.now() + server_.true_duration_of(left);
+    if (one.of->true_time_of(one.held->deadline().time_since_epoch()) > end && !misled(one)) {
+        in_.violation(fmt::format(
+            "the server keeps {} for {} ms, less than is believed: {}",
+            one.lock,
+            left.count(),
+            describe(one)
+        ));
+    }
+}
+
+// Whether both may be valid at a time.
+bool oracle::may_coexist(belief const& a, belief const& b) const {
+    if (is_pool(a.lock)) {
+        return true;  // their sum is looked at
+    }
+    if (!is_read_write(a.lock)) {
+        return a.token == b.token;
+    }
+    if (a.lock == b.lock) {
+        return is_reader(a.lock) || a.token == b.token;
+    }
+    auto const& reader = is_reader(a.lock) ? a : b;
+    auto const& writer = is_reader(a.lock) ? b : a;
+    return reading_.reads_beside(lock_of(a.lock), reader.holder, writer.holder);
+}
+
+void oracle::check(std::string const& side) {
+    auto const lock = lock_of(side);
+    std::vector<belief const*> valid;
+    std::map<std::string_view, std::int64_t> taken;
+    bool const pool = is_pool(lock);
+    for (auto& one : beliefs_) {
+        if (lock_of(one.lock) != lock) {
+            continue;
+        }
+        view_of const view{*one.of};
+        auto const state = one.held->state();
+        if (state == lease_state::in_doubt) {
+            if (!std::exchange(one.was_in_doubt, true)) {
+                reached(sometimes::in_doubt);
+            }
+        } else if (state == lease_state::held && std::exchange(one.was_in_doubt, false)) {
+            reached(sometimes::recovered);
+        }
+        one.was_lost = one.was_lost || state == lease_state::lost;
+        if (!is_valid(one)) {
+            continue;
+        }
+        if (one.was_lost) {
+            in_.violation("a lease is valid again after it was lost: " + describe(one));
+        }
+        if (pool && !excused(one)) {
+            taken[one.holder] = one.permits;
+        }
+        for (auto const* const other : valid) {
+            if (may_coexist(*other, one)) {
+                continue;
+            }
+            if (excused(*other) || excused(one)) {
+                reached(sometimes::overlap_explained);
+                judge_overlap(*other, one);
+            } else {
+                in_.violation(fmt::format(
+                    "{} has two valid leases: {} and {}",
+                    lock,
+                    describe(*other),
+                    describe(one)
+                ));
+            }
+        }
+        valid.push_back(&one);
+        if (!excused(one)) {
+            check_truth(one);
+        }
+    }
+    if (pool) {
+        check_sum(lock, taken);
+    }
+}
+
+// Of all permits that somebody believes to have, there are no more than there may be.
+void oracle::check_sum(
+    std::string const& pool,
+    std::map<std::string_view, std::int64_t> const& taken
+) {
+    auto sum = permits_.taken_by_others(pool);
+    for (auto const& [holder, permits] : taken) {
+        sum += permits;
+    }
+    if (taken.size() > 1) {
+        reached(sometimes::permits_beside);
+    }
+    if (sum > permits_.limit_of(pool)) {
+        in_.violation(
+            fmt::format("{} of the {} permits of {} are held", sum, permits_.limit_of(pool), pool)
+        );
+    }
+}
+
+}  // namespace holdfast::sim
