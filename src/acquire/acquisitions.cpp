@@ -258,11 +258,15 @@ void acquisitions::on_message(hand_over_message const& message) {
 }
 
 // The waiters have gone that wanted this lock. A hold that has the id got it from the answer to an
-// attempt, which came first.
+// attempt, which came first; or it was lost, and the id was granted the lock once more.
 void acquisitions::pass_on(hand_over_message const& message) {
     auto const id = client_.holder_id_in(message.holder);
     auto on = std::make_shared<target const>(make_lock_target({}, message.lock));
-    if (!id || held_.has(*on, *id)) {
+    if (!id) {
+        return;
+    }
+    held_.on_granted(*on, *id, message.token);
+    if (held_.has(*on, *id)) {
         return;
     }
     client_.count().claims_passed_on.add();

@@ -115,9 +115,7 @@ error_code hold::on_answered(request const& what, loss_reason lost) {
         return errc::lease_lost;
     }
     if (lost != loss_reason::none) {
-        auto const reason = reason_of(lost);
-        fsm_.on_lost();
-        for_each_tenure([reason](tenure& one) { one.on_not_ours(reason); });
+        lose(lost);
         return errc::lease_lost;
     }
     if (!what.renews) {
@@ -133,6 +131,12 @@ error_code hold::on_answered(request const& what, loss_reason lost) {
         what.asking->on_renewed({what.terms, what.sent_at, until, what.by});
     }
     return {};
+}
+
+void hold::lose(loss_reason lost) {
+    auto const reason = reason_of(lost);
+    fsm_.on_lost();
+    for_each_tenure([reason](tenure& one) { one.on_not_ours(reason); });
 }
 
 error_code hold::on_failed(request const& what, error_code cause) {

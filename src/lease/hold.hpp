@@ -94,6 +94,8 @@ public:
     [[nodiscard]] millis lease_to_ask(request const& what) const;
     /// The server's answer. Its tenures are told.
     error_code on_answered(request const& what, loss_reason lost);
+    /// It is not ours any more. Its tenures are told.
+    void lose(loss_reason lost);
     /// It was not answered.
     error_code on_failed(request const& what, error_code cause);
 

@@ -283,6 +283,19 @@ bool holds::has(target const& on, holder_id const& id) const noexcept {
     });
 }
 
+// A promoted replica may have lost that the id has the lock, and not that it waited for it. Others
+// may have had the lock before it is granted to the id again.
+void holds::on_granted(target const& on, holder_id const& id, fencing_token token) {
+    for (auto& each : holds_) {
+        if (target_key{*each.on()} == target_key{on} && each.id().view() == id.view() &&
+            each.current() && each.current()->token() < token) {
+            auto const keeps = each.shared_from_this();
+            each.lose(loss_reason::deleted);
+            return;
+        }
+    }
+}
+
 tenure* holds::of_owner(target_key const& on, std::optional<owner> const& who) const {
     return who ? owners_.find(on, *who) : nullptr;
 }

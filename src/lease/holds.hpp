@@ -75,6 +75,9 @@ public:
     [[nodiscard]] bool any_of(target_key const& on) const noexcept;
     /// Whether this holder id has it. Looks at each hold.
     [[nodiscard]] bool has(target const& on, holder_id const& id) const noexcept;
+    /// The server says that it has granted the lock to this holder id, with this token. A hold with
+    /// a smaller one is lost.
+    void on_granted(target const& on, holder_id const& id, fencing_token token);
     [[nodiscard]] bool empty() const noexcept { return holds_.empty(); }
     /// The tenure of this owner, which may be over already.
     [[nodiscard]] tenure* of_owner(target const& on, std::optional<owner> const& who) const {

@@ -51,7 +51,12 @@ task cancel_there(gated_nodes& nodes, cancelled_at const& point, asio::cancellat
     for (auto& each : nodes.clients) {
         co_await each.ready();
     }
+    // No node has to be told the scripts later: two of them are enough for a grant.
     auto once = co_await nodes.lock("another").acquire();
+    auto const everywhere = [&] {
+        return nodes.all([](gated_server& one) { return one.exists("another"); });
+    };
+    BOOST_TEST(co_await co_eventually(10s, everywhere));
     co_await once.release();
     auto const clean = [&] {
         return nodes.all([](gated_server& one) { return one.lock_keys().empty(); });

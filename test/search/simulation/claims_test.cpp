@@ -99,6 +99,25 @@ BOOST_AUTO_TEST_CASE(a_grant_that_is_repeated_is_used_once) {
 }
 
 // A queue that has come back with old data may name a holder that lost the lock since.
+// A promoted replica may have lost that the id has the lock, and not that it waited for it.
+BOOST_AUTO_TEST_CASE(a_hold_is_lost_when_its_id_is_granted_the_lock_once_more) {
+    with_a_queue all;
+    auto const holder = all.first_in_queue();
+    all.give_back();
+    BOOST_TEST_REQUIRE(all.granted(*all.seconds));
+    all.second->of().block(all.second->on());
+    auto const time = all.on().wall_clock();
+    all.publish_to(
+        holder,
+        "grant lock " + holder + " " + std::to_string(time) + " " + std::to_string(time) +
+            " 3000 lock"
+    );
+    all.run_for(1s);
+    all.second->of().unblock(all.second->on());
+    BOOST_TEST(!hand_over_stage::valid(*all.second, *all.seconds));
+    BOOST_TEST(all.granted(*all.thirds));
+}
+
 BOOST_AUTO_TEST_CASE(a_grant_for_a_hold_that_was_lost_is_passed_on) {
     hand_over_stage all{3s};
     auto& one = all.add_holder();

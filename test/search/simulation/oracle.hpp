@@ -278,10 +278,11 @@ private:
     std::map<std::string, truth, std::less<>> truths_;
     std::multimap<std::string, std::string> held_;  // nonce of an answer that says so, lock
     std::map<std::pair<std::uint32_t, std::string>, nanos> busy_;
-    // When one that does not queue was refused a lock, and until when it was held.
+    // When one was refused a lock, and until when it was held.
     struct busy_answer {
         nanos at;
         nanos until;
+        bool queues;
     };
     std::map<std::pair<std::uint32_t, std::string>, busy_answer> told_;
     std::set<std::pair<std::uint32_t, std::string>> passed_on_;
@@ -306,6 +307,8 @@ private:
     // It got its place back so soon that a client which was granted something before does not look
     // at its clock.
     bool back_at_once_ = false;
+    // When it last got its place back between two looks of those who have leases or wait.
+    nanos unseen_at_{-1};
     nanos lock_delay_{0};
     sometimes_counts reached_{};
     int disturbances_ = 0;

@@ -76,6 +76,9 @@ void oracle::on_failover(std::function<void()> const& promote) {
     auto const before_that = std::exchange(failed_over_at_, in_.now());
     back_at_once_ = before_that && in_.now() - *before_that < 1'100ms;
     known_again_ = was_primary_.contains(server_.primary().data.run_id());
+    if (known_again_ && before_that && in_.now() - *before_that < 5s) {
+        unseen_at_ = in_.now();
+    }
     reached(sometimes::failed_over);
     fair_.on_failover();
     reading_.on_failover();

@@ -127,9 +127,10 @@ void oracle::on_script(script_event const& what) {
         if (refused && holds_on_server(lock, std::string{what.holder})) {
             in_.violation(lock + " is refused to the holder who has it");
         }
-        if (refused && !what.queues) {
+        if (refused) {
             auto const remaining = std::chrono::milliseconds{said.integer(1)};
-            told_[{what.from, lock}] = {in_.now(), in_.now() + server_.true_duration_of(remaining)};
+            auto const until = in_.now() + server_.true_duration_of(remaining);
+            told_[{what.from, lock}] = {in_.now(), until, what.queues};
         }
         // If one of its own got it, the others of that client know, too.
         if (refused || outcome == 1) {

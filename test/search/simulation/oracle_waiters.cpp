@@ -101,10 +101,13 @@ void oracle::watch_waiters(std::string const& lock, nanos when) {
                 auto since =
                     std::max({known.free_since, last_disturbance_, one.since, one.of->free_since()}
                     );
-                // Who does not queue is not told that it goes from hand to hand, and looks when the
-                // lease ends that it knows of.
+                // Who looks when the lease ends that it knows of: it does not queue, and is not
+                // told that the lock goes from hand to hand; or nothing told it of a primary that
+                // lost its place and got it back.
                 auto const told = told_.find({one.of->number(), lock});
-                if (told != told_.end() && told->second.at < known.passed_on_at) {
+                if (told != told_.end() &&
+                    ((!told->second.queues && told->second.at < known.passed_on_at) ||
+                     told->second.at < unseen_at_)) {
                     since = std::max(since, told->second.until);
                 }
                 if (in_.now() - since >= slowest_wake_up(lock)) {

@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(news_of_another_place_ends_the_pause_before_the_next_attemp
     there.host = "elsewhere";
     for (int asked = 2; asked < 5; ++asked) {
         at.eventually([&] { return one->why_down().cause == errc::unreachable; });
-        at.context.poll();
+        at.do_what_is_ready();
         one->move_to(there);
         BOOST_TEST(at.eventually([&] { return source->asked >= asked; }));
     }

@@ -74,8 +74,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_lost_its_slots_while_it_was_connected_to_is_l
     // Number 0 is the node that the user named, 1 and 2 have the slots.
     nodes.on_up({.what = purpose::subscriptions, .server = 3, .epoch = 1});
     BOOST_TEST(ups == 1);
-    context.restart();
-    context.poll();
+    do_what_is_ready();
     // Those that are made anew say it, too.
     to->on_redirected(0, {true, slot_of("bar"), "127.0.0.1", 13}, about("bar", 50ms, got));
     context.restart();

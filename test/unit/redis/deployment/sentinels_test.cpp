@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(they_may_go_before_their_context) {
     auto test = std::make_unique<fixture>();
     test->all->start({});
     test->ask();
-    test->at.context.poll();
+    test->at.do_what_is_ready();
     test->all.reset();
 }
 
