@@ -25,6 +25,7 @@ COPIES = ROOT / "build" / "mutants"
 SCHEDULES = 100_000
 BUILD_LIMIT = 1200  # seconds
 CHECK_LIMIT = 600
+SEARCH_LIMIT = 1800  # also beside a build
 # One source at a time, because one at a time changes. Compiling takes longer than checking.
 BUILD_OPTIONS = [
     "-DHOLDFAST_BUILD_UNITY=OFF",
@@ -116,7 +117,8 @@ def check_of(mutant):
 
 def run_check(copy, check):
     target, arguments = program_of(check)
-    return copy.run([str(copy.program(target)), *arguments], CHECK_LIMIT)
+    limit = SEARCH_LIMIT if target == "simulate" else CHECK_LIMIT
+    return copy.run([str(copy.program(target)), *arguments], limit)
 
 
 def verdict(check, text):
