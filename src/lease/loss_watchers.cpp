@@ -3,16 +3,18 @@
 #include "lease/lease_shares.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace holdfast::detail {
 
 template <class Wanted>
 loss_watchers::list loss_watchers::take_if(Wanted wanted) noexcept {
     list taken;
-    for (auto at = watchers_.begin(); at != watchers_.end();) {
-        auto const here = at++;
-        if (wanted(*here)) {
-            taken.splice(taken.end(), watchers_, here);
+    for (auto before = watchers_.before_begin(); std::next(before) != watchers_.end();) {
+        if (wanted(*std::next(before))) {
+            taken.splice_after(taken.before_begin(), watchers_, before);
+        } else {
+            ++before;
         }
     }
     return taken;

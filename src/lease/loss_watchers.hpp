@@ -7,7 +7,7 @@
 #include <holdfast/lease_state.hpp>
 
 #include <cstdint>
-#include <list>
+#include <forward_list>
 #include <utility>
 
 namespace holdfast::detail {
@@ -23,13 +23,18 @@ public:
         std::uint64_t number;
         pending_handler<error_code, loss_reason> handler;
     };
-    using list = std::list<watcher>;
+    // There are many leases, and few are watched.
+    using list = std::forward_list<watcher>;
 
     /// For a watcher that is to be added; never zero.
     [[nodiscard]] std::uint64_t next_number() noexcept { return ++last_number_; }
-    void add(watcher&& added) { watchers_.push_back(std::move(added)); }
+    void add(watcher&& added) { watchers_.push_front(std::move(added)); }
     [[nodiscard]] bool any_of(lease_share const& of) const noexcept;
-    [[nodiscard]] list take_all() noexcept { return std::exchange(watchers_, {}); }
+    // What is taken stands in the order in which it came.
+    [[nodiscard]] list take_all() noexcept {
+        watchers_.reverse();
+        return std::exchange(watchers_, {});
+    }
     /// Of those shares that are not looked after on their holder's executor.
     [[nodiscard]] list take_those_not_kept() noexcept;
     [[nodiscard]] list take_those_of(lease_share const& of) noexcept;
@@ -43,7 +48,7 @@ private:
     template <class Wanted>
     [[nodiscard]] list take_if(Wanted wanted) noexcept;
 
-    list watchers_;
+    list watchers_;  // the newest first
     std::uint64_t last_number_ = 0;
 };
 

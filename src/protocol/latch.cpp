@@ -67,7 +67,7 @@ target make_latch_target(std::string_view prefix, std::string_view name, bool in
             // Redisson puts the name in braces here also if it has some.
             channel += "{" + made.lock + "}";
         }
-        made.set_parts({std::string{made.done()}, std::move(channel)});
+        made.parts = joined_texts{{std::string{made.done()}, std::move(channel)}};
     }
     return made;
 }

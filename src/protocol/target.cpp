@@ -8,21 +8,6 @@
 
 namespace holdfast::detail {
 
-void target::set_parts(std::array<std::string, 4> const& parts) {
-    parts_.clear();
-    std::size_t size = 0;
-    for (auto const& each : parts) {
-        size += each.size();
-    }
-    parts_.reserve(size);
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-        parts_ += parts[i];
-        if (i < ends_.size()) {
-            ends_[i] = static_cast<std::uint16_t>(parts_.size());
-        }
-    }
-}
-
 target make_target(
     primitive const& speaks,
     target_kind kind,
@@ -50,9 +35,9 @@ target make_target(
             .append(tagged ? "" : "}");
         return key;
     };
-    made.set_parts(
+    made.parts = joined_texts{
         {with(beginnings[0]), with(beginnings[1]), with(beginnings[2]), with(beginnings[3])}
-    );
+    };
     made.hash = static_cast<std::uint32_t>(std::hash<std::string_view>{}(made.lock));
     return made;
 }

@@ -1,6 +1,8 @@
 #ifndef HOLDFAST_PROTOCOL_TARGET_HPP
 #define HOLDFAST_PROTOCOL_TARGET_HPP
 
+#include "protocol/joined_texts.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -38,32 +40,20 @@ struct target {
     target_kind kind = target_kind::lock;
 
     [[nodiscard]] bool valid() const noexcept { return !lock.empty(); }
-    [[nodiscard]] std::string_view counter() const noexcept { return part(0); }
+    [[nodiscard]] std::string_view counter() const noexcept { return parts[0]; }
     /// What gives no leases has no tokens. What the keys begin with that tell which requests were
     /// executed.
-    [[nodiscard]] std::string_view done() const noexcept { return part(0); }
+    [[nodiscard]] std::string_view done() const noexcept { return parts[0]; }
     /// Where a release is published.
-    [[nodiscard]] std::string_view channel() const noexcept { return part(1); }
+    [[nodiscard]] std::string_view channel() const noexcept { return parts[1]; }
     /// The key of those that wait, in order.
-    [[nodiscard]] std::string_view queue() const noexcept { return part(2); }
+    [[nodiscard]] std::string_view queue() const noexcept { return parts[2]; }
     /// What else belongs to the queue. Of a lock, a channel: whoever listens to the lock's channel
     /// and queues listens to this one, too. Of a fair lock, a key: the deadlines of the waiters. Of
     /// what keeps the places of its waiters, the channel on which it is said whose turn it is.
-    [[nodiscard]] std::string_view waiters() const noexcept { return part(3); }
+    [[nodiscard]] std::string_view waiters() const noexcept { return parts[3]; }
 
-    /// They all stand in one text: a target costs few allocations.
-    void set_parts(std::array<std::string, 4> const& parts);
-
-private:
-    [[nodiscard]] std::string_view part(std::size_t i) const noexcept {
-        auto const begin = i == 0 ? 0U : ends_[i - 1];
-        auto const end = i < ends_.size() ? ends_[i] : parts_.size();
-        return std::string_view{parts_}.substr(begin, end - begin);
-    }
-
-    // The last part ends with the text. Each lease keeps its target, so a target is small.
-    std::array<std::uint16_t, 3> ends_{};
-    std::string parts_;
+    joined_texts parts{};
 };
 
 /// The target of the name `prefix + name`, whose parts begin with these words. Invalid if the name
