@@ -133,7 +133,7 @@ void cluster_routes::settle() {
         }
     }
     // Whoever took over from a server that was in use is in use.
-    for (auto const& [slot, from, to] : moves) {
+    for (auto const& [first, last, from, to] : moves) {
         if (to && from && nodes_->find(*from) && !nodes_->find(*to)) {
             open(*to);
         }
@@ -167,9 +167,11 @@ void cluster_routes::settle() {
 // A server that is up already has slots now that it did not have.
 void cluster_routes::tell_of_moves(std::vector<slot_map::move> const& moves) {
     auto const moved = std::make_shared<std::bitset<slot_count>>();
-    for (auto const& [slot, from, to] : moves) {
+    for (auto const& [first, last, from, to] : moves) {
         if (to && nodes_->usable(*to)) {
-            moved->set(slot);
+            for (std::size_t slot = first; slot <= last; ++slot) {
+                moved->set(slot);
+            }
         }
     }
     if (moved->any()) {

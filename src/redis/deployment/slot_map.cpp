@@ -40,7 +40,7 @@ void slot_map::assign(std::uint16_t slot, std::uint32_t server) {
     if (now == server) {
         return;
     }
-    moves_.push_back({slot, known_server(now), known_server(server)});
+    note_move(slot, now, server);
     if (now != nobody) {
         --slots_of_[now];
         --served_;
@@ -50,6 +50,19 @@ void slot_map::assign(std::uint16_t slot, std::uint32_t server) {
         ++served_;
     }
     now = server;
+}
+
+// Whole ranges move at a time: all slots, with the first answer.
+void slot_map::note_move(std::uint16_t slot, std::uint32_t from, std::uint32_t to) {
+    move made{slot, slot, known_server(from), known_server(to)};
+    if (!moves_.empty()) {
+        auto& before = moves_.back();
+        if (before.last + 1 == slot && before.from == made.from && before.to == made.to) {
+            before.last = slot;
+            return;
+        }
+    }
+    moves_.push_back(made);
 }
 
 bool slot_map::on_answer(std::uint32_t by, script_reply const& reply, time_point now) {
@@ -96,6 +109,9 @@ void slot_map::find_successions(
     for (auto const& [slot, server] : former) {
         before[slot] = server;
     }
+    if (before == said) {
+        return;
+    }
     std::vector<bool> had_slots(addresses_.size());
     std::vector<bool> has_slots(addresses_.size());
     for (std::size_t slot = 0; slot < slot_count; ++slot) {
@@ -122,7 +138,7 @@ void slot_map::find_successions(
     // That these have moved was told before it was known why.
     for (auto const& [slot, server] : former) {
         if (all.contains({server, servers_[slot]})) {
-            moves_.push_back({slot, server, servers_[slot]});
+            note_move(slot, server, servers_[slot]);
         }
     }
     successions_.merge(all);

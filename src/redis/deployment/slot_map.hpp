@@ -46,10 +46,11 @@ public:
     /// A node has said that this server has the slot.
     void on_moved(std::uint16_t slot, std::uint32_t to, time_point now);
 
-    /// The slots that have another server than before, since this was called last. One that has
-    /// moved is told once more when that turns out to be a part of a succession.
+    /// Slots in a row that have another server than before, since this was called last. One that
+    /// has moved is told once more when that turns out to be a part of a succession.
     struct move {
-        std::uint16_t slot;
+        std::uint16_t first;
+        std::uint16_t last;
         /// None: nobody had it, or has it now.
         std::optional<std::uint32_t> from;
         std::optional<std::uint32_t> to;
@@ -91,6 +92,7 @@ private:
         return server == nobody ? std::nullopt : std::optional{server};
     }
     void assign(std::uint16_t slot, std::uint32_t server);
+    void note_move(std::uint16_t slot, std::uint32_t from, std::uint32_t to);
     /// Who had each slot before the last answer, and who has it by that.
     void find_successions(
         std::vector<std::uint32_t> before,

@@ -117,13 +117,20 @@ BOOST_AUTO_TEST_CASE(the_last_word_on_one_slot_counts) {
 
 BOOST_AUTO_TEST_CASE(what_has_changed_is_told_once) {
     BOOST_TEST(answers(two_halves));
-    BOOST_TEST(map.take_moves().size() == 16'384U);
+    auto const all = map.take_moves();
+    BOOST_REQUIRE(all.size() == 2U);
+    BOOST_TEST(all[0].first == 0);
+    BOOST_TEST(all[0].last == 8'191);
+    BOOST_TEST(!all[0].from.has_value());
+    BOOST_TEST(all[1].first == 8'192);
+    BOOST_TEST(all[1].last == 16'383);
     BOOST_TEST(answers(two_halves));
     BOOST_TEST(map.take_moves().empty());
     map.on_moved(7, map.number_of({"b", 7001}), t0);
     auto const moves = map.take_moves();
     BOOST_REQUIRE(moves.size() == 1U);
-    BOOST_TEST(moves[0].slot == 7);
+    BOOST_TEST(moves[0].first == 7);
+    BOOST_TEST(moves[0].last == 7);
     BOOST_TEST(moves[0].from.value() == map.number_of({"a", 7000}));
     BOOST_TEST(moves[0].to.value() == map.number_of({"b", 7001}));
     BOOST_TEST(map.take_moves().empty());
@@ -176,7 +183,7 @@ BOOST_AUTO_TEST_CASE(a_slot_that_moves_on_after_a_failover_has_failed_over) {
     // Whoever heard of the move is told again.
     auto const moves = map.take_moves();
     BOOST_TEST(std::count_if(moves.begin(), moves.end(), [&](auto const& one) {
-                   return one.slot == 7 && one.from == a && one.to == b;
+                   return one.first == 7 && one.last == 7 && one.from == a && one.to == b;
                }) == 1);
 }
 
