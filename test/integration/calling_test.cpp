@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(by_co_await_with_the_default_token) {
         BOOST_TEST(info.held);
         lease const busy = co_await l.try_acquire();
         BOOST_TEST(!busy);
-        lease const still_busy = co_await l.try_acquire_for(10ms);
+        lease const still_busy = co_await l.try_acquire_for(500ms);
         BOOST_TEST(!still_busy);
         bool const freed = co_await l.force_release();
         BOOST_TEST(freed);
@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(every_callback_comes_on_its_executor_and_never_inside_the_c
         co_await call(success, [&](auto token) { l.acquire(token); });
         held = co_await l.acquire();
         co_await call(success, [&](auto token) { l.try_acquire(token); });
-        co_await call(success, [&](auto token) { l.try_acquire_for(20ms, token); });
+        co_await call(success, [&](auto token) { l.try_acquire_for(500ms, token); });
         co_await call(success, [&](auto token) { l.inspect(token); });
         co_await call(success, [&](auto token) { held.renew(token); });
         co_await call(success, [&](auto token) { l.force_release(token); });
@@ -233,7 +233,7 @@ BOOST_AUTO_TEST_CASE(cancel_after_leaves_alone_what_is_in_time) {
         auto held = co_await l.acquire(asio::cancel_after(1h));
         lease const busy = co_await l.try_acquire(asio::cancel_after(1h));
         BOOST_TEST(!busy);
-        lease const still_busy = co_await l.try_acquire_for(10ms, asio::cancel_after(1h));
+        lease const still_busy = co_await l.try_acquire_for(500ms, asio::cancel_after(1h));
         BOOST_TEST(!still_busy);
         lock_info const info = co_await l.inspect(asio::cancel_after(1h));
         BOOST_TEST(info.held);

@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(by_futures_from_a_thread_that_runs_no_context) {
     BOOST_TEST(held.valid());
     lease const busy = get(l.try_acquire(asio::use_future));
     BOOST_TEST(!busy);
-    lease const still_busy = get(l.try_acquire_for(10ms, asio::use_future));
+    lease const still_busy = get(l.try_acquire_for(500ms, asio::use_future));
     BOOST_TEST(!still_busy);
     BOOST_TEST(get(l.inspect(asio::use_future)).held);
     get(held.renew(asio::use_future));

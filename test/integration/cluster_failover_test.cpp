@@ -200,7 +200,7 @@ BOOST_AUTO_TEST_CASE(no_lock_is_granted_by_a_replica_that_took_over_before_the_d
         BOOST_TEST(co_await co_eventually(5s, [&] { return held.state() == lease_state::held; }));
         auto meanwhile = co_await other.lock(free).acquire();
         auto [tried, early] =
-            co_await other.lock("{" + here + "}:c").try_acquire_for(200ms, as_result);
+            co_await other.lock("{" + here + "}:c").try_acquire_for(500ms, as_result);
         BOOST_TEST((tried == errc::server_refused || took(killed) >= delay), tried.message());
         early = {};
         auto granted = co_await other.lock("{" + here + "}:c").acquire();

@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(tokens_grow_and_a_further_lease_of_an_owner_does_not_wait) 
 BOOST_AUTO_TEST_CASE(one_that_gives_up_leaves_the_queue_at_once) {
     with_client([](holdfast::client& client, redis_probe& probe) -> task {
         auto lease = co_await client.fair_lock("L").acquire();
-        auto none = co_await client.fair_lock("L").try_acquire_for(100ms);
+        auto none = co_await client.fair_lock("L").try_acquire_for(500ms);
         BOOST_TEST(!none);
         BOOST_TEST(co_await co_eventually(1s, [&] { return !probe.exists(queue); }));
 
@@ -314,7 +314,7 @@ BOOST_AUTO_TEST_CASE(a_lock_without_an_end_goes_to_the_first_one_after_a_while) 
         holdfast::client client{executor, with_patience(server, 400ms)};
         auto probe = server.probe();
         probe.cmd("HSET", "L", java_thread, 2);
-        auto const [busy, none] = co_await client.fair_lock("L").try_acquire_for(200ms, as_result);
+        auto const [busy, none] = co_await client.fair_lock("L").try_acquire_for(500ms, as_result);
         BOOST_TEST(!busy);
         BOOST_TEST(!none);
         auto lease = co_await client.fair_lock("L").acquire({.orphan_after = 500ms});

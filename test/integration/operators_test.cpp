@@ -20,7 +20,7 @@ BOOST_AUTO_TEST_CASE(a_lock_that_never_expires_is_looked_at_again_and_reported) 
         std::string const holder = "71b96ce8-2746-4c7e-9a51-0f6de2f5a111:7";
         probe.cmd("HSET", "a", holder, 1);
 
-        auto [ec, none] = co_await client.lock("a").try_acquire_for(300ms, as_result);
+        auto [ec, none] = co_await client.lock("a").try_acquire_for(500ms, as_result);
         BOOST_TEST(!ec, ec.message());
         BOOST_TEST(!none);
         holdfast::lease lease;

@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(another_process_is_refused_until_it_is_released_and_then_to
         auto lease = co_await here.lock().acquire();
         auto none = co_await there.lock().try_acquire();
         BOOST_TEST(!none);
-        auto const [ec, still_none] = co_await there.lock().try_acquire_for(60ms, as_result);
+        auto const [ec, still_none] = co_await there.lock().try_acquire_for(500ms, as_result);
         BOOST_TEST(!ec);
         BOOST_TEST(!still_none);
 

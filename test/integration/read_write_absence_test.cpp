@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(a_writer_without_an_end_is_replaced_after_a_while) {
         holdfast::client client{executor, with_patience(server, 400ms)};
         auto probe = server.probe();
         probe.cmd("HSET", "L", "mode", "write", java_thread + ":write", 2);
-        auto none = co_await client.read_write_lock("L").read().try_acquire_for(200ms);
+        auto none = co_await client.read_write_lock("L").read().try_acquire_for(500ms);
         BOOST_TEST(!none);
         auto lease = co_await client.read_write_lock("L").read().acquire({.orphan_after = 500ms});
         BOOST_TEST(bool(lease));

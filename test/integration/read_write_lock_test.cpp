@@ -245,7 +245,7 @@ BOOST_AUTO_TEST_CASE(an_owner_that_reads_is_told_that_it_would_wait_for_itself) 
         BOOST_TEST((ec == errc::would_deadlock));
         auto const [tried, nothing] = co_await lock.write().try_acquire(mine, as_result);
         BOOST_TEST((tried == errc::would_deadlock));
-        auto const [ended, empty] = co_await lock.write().try_acquire_for(50ms, as_result);
+        auto const [ended, empty] = co_await lock.write().try_acquire_for(500ms, as_result);
         BOOST_TEST(!ended);
         BOOST_TEST(!empty);
         co_await read.release();

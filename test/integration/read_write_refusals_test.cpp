@@ -23,7 +23,7 @@ BOOST_AUTO_TEST_CASE(with_memory_full_those_who_wait_are_served_and_releases_pas
         co_await sleep_for(600ms);  // they keep their places
         BOOST_TEST(queued(probe, 2));
         auto const [ec, none] =
-            co_await other.read_write_lock("L").write().try_acquire_for(300ms, as_result);
+            co_await other.read_write_lock("L").write().try_acquire_for(500ms, as_result);
         BOOST_TEST(!ec, ec.message());
         BOOST_TEST(!none);
         co_await lease.release();
@@ -40,7 +40,7 @@ BOOST_AUTO_TEST_CASE(a_place_that_would_stay_for_ever_is_not_kept) {
         read_from_java(probe, 1s);
         holdfast::client client{on, as_alice(server)};
         auto const [ec, none] =
-            co_await client.read_write_lock("L").write().try_acquire_for(300ms, as_result);
+            co_await client.read_write_lock("L").write().try_acquire_for(500ms, as_result);
         BOOST_TEST((!ec && !none), ec.message());
         BOOST_TEST(client.stats().attempts > 0U);
         BOOST_TEST(!probe.exists(queue));

@@ -24,7 +24,7 @@ task acquire_on_full_server(redis_server const& server, holdfast::client& client
     auto [ec, none] = co_await client.lock("a").try_acquire(as_result);
     BOOST_TEST((ec == errc::server_refused));
     BOOST_TEST(holdfast::is_retryable(ec));
-    auto [timed_out, nothing] = co_await client.lock("a").try_acquire_for(200ms, as_result);
+    auto [timed_out, nothing] = co_await client.lock("a").try_acquire_for(500ms, as_result);
     BOOST_TEST((timed_out == errc::server_refused));
 
     holdfast::lease lease;

@@ -31,7 +31,7 @@ task check_always(holdfast::client& client, errc expected, int times) {
         auto [tried, none] = co_await client.lock("a").try_acquire(as_result);
         BOOST_TEST((tried == expected), i << ": " << tried.message());
         BOOST_TEST(!none);
-        auto [limited, nothing] = co_await client.lock("a").try_acquire_for(200ms, as_result);
+        auto [limited, nothing] = co_await client.lock("a").try_acquire_for(500ms, as_result);
         BOOST_TEST((limited == expected), i << ": " << limited.message());
         co_await sleep_for(37ms);
     }

@@ -59,19 +59,19 @@ inline boost::unit_test::decorator::precondition needs_settings_of_7() {
 void with_server(
     server_options options,
     server_body const& body,
-    std::chrono::milliseconds deadline = 30s
+    std::chrono::milliseconds deadline = hang_limit
 );
-void with_server(server_body const& body, std::chrono::milliseconds deadline = 30s);
+void with_server(server_body const& body, std::chrono::milliseconds deadline = hang_limit);
 
 /// The same with the user "alice", password "secret", who has these rights.
 void with_alice(std::string const& rights, server_body const& body);
 config as_alice(redis_server const& server, std::string const& password = "secret");
 
 /// The same with a client that is connected.
-void with_client(client_body const& body, std::chrono::milliseconds deadline = 30s);
+void with_client(client_body const& body, std::chrono::milliseconds deadline = hang_limit);
 
 /// The same with a proxy in front of the server.
-void with_proxy(proxy_body const& body, std::chrono::milliseconds deadline = 30s);
+void with_proxy(proxy_body const& body, std::chrono::milliseconds deadline = hang_limit);
 
 }  // namespace holdfast::test
 

@@ -27,14 +27,14 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds look_interval{5};
 
-// How long it has been looked. While a machine stands still nothing can happen that is waited for:
-// of the time between two looks no more than `longest_look` counts.
+// How long it has been looked. While a machine stands still, or has much else to do, little can
+// happen that is waited for: of the time between two looks no more than `longest_look` counts.
 class patience {
 public:
     explicit patience(milliseconds limit) : limit_{limit} {}
 
     bool over() {
-        constexpr milliseconds longest_look{100};
+        constexpr milliseconds longest_look{25};
         auto const now = steady_clock::now();
         spent_ += std::min<steady_clock::duration>(now - last_, longest_look);
         last_ = now;

@@ -11,6 +11,9 @@ namespace holdfast::test {
 
 using test_body = std::function<boost::asio::awaitable<void>(boost::asio::any_io_executor)>;
 
+/// A test body that runs for longer hangs, on the slowest machine, too.
+inline constexpr std::chrono::seconds hang_limit{60};
+
 /// How long a context may have work left after the body of a test has ended.
 inline constexpr std::chrono::seconds idle_limit{6};
 
@@ -23,7 +26,7 @@ inline constexpr std::chrono::seconds idle_limit{6};
 /// while the executor it is given is the context's.
 void run_with_deadline(
     test_body const& body,
-    std::chrono::milliseconds deadline = std::chrono::seconds{30},
+    std::chrono::milliseconds deadline = hang_limit,
     int threads = 1
 );
 
