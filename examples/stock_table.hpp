@@ -1,4 +1,4 @@
-// A table of a database with one row, and the statements of the fencing recipe in README.md.
+// A table of a database with one row, and the statements of the documentation's fencing recipe.
 #ifndef HOLDFAST_EXAMPLES_STOCK_TABLE_HPP
 #define HOLDFAST_EXAMPLES_STOCK_TABLE_HPP
 

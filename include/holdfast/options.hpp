@@ -22,8 +22,8 @@ struct acquire_options {
     /// seconds after its holder crashed. The lease is between `config::learned_lease_min` and
     /// `config::lease`; the latter also as long as nothing is known. A hold that takes longer than
     /// usual is renewed, each time for as long as it was held before, up to `config::lease`. The
-    /// estimate is kept beside the lock, for a day after the last release: see the README. It needs
-    /// `renew`.
+    /// estimate is kept beside the lock, for a day after the last release: see the page "How long a
+    /// lease is". It needs `renew`.
     lease_duration lease = {};
 
     /// Whether the lease is renewed until it is released. Without renewal it ends by itself after

@@ -231,7 +231,7 @@ void acquisitions::on_hand_over_denied() {
     client_.log(
         log_level::warning,
         "the server's user may not use queues and clients' channels: locks are not handed over, "
-        "and the README names the rights for that"
+        "and the page \"The Redis user\" names the rights for that"
     );
     on_hand_over_changed();
 }
@@ -241,7 +241,7 @@ void acquisitions::on_learning_denied() {
         client_.log(
             log_level::warning,
             "the server's user may not use the keys of learned leases: leases are as long as "
-            "config::lease, and the README names the rights for that"
+            "config::lease, and the page \"The Redis user\" names the rights for that"
         );
     }
 }

@@ -14,9 +14,9 @@ using steady = std::chrono::steady_clock;
 
 namespace {
 
-// The rule for ACL SETUSER that the README shows, from the first "on" to the end of its line.
-std::string rights_in_the_readme() {
-    std::ifstream in{std::string{HOLDFAST_SOURCE_DIR} + "/README.md"};
+// The rule for ACL SETUSER that the page on the Redis user shows, from the first "on" to the end of its line.
+std::string rights_in_the_documentation() {
+    std::ifstream in{std::string{HOLDFAST_SOURCE_DIR} + "/src/reference/pages/redis_user.md"};
     std::string line;
     std::string const start = "ACL SETUSER app on >secret ";
     while (std::getline(in, line)) {
@@ -248,8 +248,8 @@ BOOST_AUTO_TEST_CASE(a_local_waiter_needs_no_message) {
     );
 }
 
-BOOST_AUTO_TEST_CASE(the_rights_in_the_readme_suffice_for_everything) {
-    auto const rights = rights_in_the_readme();
+BOOST_AUTO_TEST_CASE(the_rights_in_the_documentation_suffice_for_everything) {
+    auto const rights = rights_in_the_documentation();
     BOOST_REQUIRE(!rights.empty());
     log_lines log;
     with_alice(rights, [&](redis_server& server, asio::any_io_executor executor) -> task {
@@ -346,8 +346,8 @@ BOOST_AUTO_TEST_CASE(a_release_goes_on_without_what_it_may_not_tell) {
 }
 
 // A program has its own part of the key space, and nothing else.
-BOOST_AUTO_TEST_CASE(the_rights_in_the_readme_end_at_the_prefix) {
-    auto const rights = rights_in_the_readme();
+BOOST_AUTO_TEST_CASE(the_rights_in_the_documentation_end_at_the_prefix) {
+    auto const rights = rights_in_the_documentation();
     BOOST_REQUIRE(!rights.empty());
     with_alice(rights, [&](redis_server& server, asio::any_io_executor executor) -> task {
         holdfast::client client{executor, as_alice(server)};

@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(with_memory_full_permits_come_back_and_those_who_wait_are_s
     });
 }
 
-// What the README names.
+// What the page on the Redis user names.
 BOOST_AUTO_TEST_CASE(a_user_needs_some_rights) {
     std::string const keys =
         "resetchannels ~app:* ~{app:* ~holdfast_semaphore_token:{app:* "

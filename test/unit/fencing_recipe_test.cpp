@@ -1,4 +1,4 @@
-// The fencing recipe of README.md, on the table of examples/fencing.cpp.
+// The fencing recipe of the documentation, on the table of examples/fencing.cpp.
 
 #include "../../examples/stock_table.hpp"
 

@@ -1,6 +1,6 @@
-// The code of the README and of the reference's first page is compiled: it is in
-// test/packaging/compile/readme.cpp word for word. The README's examples are those that there are,
-// and its fencing recipe is that of the example.
+// The code of the README and of the documentation's pages is compiled: it is in
+// test/packaging/compile/pages.cpp word for word. What they link to is there. The README's examples
+// are those that there are, and the fencing recipe is that of the example.
 
 #include <boost/test/unit_test.hpp>
 
@@ -34,24 +34,53 @@ std::vector<std::string> blocks_of(std::string const& language, std::string cons
     return blocks;
 }
 
+// README.md, the documentation's first page, and the others.
+std::vector<std::string> pages() {
+    std::vector<std::string> all{"README.md", "src/reference/index.md"};
+    std::string const folder = "src/reference/pages";
+    for (auto const& entry :
+         std::filesystem::directory_iterator{std::string{HOLDFAST_SOURCE_DIR} + "/" + folder}) {
+        all.push_back(folder + "/" + entry.path().filename().string());
+    }
+    return all;
+}
+
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(the_code_in_the_readme_is_compiled) {
-    auto const compiled = read("test/packaging/compile/readme.cpp");
-    auto const blocks = blocks_of("cpp", read("README.md"));
-    BOOST_TEST(blocks.size() >= 4U);
-    auto const of_reference = blocks_of("cpp", read("src/reference/index.md"));
-    BOOST_TEST(of_reference.size() >= 1U);
-    for (auto const* from : {&blocks, &of_reference}) {
-        for (auto const& block : *from) {
-            BOOST_TEST((compiled.find(block) != std::string::npos), block);
+BOOST_AUTO_TEST_CASE(the_code_in_the_pages_is_compiled) {
+    auto const compiled = read("test/packaging/compile/pages.cpp");
+    std::size_t blocks = 0;
+    for (auto const& page : pages()) {
+        for (auto const& block : blocks_of("cpp", read(page))) {
+            BOOST_TEST((compiled.find(block) != std::string::npos), page << ":\n" << block);
+            ++blocks;
         }
     }
+    BOOST_TEST(blocks >= 10U);
+}
+
+BOOST_AUTO_TEST_CASE(what_the_pages_link_to_is_there) {
+    std::size_t links = 0;
+    for (auto const& page : pages()) {
+        auto const text = read(page);
+        auto const folder = std::filesystem::path{page}.parent_path();
+        for (auto at = text.find("]("); at != std::string::npos; at = text.find("](", at)) {
+            at += 2;
+            auto const to = text.substr(at, text.find(')', at) - at);
+            // A lambda looks like a link, but for its parameters.
+            if (to.find(' ') == std::string::npos && to.find("://") == std::string::npos) {
+                auto const file = std::filesystem::path{HOLDFAST_SOURCE_DIR} / folder / to;
+                BOOST_TEST(std::filesystem::exists(file), page << " links to " << to);
+                ++links;
+            }
+        }
+    }
+    BOOST_TEST(links >= 30U);
 }
 
 BOOST_AUTO_TEST_CASE(the_statements_of_the_fencing_recipe_are_those_that_the_example_stands_for) {
     auto const example = read("examples/stock_table.hpp");
-    auto const blocks = blocks_of("sql", read("README.md"));
+    auto const blocks = blocks_of("sql", read("src/reference/pages/fencing.md"));
     BOOST_REQUIRE(blocks.size() == 1U);
     int statements = 0;
     std::istringstream recipe{blocks.front()};

@@ -1,4 +1,5 @@
-// The code of README.md, word for word: see test/unit/readme_test.cpp.
+// The code of README.md and of the documentation's pages, word for word: see
+// test/unit/pages_test.cpp.
 // clang-format off
 
 #include <holdfast.hpp>
