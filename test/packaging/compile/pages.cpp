@@ -30,6 +30,7 @@ int main() {
 }
 
 #include <thread>
+#include <vector>
 
 asio::awaitable<void> the_first_lines(
     holdfast::client& client,
@@ -132,5 +133,42 @@ asio::awaitable<void> publish(holdfast::client& a, holdfast::client& b, holdfast
 
 asio::awaitable<void> brief(holdfast::client& client) {
     auto lease = co_await client.lock("lock:stock").acquire({.lease = holdfast::learned});
+    co_await lease.release();
+}
+
+asio::awaitable<void> run_as_the_only_one(holdfast::client& client, asio::awaitable<void> (*job)(holdfast::fencing_token)) {
+    auto body = [&](holdfast::lease& lease) -> asio::awaitable<void> {
+        co_await job(lease.token());  // cancelled if the lease is lost
+    };
+    auto lock = client.lock("lock:scheduler");
+    co_await holdfast::with_lease(lock, body);
+}
+
+asio::awaitable<std::vector<holdfast::lease>> take_shards(holdfast::client& client, int shards, std::size_t at_most) {
+    std::vector<holdfast::lease> mine;
+    for (int shard = 0; shard < shards && mine.size() < at_most; ++shard) {
+        auto lock = client.lock("lock:shard:{}", shard);
+        auto lease = co_await lock.try_acquire();
+        if (lease) {
+            mine.push_back(std::move(lease));
+        }
+    }
+    co_return mine;
+}
+
+asio::awaitable<void> call_the_api(holdfast::client& client, asio::awaitable<void> (*request)()) {
+    auto slots = client.semaphore("api:slots");
+    auto slot = co_await slots.acquire();
+    co_await request();
+    co_await slot.release();
+}
+
+asio::awaitable<void> relay(
+    holdfast::client& client,
+    asio::awaitable<bool> (*send_next_batch)(holdfast::fencing_token)  // false: another relay has been there
+) {
+    auto lease = co_await client.lock("lock:outbox").acquire({.lease = 10s});
+    while (lease.valid() && co_await send_next_batch(lease.token())) {
+    }
     co_await lease.release();
 }
