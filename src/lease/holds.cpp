@@ -290,7 +290,7 @@ void holds::on_granted(target const& on, holder_id const& id, fencing_token toke
         if (target_key{*each.on()} == target_key{on} && each.id().view() == id.view() &&
             each.current() && each.current()->token() < token) {
             auto const keeps = each.shared_from_this();
-            each.lose(loss_reason::deleted);
+            each.lose(loss_reason::failed_over);
             return;
         }
     }

@@ -239,6 +239,7 @@ BOOST_AUTO_TEST_CASE(a_new_grant_for_an_id_that_has_the_lock_tells_that_it_was_l
     BOOST_TEST(waiting.got.valid());
     all.grant_to(id, 79);
     BOOST_TEST((waiting.got.state() == holdfast::lease_state::lost));
+    BOOST_TEST((waiting.got.loss() == holdfast::loss_reason::failed_over));
     BOOST_TEST(all.sent() == "release");
     BOOST_TEST(all.id() == id);
     BOOST_TEST(all.count().claims_passed_on == 1U);

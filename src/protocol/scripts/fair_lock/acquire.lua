@@ -123,13 +123,8 @@ if preflight == '1' and free then
 end
 local learned = ''
 if usual_key then
---#include usual_hold.lua
-    local usual, why = usual_hold(usual_key)
-    if usual then
-        lease = covering(usual, times, shortest, lease)
-    end
-    local unknown = why and not string.find(why, 'WRONGTYPE') and '-1' or '0'
-    learned = ' 1 ' .. lease .. ' ' .. (usual and string.format('%.0f', usual) or unknown)
+--#include learned_lease.lua
+    learned = ' 1 ' .. told
 end
 
 if head then
