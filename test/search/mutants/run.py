@@ -24,8 +24,9 @@ COPIES = ROOT / "build" / "mutants"
 
 SCHEDULES = 100_000
 BUILD_LIMIT = 1200  # seconds
-CHECK_LIMIT = 600
-SEARCH_LIMIT = 1800  # also beside a build
+# Also beside a build. A check that takes longer hangs, and has found its mutant.
+CHECK_LIMITS = {"simulate": 1800, "integration": 600, "wire": 600}
+QUICK_LIMIT = 150  # of unit tests, and of stories in virtual time
 # One source at a time, because one at a time changes. Compiling takes longer than checking.
 BUILD_OPTIONS = [
     "-DHOLDFAST_BUILD_UNITY=OFF",
@@ -117,7 +118,7 @@ def check_of(mutant):
 
 def run_check(copy, check):
     target, arguments = program_of(check)
-    limit = SEARCH_LIMIT if target == "simulate" else CHECK_LIMIT
+    limit = CHECK_LIMITS.get(re.split("[ /]", check)[0], QUICK_LIMIT)
     return copy.run([str(copy.program(target)), *arguments], limit)
 
 
