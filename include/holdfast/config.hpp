@@ -160,8 +160,8 @@ struct config {
     /// Whether a lock goes from its holder to the next waiter without being free in between.
     ///
     /// The server's user needs some more rights for that, see the page "The Redis user". A client
-    /// whose user lacks them writes one line to the log and works as if this were off. If it is off, a release tells
-    /// the waiters, and the first client that asks gets the lock.
+    /// whose user lacks them writes one line to the log and works as if this were off. If it is
+    /// off, a release tells the waiters, and the first client that asks gets the lock.
     bool hand_over = true;
     /// Whether a client that is handed a lock asks the server before it believes so.
     ///
@@ -174,8 +174,8 @@ struct config {
     /// Then a lock that was granted survives a failover to a replica that had confirmed it, and a
     /// renewal counts only when it was confirmed, too. A grant that too few replicas confirmed in
     /// time is withdrawn: `try_acquire` ends with `errc::not_replicated`, and `acquire` tries
-    /// again. A failover to a replica that did not confirm loses the lock all the same: see the page
-    /// "Grants that replicas have".
+    /// again. A failover to a replica that did not confirm loses the lock all the same: see the
+    /// page "Grants that replicas have".
     ///
     /// It costs one more round trip and the replicas' own for each grant, and the server's user
     /// needs the right to use WAIT.

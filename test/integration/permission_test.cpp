@@ -14,7 +14,8 @@ using steady = std::chrono::steady_clock;
 
 namespace {
 
-// The rule for ACL SETUSER that the page on the Redis user shows, from the first "on" to the end of its line.
+// The rule for ACL SETUSER that the page on the Redis user shows, from the first "on" to the end of
+// its line.
 std::string rights_in_the_documentation() {
     std::ifstream in{std::string{HOLDFAST_SOURCE_DIR} + "/src/reference/pages/redis_user.md"};
     std::string line;

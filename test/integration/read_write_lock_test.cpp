@@ -148,10 +148,12 @@ BOOST_AUTO_TEST_CASE(a_writer_among_readers_waits_for_no_longer_than_three_of_th
         }
         bool over = false;
         int reading = 0;
+        int reads = 0;
         auto longest_hold = lease_clock::duration{0};
         auto const reader = [&](holdfast::read_lock lock) -> task {
             while (!over) {
                 auto lease = co_await lock.acquire();
+                ++reads;
                 auto const begun = lease_clock::now();
                 co_await sleep_for(30ms);
                 longest_hold = std::max(longest_hold, lease_clock::now() - begun);
@@ -165,17 +167,23 @@ BOOST_AUTO_TEST_CASE(a_writer_among_readers_waits_for_no_longer_than_three_of_th
             asio::co_spawn(executor, reader(client.read_write_lock("L").read()), asio::detached);
         }
         auto const lock = clients.back().read_write_lock("L").write();
-        auto longest_wait = lease_clock::duration{0};
+        std::vector<lease_clock::duration> waits;
+        int most_reads = 0;
         for (int i = 0; i < 100; ++i) {
             auto const begun = lease_clock::now();
+            auto const before = reads;
             auto lease = co_await lock.acquire();
-            longest_wait = std::max(longest_wait, lease_clock::now() - begun);
+            waits.push_back(lease_clock::now() - begun);
+            most_reads = std::max(most_reads, reads - before);
             co_await lease.release();
             co_await sleep_for(5ms);
         }
         over = true;
         BOOST_TEST(co_await co_eventually(5s, [&] { return reading == 0; }));
-        BOOST_TEST((longest_wait <= 3 * longest_hold));
+        BOOST_TEST(most_reads <= 3 * readers);
+        // A machine may stand still now and then.
+        std::sort(waits.begin(), waits.end());
+        BOOST_TEST((waits[89] <= 3 * longest_hold));
     });
 }
 

