@@ -270,6 +270,7 @@ BOOST_AUTO_TEST_CASE(the_first_client_stops_and_its_waiters_are_told) {
         co_await get_to_know(holders);
         co_await get_to_know(clients);
         auto lease = co_await holders.lock().acquire();
+        BOOST_TEST(co_await co_eventually(5s, [&] { return lease.nodes() == 3U; }));
         ended_quorum first;
         ended_quorum second;
         clients.lock().acquire(first.handler());
