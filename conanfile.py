@@ -19,8 +19,23 @@ class Holdfast(ConanFile):
 
     package_type = "library"
     settings = "os", "arch", "compiler", "build_type"
-    options = {"shared": [True, False], "fPIC": [True, False]}
-    default_options = {"shared": False, "fPIC": True, "boost/*:header_only": True}
+    # With `cli` the program `holdfast` comes along, with `prometheus` holdfast::prometheus (metrics), and
+    # with `testing` holdfast::testing (a server in memory for tests of one's own code).
+    options = {
+        "shared": [True, False],
+        "fPIC": [True, False],
+        "cli": [True, False],
+        "prometheus": [True, False],
+        "testing": [True, False],
+    }
+    default_options = {
+        "shared": False,
+        "fPIC": True,
+        "cli": False,
+        "prometheus": False,
+        "testing": False,
+        "boost/*:header_only": True,
+    }
     implements = ["auto_shared_fpic"]
     generators = "CMakeDeps", "CMakeToolchain"
     exports_sources = "CMakeLists.txt", "LICENSE", "include/*", "src/*"
@@ -40,6 +55,13 @@ class Holdfast(ConanFile):
         self.requires("boost/[>=1.92 <2]", transitive_headers=True)
         self.requires("fmt/[>=9]", transitive_headers=True, transitive_libs=True)
         self.requires("openssl/[>=3 <4]")
+        if self.options.prometheus:
+            self.requires("prometheus-cpp/[>=1 <2]", transitive_headers=True, transitive_libs=True)
+        if self.options.testing:
+            # The version that Redis' scripts are written for.
+            self.requires("lua/[>=5.1 <5.2]")
+        if self.options.cli:
+            self.requires("cli11/[>=2.1 <3]", visible=False)
 
     def validate(self):
         if self.settings.os != "Linux":
@@ -61,7 +83,13 @@ class Holdfast(ConanFile):
 
     def build(self):
         cmake = CMake(self)
-        cmake.configure()
+        cmake.configure(
+            variables={
+                "HOLDFAST_BUILD_CLI": bool(self.options.cli),
+                "HOLDFAST_BUILD_PROMETHEUS": bool(self.options.prometheus),
+                "HOLDFAST_BUILD_MEMORY_SERVER": bool(self.options.testing),
+            }
+        )
         cmake.build()
 
     def package(self):
@@ -83,3 +111,9 @@ class Holdfast(ConanFile):
         if self.options.shared:
             self.cpp_info.defines = ["HOLDFAST_SHARED"]
         self.cpp_info.requires = ["boost::headers", "fmt::fmt", "openssl::ssl", "openssl::crypto"]
+        if self.options.prometheus:
+            self.cpp_info.libs.insert(0, "holdfast_prometheus")
+            self.cpp_info.requires.append("prometheus-cpp::prometheus-cpp-core")
+        if self.options.testing:
+            self.cpp_info.libs.insert(0, "holdfast_testing")
+            self.cpp_info.requires.append("lua::lua")

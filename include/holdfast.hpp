@@ -9,12 +9,16 @@
 #include <holdfast/client.hpp>
 #include <holdfast/config.hpp>
 #include <holdfast/counting_semaphore.hpp>
+#include <holdfast/election.hpp>
 #include <holdfast/error.hpp>
 #include <holdfast/export.hpp>
 #include <holdfast/fair_lock.hpp>
 #include <holdfast/fencing_token.hpp>
 #include <holdfast/format.hpp>
 #include <holdfast/latch.hpp>
+#include <holdfast/leader_info.hpp>
+#include <holdfast/leader_observer.hpp>
+#include <holdfast/leadership.hpp>
 #include <holdfast/lease.hpp>
 #include <holdfast/lease_clock.hpp>
 #include <holdfast/lease_duration.hpp>
@@ -27,6 +31,7 @@
 #include <holdfast/multi_lease.hpp>
 #include <holdfast/multi_lock.hpp>
 #include <holdfast/named_lock.hpp>
+#include <holdfast/observer.hpp>
 #include <holdfast/options.hpp>
 #include <holdfast/owner.hpp>
 #include <holdfast/quorum_lease.hpp>
@@ -35,6 +40,7 @@
 #include <holdfast/semaphore.hpp>
 #include <holdfast/semaphore_info.hpp>
 #include <holdfast/stats.hpp>
+#include <holdfast/stats_source.hpp>
 #include <holdfast/version.hpp>
 #include <holdfast/with_lease.hpp>
 

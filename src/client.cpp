@@ -48,6 +48,20 @@ client::client(asio::any_io_executor executor, config settings, detail::asio_abi
           &make_backend
       )} {}
 
+client::client(
+    asio::any_io_executor executor,
+    detail::backend_source& server,
+    config settings,
+    detail::asio_abi_here
+)
+    : state_{detail::client_state::make(
+          executor,
+          std::move(settings),
+          [&](auto strand, auto const&, auto count) {
+              return server.make_backend(executor, std::move(strand), std::move(count));
+          }
+      )} {}
+
 client& client::operator=(client&& other) noexcept {
     if (this != &other) {
         client const old{std::exchange(state_, std::move(other.state_))};
@@ -66,6 +80,10 @@ holdfast::lock client::lock(lock_name name) const {
 }
 
 holdfast::fair_lock client::fair_lock(lock_name name) const {
+    return {state_, name.view()};
+}
+
+holdfast::election client::election(lock_name name) const {
     return {state_, name.view()};
 }
 

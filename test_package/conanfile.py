@@ -28,3 +28,5 @@ class HoldfastTest(ConanFile):
     def test(self):
         if can_run(self):
             self.run(os.path.join(self.cpp.build.bindir, "test_package"), env="conanrun")
+            if self.dependencies["holdfast"].options.cli:
+                self.run("holdfast --version", env="conanrun")

@@ -24,13 +24,16 @@ quietly() {
 }
 
 create_variants() {
-    local shared type kind log
+    local shared type kind log cli
     for shared in False True; do
         kind=$([[ $shared == True ]] && echo shared || echo static)
         for type in Release Debug; do
             say "conan create ($kind, $type)"
             log=$logs/$kind-$type.log
+            # The program once: its own variants are not of interest.
+            cli=$([[ $kind-$type == shared-Release ]] && echo True || echo False)
             quietly "$log" conan create . "$@" -s build_type="$type" -o "holdfast/*:shared=$shared" \
+                -o "holdfast/*:cli=$cli" \
                 -c tools.build:jobs="$jobs" -c tools.cmake.cmake_layout:test_folder="$logs"
             grep '^holdfast .*: ok$' "$log"
         done

@@ -17,6 +17,7 @@
 {%- endmacro %}
 {% set boost = value("boost/version.hpp", "BOOST_VERSION") | int %}
 {% set fmt = value("fmt/core.h", "FMT_VERSION") | int %}
+{% set cli11 = value("CLI/Version.hpp", "CLI11_VERSION") %}
 {% set openssl = value("openssl/opensslv.h", "OPENSSL_VERSION_STR") %}
 
 [settings]
@@ -32,6 +33,10 @@ compiler.cppstd=20
 boost/{{ boost // 100000 }}.{{ boost // 100 % 1000 }}.{{ boost % 100 }}
 fmt/{{ fmt // 10000 }}.{{ fmt // 100 % 100 }}.{{ fmt % 100 }}
 openssl/{{ openssl }}
+lua/5.1.5
+{% if cli11[:1].isdigit() %}
+cli11/{{ cli11 }}
+{% endif %}
 
 [conf]
 tools.cmake.cmaketoolchain:generator=Ninja

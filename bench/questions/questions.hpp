@@ -14,6 +14,7 @@ using figures = std::vector<figure>;
 
 figures pair(environment& env);
 figures multi_lock_pair(environment& env);
+figures observer_cost(environment& env);
 figures quorum(environment& env);
 figures cluster(environment& env);
 figures cluster_keys(environment& env);
@@ -50,6 +51,7 @@ struct question {
 inline constexpr std::array all_questions{
     question{"pair", pair, cpus::one},
     question{"multi_lock", multi_lock_pair, cpus::one},
+    question{"observer", observer_cost, cpus::one},
     question{"quorum", quorum, cpus::one},
     question{"cluster", cluster, cpus::one},
     question{"cluster_keys", cluster_keys, cpus::all},

@@ -98,6 +98,12 @@ int main(int argc, char** argv) {
     app.add_option("--servers", options.servers, "Server processes")
         ->check(CLI::Range(2, 32))
         ->capture_default_str();
+    app.add_option(
+           "--metrics",
+           options.metrics_port,
+           "Expose the locks' metrics at this port, and the next ones: one for each server"
+    )
+        ->check(CLI::Range(1, 65'000));
     CLI11_PARSE(app, argc, argv);
     // A closed output becomes an error, so that everything is still ended in order.
     std::signal(SIGPIPE, SIG_IGN);

@@ -226,7 +226,8 @@ void private_redis::wait_until_listening() {
 std::vector<server_process> start_servers(
     std::size_t count,
     std::string const& redis_url,
-    bool locked
+    bool locked,
+    std::uint16_t metrics_port
 ) {
     auto const program =
         std::filesystem::read_symlink("/proc/self/exe").parent_path() / "shop_server";
@@ -235,9 +236,16 @@ std::vector<server_process> start_servers(
     }
     std::vector<server_process> result;
     for (std::size_t i = 0; i < count; ++i) {
-        result.push_back({child_process{
-            {program.string(), "--redis", redis_url, locked ? "--lock" : "--no-lock"}
-        }});
+        std::vector<std::string> command{
+            program.string(),
+            "--redis",
+            redis_url,
+            locked ? "--lock" : "--no-lock"
+        };
+        if (metrics_port != 0) {
+            command.insert(command.end(), {"--metrics", std::to_string(metrics_port + i)});
+        }
+        result.push_back({child_process{std::move(command)}});
     }
     for (auto& server : result) {
         server.port = static_cast<std::uint16_t>(std::stoul(server.process.read_line()));

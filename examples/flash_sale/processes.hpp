@@ -63,10 +63,12 @@ struct server_process {
 };
 
 /// Starts the servers of the sale and waits until they listen. Their program is beside our own.
+/// With `metrics_port`, the first one has its metrics there, and the others at the next ports.
 [[nodiscard]] std::vector<server_process> start_servers(
     std::size_t count,
     std::string const& redis_url,
-    bool locked
+    bool locked,
+    std::uint16_t metrics_port
 );
 
 }  // namespace flash_sale

@@ -120,7 +120,13 @@ asio::awaitable<sale_result> hold_sale(
     co_await watched.open(options.items);
 
     auto const servers = std::make_shared<std::vector<server_process>>(
-        start_servers(options.servers, std::string{redis_url}, locked)
+        // Without the lock there is nothing to tell of it.
+        start_servers(
+            options.servers,
+            std::string{redis_url},
+            locked,
+            locked ? options.metrics_port : std::uint16_t{0}
+        )
     );
     auto const floor = std::make_shared<sale_floor>();
     for (auto const& server : *servers) {

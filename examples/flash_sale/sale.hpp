@@ -17,6 +17,7 @@ struct sale_options {
     std::int64_t items = 500;
     std::size_t buyers = 64;
     std::size_t servers = 4;
+    std::uint16_t metrics_port = 0;
 };
 
 struct sale_result {

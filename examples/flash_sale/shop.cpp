@@ -16,6 +16,7 @@ namespace {
 holdfast::config lock_config(shop_options const& options) {
     auto result = holdfast::parse_url(options.url);
     result.lease = options.lease;
+    result.observer = options.observer;
     return result;
 }
 

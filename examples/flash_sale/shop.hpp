@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <random>
 #include <string>
@@ -21,6 +22,7 @@ struct shop_options {
     std::string url;
     bool locked = true;
     std::chrono::milliseconds lease{2'000};
+    std::shared_ptr<holdfast::observer> observer;
 };
 
 enum class purchase { done, sold_out, refused };

@@ -1,5 +1,6 @@
 // One server of the flash sale: POST /buy, GET /stock, GET /stats. Prints the port that it listens
-// on.
+// on, and that of its metrics if it has them.
+#include "exposed_metrics.hpp"
 #include "shop.hpp"
 
 #include <boost/asio/as_tuple.hpp>
@@ -21,9 +22,11 @@
 #include <fmt/format.h>
 
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -125,19 +128,39 @@ asio::awaitable<void> accept(tcp::acceptor acceptor, std::shared_ptr<shop> place
 }
 
 // What the acceptor and the connections still wait for when it returns ends with the io_context.
-asio::awaitable<void> run(shop_options const& options) {
+asio::awaitable<void> run(shop_options const& options, std::uint16_t metrics_port) {
     auto const executor = co_await asio::this_coro::executor;
     asio::signal_set signals{executor, SIGINT, SIGTERM};
     auto const place = std::make_shared<shop>(executor, options);
     co_await place->ready();
 
     tcp::acceptor acceptor{executor, tcp::endpoint{asio::ip::address_v4::loopback(), 0}};
-    fmt::print("{}\n", acceptor.local_endpoint().port());
+    fmt::print("{} {}\n", acceptor.local_endpoint().port(), metrics_port);
     std::fflush(stdout);
     asio::co_spawn(executor, accept(std::move(acceptor), place), asio::detached);
 
     co_await signals.async_wait(awaited);
     co_await place->close();
+}
+
+int serve_until_signalled(shop_options options, std::optional<std::uint16_t> metrics_port) {
+    std::optional<exposed_metrics> metrics;
+    if (metrics_port) {
+        metrics.emplace(*metrics_port);
+        options.observer = metrics->observer();
+        metrics_port = metrics->port();
+    }
+    asio::io_context context{1};
+    std::exception_ptr failure;
+    asio::co_spawn(context, run(options, metrics_port.value_or(0)), [&](std::exception_ptr thrown) {
+        failure = thrown;
+        context.stop();
+    });
+    context.run();
+    if (failure) {
+        std::rethrow_exception(failure);
+    }
+    return 0;
 }
 
 }  // namespace
@@ -153,21 +176,13 @@ int main(int argc, char** argv) {
         options.locked,
         "Sell under the lock (default), or without it"
     );
+    std::optional<std::uint16_t> metrics_port;
+    app.add_option("--metrics", metrics_port, "Port for the locks' metrics; 0 for any");
     CLI11_PARSE(app, argc, argv);
-
-    boost::asio::io_context context{1};
-    int result = 0;
-    boost::asio::co_spawn(context, flash_sale::run(options), [&](std::exception_ptr failure) {
-        try {
-            if (failure) {
-                std::rethrow_exception(failure);
-            }
-        } catch (std::exception const& e) {
-            fmt::print(stderr, "shop_server: {}\n", e.what());
-            result = 1;
-        }
-        context.stop();
-    });
-    context.run();
-    return result;
+    try {
+        return flash_sale::serve_until_signalled(options, metrics_port);
+    } catch (std::exception const& e) {
+        fmt::print(stderr, "shop_server: {}\n", e.what());
+        return 1;
+    }
 }

@@ -4,10 +4,12 @@
 #include <holdfast/config.hpp>
 #include <holdfast/counting_semaphore.hpp>
 #include <holdfast/detail/asio_abi.hpp>
+#include <holdfast/detail/backend_source.hpp>
 #include <holdfast/detail/client_operations.hpp>
 #include <holdfast/detail/fmt.hpp>
 #include <holdfast/detail/initiation.hpp>
 #include <holdfast/detail/token_for.hpp>
+#include <holdfast/election.hpp>
 #include <holdfast/error.hpp>
 #include <holdfast/export.hpp>
 #include <holdfast/fair_lock.hpp>
@@ -65,6 +67,22 @@ public:
         requires std::convertible_to<Context&, asio::execution_context&>
     client(Context& context, Settings&& settings)
         : client(asio::any_io_executor(context.get_executor()), std::forward<Settings>(settings)) {}
+    /// @}
+
+    /// @{
+    /// A client of a server in memory, a `testing::memory_server`, for tests of your own code. Of
+    /// `settings`, the addresses and all that is for connections mean nothing then. The server may
+    /// be destroyed before the client.
+    ///
+    /// @throws std::invalid_argument naming the member of `settings` that is wrong.
+    /// @throws std::system_error if the system provides no random bits.
+    client(asio::any_io_executor executor, detail::backend_source& server, config settings = {})
+        : client{std::move(executor), server, std::move(settings), detail::asio_abi_here{}} {}
+
+    template <class Context>
+        requires std::convertible_to<Context&, asio::execution_context&>
+    client(Context& context, detail::backend_source& server, config settings)
+        : client(asio::any_io_executor(context.get_executor()), server, std::move(settings)) {}
     /// @}
 
     /// @{
@@ -191,6 +209,24 @@ public:
     }
     /// @}
 
+    /// @{
+    /// The same for an election.
+    ///
+    /// @par Errors   `fmt::format_error`, as for a lock. The operations report a wrong name.
+    [[nodiscard]] holdfast::election election(lock_name name) const;
+
+    template <class Arg, class... Args>
+    [[nodiscard]] holdfast::election election(
+        fmt::format_string<Arg, Args...> format,
+        Arg&& arg,
+        Args&&... args
+    ) const {
+        return election(
+            detail::format_name(detail::text_of(format), fmt::make_format_args(arg, args...))
+        );
+    }
+    /// @}
+
     /// Waits until both connections are up and have been checked. Other operations do not need it.
     /// If the server cannot be reached, the wait goes on.
     ///
@@ -263,6 +299,12 @@ public:
 private:
     friend struct client_access;
     client(asio::any_io_executor executor, config settings, detail::asio_abi_here);
+    client(
+        asio::any_io_executor executor,
+        detail::backend_source& server,
+        config settings,
+        detail::asio_abi_here
+    );
     explicit client(std::shared_ptr<detail::client_state> state) noexcept
         : state_{std::move(state)} {}
 

@@ -4,11 +4,13 @@
 #include <holdfast/export.hpp>
 #include <holdfast/fwd.hpp>
 #include <holdfast/logger.hpp>
+#include <holdfast/observer.hpp>
 
 #include <chrono>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -107,6 +109,9 @@ struct config {
     /// The number of the server's database, from 0.
     int database = 0;
     /// The name that CLIENT LIST shows: printable ASCII without spaces. Empty means no name.
+    ///
+    /// A colon and the client's id follow it there: `lock_info::holder` begins with that id, so
+    /// that a holder leads to its address and program.
     std::string client_name = "holdfast";
     /// Off by default.
     tls_options tls = {};
@@ -222,6 +227,9 @@ struct config {
     std::size_t max_waiters = 100'000;
     /// Receives log messages. Off by default.
     log_sink log = {};
+    /// The observer is told of acquisitions, leases and connections as they happen. There is none
+    /// by default. The clients that are made with this configuration share it.
+    std::shared_ptr<holdfast::observer> observer = {};
 };
 
 /// Reads a URL: `redis://user:password@host:port/database`, `rediss://…` for TLS,

@@ -8,6 +8,7 @@
 #include <holdfast/error.hpp>
 #include <holdfast/fencing_token.hpp>
 #include <holdfast/lease_state.hpp>
+#include <holdfast/observer.hpp>
 
 #include <string_view>
 
@@ -28,6 +29,9 @@ struct fmt::formatter<holdfast::lease_state> : holdfast::detail::name_formatter 
 
 template <>
 struct fmt::formatter<holdfast::loss_reason> : holdfast::detail::name_formatter {};
+
+template <>
+struct fmt::formatter<holdfast::grant_kind> : holdfast::detail::name_formatter {};
 
 template <>
 struct fmt::formatter<holdfast::errc> : holdfast::detail::name_formatter {};

@@ -16,8 +16,11 @@ using boost::system::error_code;
 
 class client;
 class counting_semaphore;
+class election;
 class fair_lock;
 class latch;
+class leader_observer;
+class leadership;
 class lease;
 class lock;
 class multi_lease;
@@ -37,7 +40,11 @@ class lockable;
 namespace detail {
 class client_state;
 class lease_group;
+class mandate;
+class observation;
 class tenure;
+struct campaign_access;
+struct election_keys;
 struct lease_access;
 struct lease_share;
 struct multi_members;

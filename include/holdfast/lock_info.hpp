@@ -21,7 +21,8 @@ struct lock_info {
     /// The key has no expiry: a tool that crashed left it behind, or somebody removed the expiry.
     /// Nobody gets this lock until an operator deletes the key or calls `lock::force_release()`.
     bool never_expires = false;
-    /// `<client id>:<number>` of the holder; empty if the lock is free.
+    /// `<client id>:<number>` of the holder; empty if the lock is free. The connections of its
+    /// client are called `<client_name>:<client id>`, see `config::client_name`.
     std::string holder;
     /// How often the holder has acquired the lock; always 1 for a holder that uses this library. 0
     /// if the lock is free.

@@ -88,6 +88,9 @@ struct stats {
     std::uint64_t waiters_now = 0;
     /// Grants that were not released yet: held, in doubt, or lost.
     std::uint64_t leases_now = 0;
+    /// Connections that are up: to each server that is in use, one for commands and one for
+    /// subscriptions.
+    std::uint64_t connections_now = 0;
     /// Channels subscribed to.
     std::uint64_t subscriptions_now = 0;
 };

@@ -58,7 +58,10 @@ acquire_op::acquire_op(
       holder_executor_{std::move(holder_executor)},
       handler_{std::move(handler)},
       fsm_{what_.how_long = effective_patience(what_.how_long, what_.limit)},
-      started_{lease_clock::now()} {}
+      started_{lease_clock::now()},
+      number_{client_->next_acquisition()} {
+    client_->tell_observer([this](observer& told) { told.on_acquire(observed()); });
+}
 
 bool acquire_op::brief() const noexcept {
     return what_.how_long == patience::limited && what_.limit < brief_limit;
@@ -130,7 +133,7 @@ bool acquire_op::share() {
     if (!shared) {
         return false;
     }
-    deliver(std::move(shared), now);
+    deliver(std::move(shared), now, grant_kind::own_client);
     return true;
 }
 
@@ -226,7 +229,7 @@ void acquire_op::on_granted(acquisitions::reading const& read, time_point now) {
         return;
     }
     all_.forget(what_.on, *id_);
-    deliver(std::move(granted), now);
+    deliver(std::move(granted), now, grant_kind::uncontended);
 }
 
 void acquire_op::on_attempt_answered(attempt_answer answer, error_code cause) {
@@ -235,10 +238,14 @@ void acquire_op::on_attempt_answered(attempt_answer answer, error_code cause) {
     }
 }
 
-void acquire_op::deliver(lease granted, time_point now) {
+void acquire_op::deliver(lease granted, time_point now, grant_kind how) {
     auto const self = shared_from_this();
-    carry_out(fsm_.on_answer(attempt_answer::granted, {}), std::move(granted), now);
+    carry_out(fsm_.on_answer(attempt_answer::granted, {}), std::move(granted), now, how);
     let_others_join();
+}
+
+void acquire_op::tell_of_wait() const {
+    client_->tell_observer([this](observer& told) { told.on_wait(observed()); });
 }
 
 void acquire_op::refuse() {
@@ -259,7 +266,7 @@ void acquire_op::let_others_join() {
 void acquire_op::end_with(acquire_fsm::verdict verdict, lease joined, bool last) {
     auto const self = shared_from_this();
     look_further const finally{last ? queue : nullptr};
-    carry_out(verdict, std::move(joined));
+    carry_out(verdict, std::move(joined), lease_clock::now(), grant_kind::joined);
 }
 
 void acquire_op::on_cancel(asio::cancellation_type type) {
@@ -296,7 +303,12 @@ void acquire_op::arm_limit(nanos limit) {
     });
 }
 
-void acquire_op::carry_out(acquire_fsm::verdict verdict, lease granted, time_point now) {
+void acquire_op::carry_out(
+    acquire_fsm::verdict verdict,
+    lease granted,
+    time_point now,
+    grant_kind how
+) {
     using kind = acquire_fsm::verdict_kind;
     if (verdict.kind == kind::go_on) {
         return;
@@ -321,7 +333,24 @@ void acquire_op::carry_out(acquire_fsm::verdict verdict, lease granted, time_poi
         // An empty lease would not say that nothing was granted.
         error = asio::error::try_again;
     }
+    tell_of_end(verdict.kind, error, granted, now - started_, how);
     handler_.complete(error, std::move(granted));
+}
+
+void acquire_op::tell_of_end(
+    acquire_fsm::verdict_kind what,
+    error_code why,
+    lease const& granted,
+    nanos waited,
+    grant_kind how
+) const {
+    client_->tell_observer([&](observer& told) {
+        if (what == acquire_fsm::verdict_kind::deliver) {
+            told.on_grant(observed(), {how, waited, granted.token()});
+        } else {
+            told.on_no_grant(observed(), why, waited);
+        }
+    });
 }
 
 }  // namespace holdfast::detail

@@ -15,7 +15,9 @@
 #include "runtime/runtime.hpp"
 
 #include <holdfast/lock.hpp>
+#include <holdfast/observer.hpp>
 
+#include <cstdint>
 #include <list>
 #include <memory>
 #include <optional>
@@ -75,7 +77,9 @@ public:
     /// What that came to, unless it was granted.
     void on_attempt_answered(attempt_answer answer, error_code cause);
     /// Completes with the lease.
-    void deliver(lease granted, time_point now);
+    void deliver(lease granted, time_point now, grant_kind how);
+    /// It has to wait for another holder.
+    void tell_of_wait() const;
     /// There is no memory for its lease.
     void refuse();
 
@@ -119,8 +123,19 @@ private:
     void carry_out(
         acquire_fsm::verdict verdict,
         lease granted = {},
-        time_point now = lease_clock::now()
+        time_point now = lease_clock::now(),
+        grant_kind how = grant_kind::uncontended
     );
+    void tell_of_end(
+        acquire_fsm::verdict_kind what,
+        error_code why,
+        lease const& granted,
+        nanos waited,
+        grant_kind how
+    ) const;
+    [[nodiscard]] observer::acquisition observed() const noexcept {
+        return {number_, what_.on->lock, has_waited};
+    }
 
     acquisitions& all_;
     std::shared_ptr<client_context> client_;
@@ -130,6 +145,8 @@ private:
     acquire_fsm fsm_;
     std::optional<holder_id> id_;
     time_point started_;
+    // For the observer.
+    std::uint64_t number_;
     std::optional<holder_id> beside_;
     std::optional<acquisitions::sent> sent_;
     std::optional<timer> limit_;

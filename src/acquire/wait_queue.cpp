@@ -68,6 +68,7 @@ void wait_queue::join(std::shared_ptr<acquire_op> op) {
 void wait_queue::count_wait(acquire_op& op) {
     if (!std::exchange(op.has_waited, true)) {
         all_.client().count().waits.add();
+        op.tell_of_wait();
     }
 }
 

@@ -128,10 +128,10 @@ private:
         std::shared_ptr<acquire_op> const& to,
         lease granted,
         time_point now,
-        counter& way
+        grant_kind how
     );
     /// The lock was granted to one of those that wait here.
-    void let_others_follow(time_point now, counter& way);
+    void let_others_follow(time_point now, grant_kind how);
     void share_with_waiters(time_point now);
     void drop_candidate() noexcept;
     [[nodiscard]] std::shared_ptr<candidate> end_candidate() noexcept;

@@ -233,13 +233,12 @@ void wait_queue::on_granted(
     if (!granted->unsure) {
         all_.forget(on_, granted->id);
     }
-    auto& count = all_.client().count();
-    auto& way = what.told ? count.notified_hand_overs : count.expired_hand_overs;
-    deliver(to, std::move(given), now, way);
-    let_others_follow(now, way);
+    auto const how = what.told ? grant_kind::notification : grant_kind::expiry;
+    deliver(to, std::move(given), now, how);
+    let_others_follow(now, how);
 }
 
-void wait_queue::let_others_follow(time_point now, counter& way) {
+void wait_queue::let_others_follow(time_point now, grant_kind how) {
     using grants = primitive::grants;
     switch (on_->speaks->gives()) {
         case grants::exclusive:
@@ -255,7 +254,7 @@ void wait_queue::let_others_follow(time_point now, counter& way) {
         case grants::passes_of_all:
             while (!waiters_.empty()) {
                 all_.client().count().grants.add();
-                deliver(waiters_.front(), {}, now, way);
+                deliver(waiters_.front(), {}, now, how);
             }
             break;
     }
@@ -274,7 +273,7 @@ void wait_queue::share_with_waiters(time_point now) {
         if (!shared) {
             return;
         }
-        deliver(to, std::move(shared), now, all_.client().count().local_hand_overs);
+        deliver(to, std::move(shared), now, grant_kind::own_client);
     }
 }
 
@@ -282,13 +281,14 @@ void wait_queue::deliver(
     std::shared_ptr<acquire_op> const& to,
     lease granted,
     time_point now,
-    counter& way
+    grant_kind how
 ) {
     if (to->has_waited) {
-        all_.client().count().hand_overs.add();
-        way.add();
+        all_.client().count().handed_over(how);
+    } else if (how != grant_kind::own_client) {
+        how = grant_kind::uncontended;
     }
-    to->deliver(std::move(granted), now);
+    to->deliver(std::move(granted), now, how);
 }
 
 std::shared_ptr<candidate> wait_queue::end_candidate() noexcept {

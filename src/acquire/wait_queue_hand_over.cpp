@@ -66,7 +66,7 @@ bool wait_queue::take(hold& of) {
     own_ = of.weak_from_this();
     orphans_.on_seen({}, now);
     all_.client().count().grants.add();
-    deliver(to, std::move(given), now, all_.client().count().local_hand_overs);
+    deliver(to, std::move(given), now, grant_kind::own_client);
     return true;
 }
 
@@ -131,7 +131,7 @@ void wait_queue::take_grant(candidate::grant const& granted) {
         return;
     }
     client.count().grants.add();
-    deliver(to, std::move(given), now, client.count().direct_hand_overs);
+    deliver(to, std::move(given), now, grant_kind::other_client);
 }
 
 void wait_queue::on_next(hand_over_message const& message) {

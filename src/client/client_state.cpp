@@ -14,13 +14,19 @@ namespace {
 
 using purpose = connection_id::purpose;
 
+observer::connection observed(connection_id const& which) {
+    using to = observer::connection::purpose;
+    return {which.server, which.what == purpose::commands ? to::commands : to::subscriptions};
+}
+
 }  // namespace
 
 client_state::client_state(asio::any_io_executor executor, config settings)
     : client_context{std::move(executor), std::move(settings)},
       holds_{*this},
       acquisitions_{*this, holds_},
-      connecting_{*this} {}
+      connecting_{*this},
+      electing_{*this} {}
 
 std::shared_ptr<client_state> client_state::make(
     asio::any_io_executor executor,
@@ -52,6 +58,7 @@ void client_state::start(backend_factory const& make_backend) {
     acquisitions_.answered().set_on_idle([this] { on_idle(); });
     backend_ = make_backend(strand(), settings_, count_);
     clustered_ = backend_->clustered();
+    tell_observer([this](observer& told) { told.on_client(statistics()); });
     on_strand([self = shared_from_this(), this] { start_backend(); });
 }
 
@@ -72,6 +79,7 @@ void client_state::on_context_gone() noexcept {
     service_ = nullptr;
     self_.reset();
     connecting_.clear();
+    electing_.clear();
     clear_delays();
     auto const ready = std::exchange(ready_waiters_, {});
     auto const shutdown = std::exchange(shutdown_waiters_, {});
@@ -80,6 +88,7 @@ void client_state::on_context_gone() noexcept {
     mark_gone();
     holds_.on_context_gone();
     acquisitions_.clear();
+    count().connections_now.subtract(std::exchange(connections_, {}).size());
     leave_context();
 }
 
@@ -102,6 +111,9 @@ void client_state::clear_delays() noexcept {
 }
 
 void client_state::on_up(connection_id which) {
+    connections_.push_back(observed(which));
+    count().connections_now.add();
+    tell_observer([&](observer& told) { told.on_connected(connections_.back()); });
     on_changed();
     if (which.what == purpose::commands) {
         auto const to = backend_->who(which.server);
@@ -115,16 +127,23 @@ void client_state::on_up(connection_id which) {
         auto const those = those_of(which);
         holds_.on_connected(those);
         connecting_.tell({}, those);
+        electing_.on_connected(those);
         delay(which.server).on_connected(to.run_id, those);
     }
 }
 
 void client_state::on_down(connection_id which) {
+    auto const gone = observed(which);
+    count().connections_now.subtract(std::erase_if(connections_, [&](auto const& one) {
+        return one.server == gone.server && one.what == gone.what;
+    }));
+    tell_observer([&](observer& told) { told.on_disconnected(gone); });
     if (which.what == purpose::commands) {
         auto const those = those_of(which);
         node_.on_down();
         holds_.on_disconnected(those);
         delay(which.server).on_disconnected();
+        electing_.on_disconnected(those);
         acquisitions_.on_disconnected(those);
     }
 }
@@ -140,6 +159,7 @@ void client_state::on_moved(std::function<bool(std::string_view key)> const& the
     auto const those = those_with(these);
     holds_.on_connected(those);
     connecting_.tell({}, those);
+    electing_.on_connected(those);
     acquisitions_.on_connected(those);
 }
 
@@ -156,6 +176,16 @@ void client_state::on_failed_over(std::uint32_t number) {
         "a replica has taken over: all leases of its primary are asked for there");
 }
 
+void client_state::on_closed(std::uint32_t number) {
+    count().connections_now.subtract(std::erase_if(connections_, [&](auto const& which) {
+        bool const closed = which.server == number;
+        if (closed) {
+            tell_observer([&](observer& told) { told.on_disconnected(which); });
+        }
+        return closed;
+    }));
+}
+
 void client_state::on_changed() {
     if (all_up()) {
         tell(&client_state::ready_waiters_, {});
@@ -168,6 +198,7 @@ void client_state::end_all(error_code cause) {
 
 void client_state::end_all(error_code cause, some const& those) {
     connecting_.tell(cause, those);
+    electing_.end_all(cause, those);
     acquisitions_.end_all(cause, those);
 }
 
@@ -308,8 +339,14 @@ void client_state::finish_shutdown() {
         holds_.releases().left_behind() ? make_error_code(errc::release_unknown) : error_code{};
     end_timer_.reset();
     clear_delays();
+    electing_.clear();
     acquisitions_.clear();
     backend_->stop();
+    // The backend tells of nothing that ends after this.
+    for (auto const& which : std::exchange(connections_, {})) {
+        count().connections_now.subtract();
+        tell_observer([&](observer& told) { told.on_disconnected(which); });
+    }
     tell(&client_state::shutdown_waiters_, shutdown_result_);
 }
 

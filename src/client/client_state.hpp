@@ -3,6 +3,7 @@
 
 #include "acquire/acquisitions.hpp"
 #include "client/connection_waiters.hpp"
+#include "client/elections.hpp"
 #include "client/grant_delay.hpp"
 #include "lease/holds.hpp"
 #include "runtime/client_context.hpp"
@@ -48,6 +49,7 @@ public:
 
     [[nodiscard]] acquisitions& acquires() noexcept { return acquisitions_; }
     [[nodiscard]] connection_waiters& connecting() noexcept { return connecting_; }
+    [[nodiscard]] elections& electing() noexcept { return electing_; }
     [[nodiscard]] bool stopping() const noexcept { return stopping_; }
     void on_context_gone() noexcept;
 
@@ -62,6 +64,7 @@ private:
     void on_moved(std::function<bool(std::string_view key)> const& these) override;
     void on_changed() override;
     void on_failed_over(std::uint32_t server) override;
+    void on_closed(std::uint32_t server) override;
     [[nodiscard]] bool has_leases() const override { return !holds_.empty(); }
 
     void start(backend_factory const& make_backend);
@@ -87,7 +90,10 @@ private:
     holds holds_;
     acquisitions acquisitions_;
     connection_waiters connecting_;
+    elections electing_;
     std::map<std::uint32_t, grant_delay> delays_;  // by the server's number
+    // Those that are up.
+    std::vector<observer::connection> connections_;
     plain_waiters ready_waiters_;
     plain_waiters shutdown_waiters_;
     std::optional<timer> end_timer_;

@@ -62,11 +62,9 @@ std::shared_ptr<void> connection_waiters::reserve() {
     if (reserved_ >= client_.settings().max_waiters) {
         return {};
     }
-    std::shared_ptr<void> place{this, [this, client = client_.shared_from_this()](void*) {
-                                    --reserved_;
-                                }};
+    // Counted first: where there is no memory for the place, its deleter runs all the same.
     ++reserved_;
-    return place;
+    return {this, [this, client = client_.shared_from_this()](void*) { --reserved_; }};
 }
 
 void connection_waiters::tell(error_code ec) {

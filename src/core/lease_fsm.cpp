@@ -16,6 +16,29 @@ time_point hold_end(lease_terms const& terms, time_point from) noexcept {
 
 }  // namespace
 
+lease_fsm::grant lease_fsm::grant::by_request(
+    lease_terms const& terms,
+    time_point sent_at,
+    time_point at
+) noexcept {
+    return {
+        sent_at + terms.lease - terms.drift,
+        sent_at + terms.renew_after,
+        terms.loss_margin,
+        at,
+    };
+}
+
+lease_fsm::grant lease_fsm::grant::until(
+    lease_terms const& terms,
+    time_point end,
+    time_point renew_at,
+    time_point at
+) noexcept {
+    auto const margin = terms.margin_within(end - at);
+    return {end, std::min(renew_at, at + (end - at - margin) / 2), margin, at};
+}
+
 lease_fsm::lease_fsm(lease_terms const& terms, grant const& by) noexcept
     : terms_{terms},
       deadline_{by.deadline},

@@ -56,24 +56,14 @@ public:
             lease_terms const& terms,
             time_point sent_at,
             time_point at
-        ) noexcept {
-            return {
-                sent_at + terms.lease - terms.drift,
-                sent_at + terms.renew_after,
-                terms.loss_margin,
-                at,
-            };
-        }
+        ) noexcept;
         /// It ends at `end`, sooner than its terms want. It is renewed at `renew_at` at the latest.
         [[nodiscard]] static grant until(
             lease_terms const& terms,
             time_point end,
             time_point renew_at,
             time_point at
-        ) noexcept {
-            auto const margin = terms.margin_within(end - at);
-            return {end, std::min(renew_at, at + (end - at - margin) / 2), margin, at};
-        }
+        ) noexcept;
     };
 
     lease_fsm(lease_terms const& terms, grant const& by) noexcept;
@@ -83,6 +73,8 @@ public:
 
     /// The state at this instant.
     lease_state look(time_point now) noexcept;
+    /// The state as it was seen last.
+    [[nodiscard]] bool in_doubt() const noexcept { return state_ == lease_state::in_doubt; }
     /// Who sent a renewal.
     enum class renewed_by : std::uint8_t {
         keep_alive,

@@ -12,6 +12,10 @@ std::size_t quorum_tally::count(vote::kind what) const noexcept {
     ));
 }
 
+std::size_t quorum_tally::majority_of(std::size_t nodes) noexcept {
+    return nodes / 2 + 1;
+}
+
 void quorum_tally::on_granted(std::size_t node, fencing_token token) noexcept {
     votes_[node].what = vote::kind::granted;
     votes_[node].token = token;

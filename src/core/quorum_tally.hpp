@@ -34,9 +34,7 @@ public:
     explicit quorum_tally(std::size_t nodes) : votes_(nodes) {}
 
     /// The fewest nodes that are more than the others.
-    [[nodiscard]] static constexpr std::size_t majority_of(std::size_t nodes) noexcept {
-        return nodes / 2 + 1;
-    }
+    [[nodiscard]] static std::size_t majority_of(std::size_t nodes) noexcept;
     [[nodiscard]] std::size_t needed() const noexcept { return majority_of(votes_.size()); }
 
     void on_granted(std::size_t node, fencing_token token) noexcept;

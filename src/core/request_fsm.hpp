@@ -42,16 +42,7 @@ public:
         failure what,
         error_code cause,
         time_point now
-    ) noexcept {
-        unsure_ = unsure_ || what == failure::unknown;
-        if (what != failure::failed && now < terms_.until) {
-            return std::nullopt;
-        }
-        if (unsure_ && terms_.changes) {
-            return errc::release_unknown;
-        }
-        return cause ? cause : make_error_code(errc::unreachable);
-    }
+    ) noexcept;
     /// How long to wait before it is sent again. `part` is in [0, 1).
     [[nodiscard]] nanos pause(double part) noexcept { return backoff_.next(part); }
     /// It was sent once only: no other can come later.

@@ -3,7 +3,6 @@
 
 #include "core/lease_terms.hpp"
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 
@@ -40,23 +39,7 @@ public:
         nanos window,
         double drift,
         time_point now
-    ) const noexcept {
-        if (!seen_ || now - seen_->sent_at > longest_age) {
-            return std::nullopt;
-        }
-        auto const apart = static_cast<std::int64_t>(granted - seen_->server_time);
-        auto const since = now - seen_->sent_at;
-        constexpr auto most =
-            2 * std::chrono::duration_cast<std::chrono::microseconds>(longest_age + tolerance);
-        if (apart > most.count() || apart < -most.count()) {
-            return std::nullopt;
-        }
-        nanos const theirs = std::chrono::microseconds{apart};
-        if (theirs - since > tolerance || since - theirs > tolerance) {
-            return std::nullopt;
-        }
-        return seen_->sent_at + theirs + window - scaled(since + window, drift) - tolerance;
-    }
+    ) const noexcept;
 
 private:
     struct pair {

@@ -5,8 +5,6 @@
 
 #include <holdfast/fencing_token.hpp>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <optional>
 
@@ -36,30 +34,14 @@ public:
         on_taken(token, at);
     }
     /// For a lock that this client has already. `at`: not before they were taken.
-    void on_taken(fencing_token token, time_point at) noexcept {
-        if (!seen_) {
-            seen_ = {token.value, token.value, at, at};
-            return;
-        }
-        if (token.value > time_at(at)) {
-            seen_->newest = token.value;
-            seen_->at = at;
-        }
-        seen_->heard_at = std::max(seen_->heard_at, at);
-    }
+    void on_taken(fencing_token token, time_point at) noexcept;
 
     /// Something was granted on this connection.
     [[nodiscard]] bool has_granted() const noexcept { return granted_; }
 
     /// A counter that has reached it was written on this connection's server, at most a moment ago.
     /// No counter has, if nothing was heard of that server lately.
-    [[nodiscard]] fencing_token floor(time_point now) const noexcept {
-        if (!seen_ || now - seen_->heard_at > trusted_for) {
-            return {greatest};
-        }
-        auto const a_moment_ago = time_at(now) - std::min(microseconds(moment), time_at(now));
-        return {std::min(std::max(a_moment_ago, seen_->first), greatest)};
-    }
+    [[nodiscard]] fencing_token floor(time_point now) const noexcept;
 
 private:
     struct knowledge {
@@ -70,18 +52,8 @@ private:
         time_point heard_at;
     };
 
-    static constexpr std::uint64_t greatest = (std::uint64_t{1} << 53) - 1;
-
-    static std::uint64_t microseconds(nanos time) noexcept {
-        using std::chrono::microseconds;
-        return static_cast<std::uint64_t>(
-            std::max(std::chrono::duration_cast<microseconds>(time), microseconds{0}).count()
-        );
-    }
     /// The least that it may be.
-    [[nodiscard]] std::uint64_t time_at(time_point at) const noexcept {
-        return seen_->newest + microseconds(at - seen_->at);
-    }
+    [[nodiscard]] std::uint64_t time_at(time_point at) const noexcept;
 
     std::optional<knowledge> seen_;
     bool granted_ = false;

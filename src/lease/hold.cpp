@@ -125,6 +125,13 @@ error_code hold::on_answered(request const& what, loss_reason lost) {
     }
     renewed_alone_ = false;
     client_->count().renewals.add();
+    client_->tell_observer([&](observer& told) {
+        auto const& of = what.asking ? what.asking : tenure_;
+        told.on_renewal(
+            {target_->lock, of ? of->token() : fencing_token{}},
+            lease_clock::now() - what.sent_at
+        );
+    });
     auto const until = what.sent_at + what.terms.lease - what.terms.drift;
     fsm_.on_confirmed({what.sent_at, until});
     if (has(what.asking.get())) {

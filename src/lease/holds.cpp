@@ -109,6 +109,9 @@ void holds::end_tenure(hold& of, tenure const& which, time_point now) noexcept {
     owners_.on_forgotten(*of.on(), *last);
     client_.count().leases_now.subtract();
     client_.count().total_hold_ns.add(static_cast<std::uint64_t>((now - last->since()).count()));
+    client_.tell_observer([&](observer& told) {
+        told.on_release({of.on()->lock, last->token()}, now - last->since());
+    });
     last->drop_executors();
 }
 

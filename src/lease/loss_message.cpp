@@ -34,9 +34,11 @@ std::string loss_message(target const& on, loss_reason reason) {
 void report_loss(
     std::shared_ptr<client_context> const& client,
     std::shared_ptr<target const> on,
+    fencing_token token,
     loss_reason reason
 ) {
     client->count().lost(reason);
+    client->tell_observer([&](observer& told) { told.on_loss({on->lock, token}, reason); });
     client->on_strand([client, on = std::move(on), reason] {
         client->log(log_level::warning, loss_message(*on, reason));
     });

@@ -31,6 +31,13 @@ tenure::tenure(
       fsm_{fsm},
       shares_{*this, holder_executor} {}
 
+void tenure::raise_token(fencing_token to) noexcept {
+    auto known = token_.load();
+    while ((known & ~of_quorum) <= to.value &&
+           !token_.compare_exchange_weak(known, to.value | of_quorum)) {
+    }
+}
+
 lease_state tenure::look(time_point now) const noexcept {
     if (hold_->client().closed()) {
         fsm_.on_client_stopped(now);
@@ -43,10 +50,17 @@ auto tenure::apply(Change change, std::optional<time_point> at) {
     std::unique_lock guard{mutex_};
     // What other threads have seen is not later.
     auto const now = at ? *at : lease_clock::now();
+    bool const doubted = fsm_.in_doubt();
     auto const value = change(fsm_, now);
-    bool const lost = look(now) == lease_state::lost && !std::exchange(loss_told_, true);
+    auto const state = look(now);
+    bool const lost = state == lease_state::lost && !std::exchange(loss_told_, true);
     auto const reason = fsm_.loss();
     guard.unlock();
+    if (!doubted && state == lease_state::in_doubt) {
+        hold_->client().tell_observer([this](observer& told) {
+            told.on_doubt({hold_->on()->lock, token()});
+        });
+    }
     if (lost) {
         on_lost(reason);
     }
@@ -68,7 +82,7 @@ void tenure::on_lost(loss_reason reason) {
     }
     loss_watchers::tell(told, {}, reason);
     shares_.stop_keeping_unwatched();
-    report_loss(hold_->share_client(), hold_->on(), reason);
+    report_loss(hold_->share_client(), hold_->on(), token(), reason);
 }
 
 void tenure::tell_of_loss(lease_share const& share) {
@@ -353,7 +367,7 @@ void tenure::on_released(loss_reason lost) {
     }
     if (report) {
         loss_watchers::tell(left, {}, lost);
-        report_loss(hold_->share_client(), hold_->on(), lost);
+        report_loss(hold_->share_client(), hold_->on(), token(), lost);
     } else {
         loss_watchers::tell(left, errc::not_held, loss_reason::none);
     }

@@ -66,12 +66,7 @@ public:
     [[nodiscard]] fencing_token token() const noexcept { return {token_.load() & ~of_quorum}; }
     /// Gives this part of a quorum's lease the token of the whole, so that a lease that joins gets
     /// no smaller one. A greater token of the node itself stays. From any thread.
-    void raise_token(fencing_token to) noexcept {
-        auto known = token_.load();
-        while ((known & ~of_quorum) <= to.value &&
-               !token_.compare_exchange_weak(known, to.value | of_quorum)) {
-        }
-    }
+    void raise_token(fencing_token to) noexcept;
     /// That of the quorum's grant, if it was raised to that; else zero.
     [[nodiscard]] fencing_token quorum_token() const noexcept {
         auto const known = token_.load();

@@ -14,31 +14,8 @@ using detail::exec_status;
 
 namespace {
 
-constexpr std::string_view nonce = "1";
-
 exec_result unknown() {
     return {exec_status::unknown, errc::unreachable, {}};
-}
-
-// What the backend says of an error. The finer points are for who reads the replies of a server.
-exec_result error_result(std::string_view text) {
-    bool const foreign = text.starts_with("WRONGTYPE") ||
-                         text.starts_with("ERR value is not an integer") ||
-                         text.starts_with("ERR increment or decrement would overflow");
-    if (foreign) {
-        return {exec_status::failed, errc::corrupt_state, {}};
-    }
-    if (text.starts_with("NOPERM") || text.find("ACL failure") != std::string_view::npos) {
-        return {exec_status::failed, errc::no_permission, {}};
-    }
-    return {exec_status::refused, errc::server_refused, {}};
-}
-
-exec_result result_of(value const& reply) {
-    if (reply.is_error()) {
-        return error_result(reply.text);
-    }
-    return {exec_status::replied, {}, detail::script_reply{reply.text}};
 }
 
 }  // namespace
@@ -235,10 +212,16 @@ void connection::come_up(purpose what) {
     if (++one.epoch > 1 && what == purpose::commands) {
         count_->reconnects.add();
     }
-    tell([this, what, epoch = one.epoch](auto& events) {
+    tell([this, what, epoch = one.epoch, run_id = server_->run_id_, began = server_->began_](
+             auto& events
+         ) {
         {
             std::lock_guard const guard{server_->mutex_};
             of(what).told_up = true;
+        }
+        if (what == purpose::commands) {
+            run_id_ = run_id;
+            began_by_ = began;
         }
         events.on_up({what, 0, epoch});
     });
@@ -319,15 +302,8 @@ void connection::carry_out(request& one) {
         one.result = std::move(refused);
         return;
     }
-    auto const keys = std::to_string(what.keys());
-    std::vector<std::string_view> words{"EVAL", what.what().text, keys};
-    for (std::size_t i = 0; i < what.size(); ++i) {
-        words.push_back(what.word(i));
-    }
-    words.push_back(nonce);
-    auto& model = server_->now();
     ++server_->tallies_[std::string{what.what().name}].executed;
-    one.result = result_of(model.execute(server_->session_, words).value_or(value::nil()));
+    one.result = server_->execute(what);
     one.dropped = server_->takes_drop(what.what().name);
 }
 

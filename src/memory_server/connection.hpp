@@ -49,12 +49,14 @@ public:
     [[nodiscard]] detail::subscription subscribe(std::string channel, detail::subscriber& to);
     [[nodiscard]] bool up(purpose what) const;
     [[nodiscard]] detail::backend::obstacle why_down() const;
+    [[nodiscard]] detail::backend::identity who() const { return {run_id_, began_by_}; }
 
     // What the server does, under its mutex.
     /// Follows the server's state of the connections.
     void update();
     /// Goes on as far as the gates allow.
     void pump();
+    [[nodiscard]] bool is_up() const { return commands_.up && subscriptions_.up; }
 
 private:
     struct request {
@@ -116,6 +118,9 @@ private:
     std::deque<sent> unanswered_;
     std::uint64_t generation_ = 0;
     error_code failure_;
+    // Of the server that the command connection leads to, as the client was told. On the strand.
+    std::string run_id_;
+    lease_clock::time_point began_by_ = lease_clock::time_point::min();
 };
 
 }  // namespace holdfast::memory

@@ -3,7 +3,12 @@
 
 #include "memory_server/value.hpp"
 
+// Debian keeps the versions of Lua apart, and others do not.
+#if __has_include(<lua5.1/lua.hpp>)
 #include <lua5.1/lua.hpp>
+#else
+#include <lua.hpp>
+#endif
 
 #include <string>
 #include <string_view>

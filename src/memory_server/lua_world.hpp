@@ -1,7 +1,12 @@
 #ifndef HOLDFAST_MEMORY_SERVER_LUA_WORLD_HPP
 #define HOLDFAST_MEMORY_SERVER_LUA_WORLD_HPP
 
+// Debian keeps the versions of Lua apart, and others do not.
+#if __has_include(<lua5.1/lua.hpp>)
 #include <lua5.1/lua.hpp>
+#else
+#include <lua.hpp>
+#endif
 
 #include <array>
 #include <string_view>

@@ -6,8 +6,10 @@
 #include <holdfast/lease_clock.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace holdfast::memory {
 
@@ -17,14 +19,33 @@ namespace {
 // importance: it makes the first fencing tokens.
 constexpr std::int64_t beginning = 1'700'000'000'000'000;
 
+// What the backend says of an error. The finer points are for who reads the replies of a server.
+detail::exec_result error_result(std::string_view text) {
+    bool const foreign = text.starts_with("WRONGTYPE") ||
+                         text.starts_with("ERR value is not an integer") ||
+                         text.starts_with("ERR increment or decrement would overflow");
+    if (foreign) {
+        return {detail::exec_status::failed, errc::corrupt_state, {}};
+    }
+    if (text.starts_with("NOPERM") || text.find("ACL failure") != std::string_view::npos) {
+        return {detail::exec_status::failed, errc::no_permission, {}};
+    }
+    return {detail::exec_status::refused, errc::server_refused, {}};
+}
+
 /// The handles of one client: its connections go with it.
 class memory_backend final : public detail::backend {
 public:
-    explicit memory_backend(std::shared_ptr<connection> to) : to_{std::move(to)} {}
+    memory_backend(std::shared_ptr<connection> to, std::shared_ptr<void> companion)
+        : to_{std::move(to)},
+          companion_{std::move(companion)} {}
     ~memory_backend() override { to_->close(); }
 
     void start(detail::backend_events& events) override { to_->start(events); }
-    void stop() override { to_->stop(); }
+    void stop() override {
+        to_->stop();
+        companion_.reset();
+    }
     void exec(detail::call&& what, detail::exec_handler&& handler) override {
         to_->exec(std::move(what), std::move(handler));
     }
@@ -43,14 +64,24 @@ public:
         return to_->up(what);
     }
     [[nodiscard]] obstacle why_down() const override { return to_->why_down(); }
+    [[nodiscard]] identity who(std::uint32_t) const override { return to_->who(); }
 
 private:
     std::shared_ptr<connection> to_;
+    std::shared_ptr<void> companion_;
 };
 
 }  // namespace
 
-server::server() : session_{model_.connect([](value) {})} {
+server::server() {
+    begin_process();
+}
+
+void server::begin_process() {
+    static std::atomic<std::uint64_t> processes{0};
+    run_id_ = "memory-" + std::to_string(++processes);
+    began_ = lease_clock::now();
+    session_ = model_.connect([](value) {});
     model_.execute(session_, {"HELLO", "3"});
 }
 
@@ -62,15 +93,17 @@ std::shared_ptr<server> server::make() {
 
 std::unique_ptr<detail::backend> server::make_backend(
     boost::asio::any_io_executor strand,
-    std::shared_ptr<detail::counters> count
+    std::shared_ptr<detail::counters> count,
+    std::shared_ptr<void> companion
 ) {
     return std::make_unique<memory_backend>(
-        std::make_shared<connection>(shared_from_this(), std::move(strand), std::move(count))
+        std::make_shared<connection>(shared_from_this(), std::move(strand), std::move(count)),
+        std::move(companion)
     );
 }
 
 redis_model& server::now() {
-    auto const since = lease_clock::now().time_since_epoch();
+    auto const since = lease_clock::now().time_since_epoch() + restarts_took_;
     model_.set_time(
         beginning + std::chrono::duration_cast<std::chrono::microseconds>(since).count()
     );
@@ -110,6 +143,18 @@ std::size_t server::subscriptions() {
     return model_.subscriptions();
 }
 
+std::vector<std::string> server::channels() {
+    std::lock_guard const guard{mutex_};
+    return model_.channels();
+}
+
+std::size_t server::clients() {
+    std::lock_guard const guard{mutex_};
+    return static_cast<std::size_t>(std::ranges::count_if(connections(), [](auto const& one) {
+        return one->is_up();
+    }));
+}
+
 // What somebody else does
 
 value server::run_now(std::initializer_list<std::string_view> command) {
@@ -135,6 +180,25 @@ void server::pexpire(std::string_view key, std::chrono::milliseconds after) {
 
 void server::del(std::string_view key) {
     run({"DEL", key});
+}
+
+detail::exec_result server::carry_out(detail::call const& what) {
+    std::lock_guard const guard{mutex_};
+    return execute(what);
+}
+
+detail::exec_result server::execute(detail::call const& what) {
+    auto const keys = std::to_string(what.keys());
+    std::vector<std::string_view> words{"EVAL", what.what().text, keys};
+    for (std::size_t i = 0; i < what.size(); ++i) {
+        words.push_back(what.word(i));
+    }
+    words.push_back("1");  // the nonce
+    auto const reply = now().execute(session_, words).value_or(value::nil());
+    if (reply.is_error()) {
+        return error_result(reply.text);
+    }
+    return {detail::exec_status::replied, {}, detail::script_reply{reply.text}};
 }
 
 void server::publish(std::string_view channel) {
@@ -233,6 +297,27 @@ void server::set_notifications_up(bool up) {
     change(commands_up_, up, failure_);
 }
 
+void server::break_connections() {
+    auto const [commands, subscriptions] = std::pair{commands_up_, subscriptions_up_};
+    auto const cause = failure_;
+    change(false, false, cause);
+    change(commands, subscriptions, cause);
+}
+
+void server::drop_connections() {
+    std::lock_guard const guard{mutex_};
+    break_connections();
+}
+
+void server::restart_empty() {
+    std::lock_guard const guard{mutex_};
+    now().restart(false);
+    // A token is greater than those that were forgotten because time has passed.
+    restarts_took_ += std::chrono::seconds{1};
+    begin_process();
+    break_connections();
+}
+
 void server::fail(error_code cause) {
     std::lock_guard const guard{mutex_};
     change(false, false, cause);
@@ -259,7 +344,7 @@ void server::pump() {
 
 std::optional<detail::exec_result> server::refused(std::string_view script) {
     auto const at = std::find_if(refusals_.begin(), refusals_.end(), [&](auto const& one) {
-        return one.script == script;
+        return one.script.empty() || one.script == script;
     });
     if (at == refusals_.end()) {
         return std::nullopt;
@@ -272,12 +357,14 @@ std::optional<detail::exec_result> server::refused(std::string_view script) {
 }
 
 bool server::takes_drop(std::string_view script) {
-    auto const at = drops_.find(script);
-    if (at == drops_.end() || at->second == 0) {
-        return false;
+    for (auto const name : {script, std::string_view{}}) {
+        auto const at = drops_.find(name);
+        if (at != drops_.end() && at->second > 0) {
+            --at->second;
+            return true;
+        }
     }
-    --at->second;
-    return true;
+    return false;
 }
 
 }  // namespace holdfast::memory

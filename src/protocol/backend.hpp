@@ -67,6 +67,8 @@ public:
     /// that one confirmed, some may be missing here. It comes before `on_up` or `on_moved` tells
     /// that the keys can be asked for.
     virtual void on_failed_over(std::uint32_t /*server*/) {}
+    /// The connections to this server were closed, because nothing needs them.
+    virtual void on_closed(std::uint32_t /*server*/) {}
     /// The client has leases. A lease may need no request for a long time, so the backend looks for
     /// changes that take it away.
     [[nodiscard]] virtual bool has_leases() const { return false; }

@@ -51,11 +51,7 @@ public:
     }
     /// Forgets that floor: the call may go to another server. A replica that has taken over has
     /// counters of a moment ago, too, and they may lack the last tokens.
-    void for_another_server() {
-        if (floor_) {
-            replace(*floor_, no_floor);
-        }
-    }
+    void for_another_server();
 
     /// That the user has not the rights for it is no error: the caller can do without.
     call& may_be_forbidden() {
@@ -99,23 +95,13 @@ public:
 private:
     // Two keys of a usual name, a holder id and some numbers.
     static constexpr std::size_t usual_size = 192;
-    // No counter has reached it.
-    static constexpr std::string_view no_floor = "9007199254740991";
 
     call& add(std::string_view word) {
         words_ += word;
         ends_.push_back(static_cast<std::uint32_t>(words_.size()));
         return *this;
     }
-    void replace(std::size_t i, std::string_view with) {
-        auto const former = word(i);
-        auto const begin = static_cast<std::size_t>(former.data() - words_.data());
-        auto const grows = static_cast<std::uint32_t>(with.size() - former.size());
-        words_.replace(begin, former.size(), with);
-        for (; i < ends_.size(); ++i) {
-            ends_[i] += grows;  // modulo 2^32: it may shrink
-        }
-    }
+    void replace(std::size_t i, std::string_view with);
 
     script const* what_;
     std::chrono::nanoseconds timeout_;

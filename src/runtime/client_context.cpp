@@ -29,18 +29,28 @@ std::string make_client_id(random_pool& random) {
     return boost::uuids::to_string(id);
 }
 
+// A holder's id leads to the connections of its client in CLIENT LIST, to address and program.
+config with_name_of(std::string const& client_id, config settings) {
+    if (!settings.client_name.empty()) {
+        settings.client_name.append(":").append(client_id);
+    }
+    return settings;
+}
+
 }  // namespace
 
 client_context::client_context(asio::any_io_executor executor, config settings)
-    : settings_{std::make_shared<config const>(std::move(settings))},
-      count_{std::make_shared<counters>()},
+    : kept_{std::make_shared<counters>()},
+      count_{kept_.get(), [kept = kept_](counters*) {}},
       executor_{std::move(executor)},
       gate_{context_gate::of(executor_.context())},
       typed_strand_{executor_},
       later_{asio::require(typed_strand_, asio::execution::blocking.never)},
       strand_{typed_strand_},
       client_id_{make_client_id(random_)},
-      jitter_{static_cast<std::minstd_rand::result_type>(random_.next())} {}
+      jitter_{static_cast<std::minstd_rand::result_type>(random_.next())} {
+    settings_ = std::make_shared<config const>(with_name_of(client_id_, std::move(settings)));
+}
 
 guarded_executor client_context::guard(asio::any_io_executor executor) const {
     // The usual case, and the quick one.

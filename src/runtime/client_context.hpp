@@ -195,6 +195,22 @@ public:
     [[nodiscard]] double random_part() { return std::generate_canonical<double, 32>(jitter_); }
     void log(log_level level, std::string_view message) const;
 
+    // From any thread, without a mutex.
+    /// Tells the observer, if there is one.
+    template <class F>
+    void tell_observer(F f) const {
+        if (auto* const told = settings_->observer.get()) {
+            f(*told);
+        }
+    }
+    /// What this client counts, for those who read it when the client is gone.
+    [[nodiscard]] stats_source statistics() const noexcept { return {kept_, count_}; }
+    /// Of an acquisition; zero without an observer.
+    [[nodiscard]] std::uint64_t next_acquisition() noexcept {
+        return settings_->observer ? acquisitions_begun_.fetch_add(1, std::memory_order_relaxed) + 1
+                                   : 0;
+    }
+
 protected:
     /// @throws std::system_error if the system has no random bits to give.
     client_context(asio::any_io_executor executor, config settings);
@@ -208,6 +224,8 @@ protected:
 
     // For the client.
     std::shared_ptr<config const> settings_;
+    // What is kept is what is counted; who counts shares `count_`.
+    std::shared_ptr<counters> kept_;
     std::shared_ptr<counters> count_;
     std::unique_ptr<backend> backend_;
     node_status node_;
@@ -235,6 +253,7 @@ private:
     right learning_ = right::assumed;
     std::atomic<bool> gone_{false};
     std::atomic<bool> closed_{false};
+    std::atomic<std::uint64_t> acquisitions_begun_{0};
     // The servers that are not held back.
     std::set<std::uint32_t> granting_;
 };

@@ -2,6 +2,18 @@
 
 namespace holdfast::detail {
 
+void counters::handed_over(grant_kind how) noexcept {
+    hand_overs.add();
+    switch (how) {
+        case grant_kind::own_client: local_hand_overs.add(); break;
+        case grant_kind::other_client: direct_hand_overs.add(); break;
+        case grant_kind::notification: notified_hand_overs.add(); break;
+        case grant_kind::expiry: expired_hand_overs.add(); break;
+        case grant_kind::uncontended:
+        case grant_kind::joined: break;
+    }
+}
+
 stats counters::snapshot() const noexcept {
     auto const lost = [this](loss_reason reason) {
         return losses[static_cast<std::size_t>(reason)].get();
@@ -41,6 +53,7 @@ stats counters::snapshot() const noexcept {
     s.commands = commands.get();
     s.waiters_now = waiters_now.get();
     s.leases_now = leases_now.get();
+    s.connections_now = connections_now.get();
     s.subscriptions_now = subscriptions_now.get();
     return s;
 }

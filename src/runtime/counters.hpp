@@ -2,6 +2,7 @@
 #define HOLDFAST_RUNTIME_COUNTERS_HPP
 
 #include <holdfast/lease_state.hpp>
+#include <holdfast/observer.hpp>
 #include <holdfast/stats.hpp>
 
 #include <array>
@@ -15,7 +16,7 @@ namespace holdfast::detail {
 class counter {
 public:
     void add(std::uint64_t n = 1) noexcept { value_.fetch_add(n, std::memory_order_relaxed); }
-    void subtract() noexcept { value_.fetch_sub(1, std::memory_order_relaxed); }
+    void subtract(std::uint64_t n = 1) noexcept { value_.fetch_sub(n, std::memory_order_relaxed); }
     void raise_to(std::uint64_t n) noexcept {
         auto seen = value_.load(std::memory_order_relaxed);
         while (seen < n && !value_.compare_exchange_weak(seen, n, std::memory_order_relaxed)) {
@@ -34,10 +35,12 @@ struct counters {
         direct_hand_overs, notified_hand_overs, expired_hand_overs, claims_passed_on, claims_lost,
         claims_confirmed, longest_wait_ns, total_wait_ns, total_hold_ns, renewals, failed_renewals,
         releases, withdrawals, reconnects, notifications, refused_notifications, commands,
-        waiters_now, leases_now, subscriptions_now;
+        waiters_now, leases_now, connections_now, subscriptions_now;
     std::array<counter, 9> losses;
 
     void lost(loss_reason reason) noexcept { losses[static_cast<std::size_t>(reason)].add(); }
+    /// An acquisition that had waited was granted.
+    void handed_over(grant_kind how) noexcept;
     [[nodiscard]] stats snapshot() const noexcept;
 };
 

@@ -15,18 +15,22 @@
 
 namespace holdfast {
 
-lease_clock::time_point lease_clock::now() noexcept {
+lease_clock::duration detail::system_time() noexcept {
 #if defined(__linux__)
     // std::chrono::steady_clock is CLOCK_MONOTONIC here, which stands still while the machine is
     // suspended.
     timespec t{};
     ::clock_gettime(CLOCK_BOOTTIME, &t);
-    return time_point{std::chrono::seconds{t.tv_sec} + std::chrono::nanoseconds{t.tv_nsec}};
+    return std::chrono::seconds{t.tv_sec} + std::chrono::nanoseconds{t.tv_nsec};
 #else
-    return time_point{
-        std::chrono::duration_cast<duration>(std::chrono::steady_clock::now().time_since_epoch())
-    };
+    return std::chrono::duration_cast<lease_clock::duration>(
+        std::chrono::steady_clock::now().time_since_epoch()
+    );
 #endif
+}
+
+lease_clock::time_point lease_clock::now() noexcept {
+    return time_point{detail::virtual_time::now()};
 }
 
 namespace detail {

@@ -9,18 +9,40 @@
 #include HOLDFAST_RUNTIME
 #else
 
+#include "runtime/virtual_time.hpp"
+
 #include <holdfast/lease_clock.hpp>
 
 #include <boost/asio/basic_waitable_timer.hpp>
-#include <boost/asio/steady_timer.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
 namespace holdfast::detail {
 
-/// For sleeping. What time it is, is for `lease_clock` to say.
-using timer = boost::asio::steady_timer;
+/// Sleeps by the lease clock. Where that clock is moved by hand, it is told when each timer is due.
+class timer : public boost::asio::basic_waitable_timer<lease_clock> {
+    using base = boost::asio::basic_waitable_timer<lease_clock>;
+
+public:
+    using base::base;
+
+    std::size_t expires_at(time_point at) {
+        auto const cancelled = base::expires_at(at);
+        if (virtual_time::is_watched()) {
+            virtual_time::note(at);
+        }
+        return cancelled;
+    }
+    std::size_t expires_after(duration after) {
+        auto const cancelled = base::expires_after(after);
+        if (virtual_time::is_watched()) {
+            virtual_time::note(expiry());
+        }
+        return cancelled;
+    }
+};
 
 /// Fills `words` from the operating system's generator.
 /// @throws std::system_error if it fails: there is no fallback.

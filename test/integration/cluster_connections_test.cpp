@@ -28,7 +28,7 @@ struct nobody final : holdfast::detail::backend_events {
 std::size_t clients_of(redis_cluster& cluster, std::size_t node, std::string const& name) {
     std::size_t count = 0;
     for (auto& each : cluster.probe(node).client_list()) {
-        count += each["name"] == name ? 1U : 0U;
+        count += each["name"].starts_with(name) ? 1U : 0U;
     }
     return count;
 }

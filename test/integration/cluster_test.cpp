@@ -218,6 +218,37 @@ BOOST_AUTO_TEST_CASE(semaphores_and_latches_wait_and_are_told) {
     });
 }
 
+BOOST_AUTO_TEST_CASE(leaders_of_each_node_follow_each_other_and_are_seen) {
+    with_two_clients(
+        [](redis_cluster& cluster,
+           asio::any_io_executor const& executor,
+           holdfast::client& first,
+           holdfast::client& second) -> task {
+            auto names = names_on_all(cluster, "elected:");
+            names.push_back("order:{42}:scheduler");
+            for (auto const& name : names) {
+                auto observer = second.election(name).observe();
+                BOOST_TEST(!(co_await observer.next()).leader);
+                auto leads = co_await first.election(name).campaign("a");
+                BOOST_TEST(((co_await observer.next()).leader.term == leads.term()));
+                auto const limit = lease_clock::now() + 2s;
+                soon(executor, [&]() -> task { co_await leads.resign(); });
+                auto next = co_await second.election(name).campaign("b");
+                BOOST_TEST((lease_clock::now() < limit));
+                auto change = co_await observer.next();
+                while (!change.leader) {
+                    change = co_await observer.next();
+                }
+                BOOST_TEST((change.leader.term == next.term()));
+                BOOST_TEST(!change.missed);
+                BOOST_TEST((co_await first.election(name).leader()).value == "b");
+                co_await next.resign();
+            }
+            BOOST_TEST(cluster.errors("CROSSSLOT") == 0);
+        }
+    );
+}
+
 BOOST_AUTO_TEST_CASE(several_locks_of_one_slot_or_of_all_nodes_are_taken_together) {
     with_cluster([](redis_cluster& cluster, asio::any_io_executor executor) -> task {
         holdfast::client client{executor, cluster.url()};

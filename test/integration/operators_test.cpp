@@ -89,6 +89,25 @@ BOOST_AUTO_TEST_CASE(force_release_frees_a_lock_wakes_a_waiter_and_the_holder_le
     });
 }
 
+BOOST_AUTO_TEST_CASE(a_holder_leads_to_the_connections_of_its_client) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
+        auto settings = holdfast::parse_url(server.url());
+        settings.client_name = "shop";
+        holdfast::client client{executor, settings};
+        holdfast::client another{executor, settings};
+        co_await another.ready();
+        auto lease = co_await client.lock("a").acquire();
+        auto const info = co_await another.lock("a").inspect();
+        auto const name = "shop:" + info.holder.substr(0, info.holder.rfind(':'));
+        std::size_t connections = 0;
+        for (auto& each : server.probe().client_list()) {
+            connections += each["name"] == name ? 1U : 0U;
+        }
+        BOOST_TEST(connections == 2U);
+        co_await lease.release();
+    });
+}
+
 BOOST_AUTO_TEST_CASE(inspect_tells_who_has_the_lock) {
     with_server([](redis_server& server, asio::any_io_executor executor) -> task {
         holdfast::client client{executor, server.url()};

@@ -177,7 +177,7 @@ BOOST_AUTO_TEST_CASE(one_that_is_behind_does_not_lead_to_an_old_primary) {
 BOOST_AUTO_TEST_CASE(a_switch_that_nobody_heard_of_is_noticed_when_the_sentinels_are_back) {
     sentinel_group group;
     run_with_deadline([&](asio::any_io_executor executor) -> task {
-        auto settings = short_leases(group.url_of({0}), 30s);
+        auto settings = short_leases(group.url_of({0}), 5min);
         settings.reconnect_max = 100ms;
         settings.request_timeout = settings.health_check_interval = 5s;
         holdfast::client client{executor, settings};

@@ -21,8 +21,9 @@ void with_group(group_options options, group_body const& body) {
     );
 }
 
+// Sentinels may need a minute for a failover: no lease ends meanwhile.
 holdfast::config waiting_for(unsigned count, sentinel_group const& group) {
-    auto settings = short_leases(group.url(), 30s);
+    auto settings = short_leases(group.url(), 5min);
     settings.reconnect_max = 200ms;
     settings.replicas = {.count = count, .timeout = 1s};
     return settings;
@@ -52,7 +53,7 @@ BOOST_AUTO_TEST_CASE(what_replicas_had_is_held_at_the_one_that_was_promoted) {
         // Neither lock was lost. One replica is left: that is enough for the one, and too few for
         // the other.
         BOOST_TEST(group.server(*now).probe().exists("a"));
-        BOOST_TEST(co_await co_eventually(6s, [&] { return kept.state() == lease_state::held; }));
+        BOOST_TEST(co_await co_eventually(20s, [&] { return kept.state() == lease_state::held; }));
         BOOST_TEST(!lost->told);
         BOOST_TEST((held.state() == lease_state::in_doubt));
         auto const [ec, none] = co_await client.lock("c").try_acquire(as_result);
@@ -60,11 +61,11 @@ BOOST_AUTO_TEST_CASE(what_replicas_had_is_held_at_the_one_that_was_promoted) {
         BOOST_TEST(!none.valid());
 
         BOOST_TEST(!co_await release(held));
-        BOOST_TEST(co_await co_eventually(5s, [&] { return waiting->done; }));
+        BOOST_TEST(co_await co_eventually(20s, [&] { return waiting->done; }));
         BOOST_TEST(!waiting->rival_was_valid);
         BOOST_TEST(waiting->held.valid());
         BOOST_TEST(waiting->held.token().value > held.token().value);
-        BOOST_TEST((lease_clock::now() - switched < 15s));
+        BOOST_TEST((lease_clock::now() - switched < 45s));
         auto const replica = 3 - *now;
         BOOST_TEST(group.server(replica).probe().exists("a"));
         BOOST_TEST(!co_await release(waiting->held));

@@ -33,7 +33,7 @@ std::size_t clients_of(redis_server const& server) {
     auto probe = server.probe();
     auto const all = probe.client_list();
     return static_cast<std::size_t>(std::ranges::count_if(all, [](auto const& each) {
-        return each.at("name") == "holdfast";
+        return each.at("name").starts_with("holdfast:");
     }));
 }
 
@@ -76,6 +76,9 @@ BOOST_AUTO_TEST_CASE(a_failover_on_command_takes_the_client_and_its_lock_along) 
         auto held = co_await client.lock("a").acquire();
         auto const lost = watch(held);
         auto const waiting = start_acquire(other.lock("a"), {}, &held);
+        auto leads = co_await client.election("E").campaign("here");
+        auto observer = other.election("E").observe();
+        BOOST_TEST((co_await observer.next()).leader.value == "here");
         co_await sleep_for(300ms);
 
         std::optional<std::size_t> now;
@@ -96,6 +99,15 @@ BOOST_AUTO_TEST_CASE(a_failover_on_command_takes_the_client_and_its_lock_along) 
         BOOST_TEST(waiting->held.valid());
         BOOST_TEST(waiting->held.token().value > held.token().value);
         BOOST_TEST(!co_await release(waiting->held));
+
+        BOOST_TEST(leads.valid());
+        auto const who = co_await other.election("E").leader();
+        BOOST_TEST(who.value == "here");
+        BOOST_TEST((who.term == leads.term()));
+        co_await leads.resign();
+        auto const gone = co_await observer.next();
+        BOOST_TEST(!gone.leader);
+        BOOST_TEST(!gone.missed);
     });
 }
 

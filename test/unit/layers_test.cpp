@@ -19,6 +19,9 @@ namespace {
 
 using folders = std::set<std::string>;
 
+// On top of all: it looks at servers themselves, too.
+std::string const program = "cli";
+
 // Lowest first. What lies in src itself, one file per public header, has no name.
 std::map<std::string, folders> const allowed{
     {"core", {}},
@@ -29,6 +32,9 @@ std::map<std::string, folders> const allowed{
     {"lease", {"runtime", "protocol", "core"}},
     {"acquire", {"lease", "runtime", "protocol", "core"}},
     {"client", {"acquire", "lease", "runtime", "protocol", "core"}},
+    // Beside the library, on its public headers.
+    {"prometheus", {}},
+    {program, {"redis", "client", "acquire", "lease", "runtime", "protocol", "core"}},
     {"", {"client", "acquire", "lease", "runtime", "protocol", "core"}},
 };
 
@@ -157,7 +163,10 @@ BOOST_AUTO_TEST_CASE(no_layer_may_include_one_that_may_include_it) {
     for (auto const& [layer, lower] : allowed) {
         for (auto const& below : lower) {
             BOOST_TEST(!allowed.at(below).contains(layer), layer << " and " << below);
-            BOOST_TEST(!only_wired.contains(below), layer << " and " << below);
+            BOOST_TEST(
+                (layer == program || !only_wired.contains(below)),
+                layer << " and " << below
+            );
         }
     }
 }

@@ -1,5 +1,6 @@
 // Only src/runtime/runtime.* sleeps, reads a clock or draws randomness: no other file of the
-// library names what one would do it with. `lease_clock::now()` is the seam itself. Comments and
+// library names what one would do it with. The time of day, which the program compares with a
+// server's, has a file of its own. `lease_clock::now()` is the seam itself. Comments and
 // strings may name anything.
 
 #include "unit/source_tree.hpp"
@@ -145,7 +146,8 @@ std::vector<std::string> forbidden_in(std::string_view text) {
 }
 
 bool is_seam(source_file const& file) {
-    return file.path == "src/runtime/runtime.hpp" || file.path == "src/runtime/runtime.cpp";
+    return file.path == "src/runtime/runtime.hpp" || file.path == "src/runtime/runtime.cpp" ||
+           file.path == "src/runtime/wall_clock.cpp";
 }
 
 }  // namespace
@@ -170,7 +172,7 @@ BOOST_AUTO_TEST_CASE(no_other_file_sleeps_reads_a_clock_or_draws_randomness) {
     }
     BOOST_TEST(looked_at > 40);
     // Where they are allowed, they are found: the search sees what it looks for.
-    BOOST_TEST(seams == 2);
+    BOOST_TEST(seams == 3);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_planted_is_found) {

@@ -4,7 +4,23 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
 #include <string>
+
+namespace {
+
+bool has(std::string const& path, std::string const& text) {
+    std::ifstream file{std::string{HOLDFAST_SOURCE_DIR} + "/" + path};
+    if (!file) {
+        throw std::runtime_error{"cannot read " + path};
+    }
+    std::string const all{std::istreambuf_iterator<char>{file}, {}};
+    return all.find(text) != std::string::npos;
+}
+
+}  // namespace
 
 BOOST_AUTO_TEST_SUITE(version_test)
 
@@ -16,6 +32,17 @@ BOOST_AUTO_TEST_CASE(the_macros_tell_the_version_of_the_project) {
                        std::to_string(HOLDFAST_VERSION_MINOR) + '.' +
                        std::to_string(HOLDFAST_VERSION_PATCH)
     );
+}
+
+BOOST_AUTO_TEST_CASE(the_packages_have_the_version_of_the_project) {
+    std::string const version = HOLDFAST_VERSION_STRING;
+    BOOST_TEST(has("test/packaging/debian/changelog", "holdfast (" + version + "-"));
+    BOOST_TEST(has("test/packaging/vcpkg/ports/holdfast/vcpkg.json", "\"version\": \"" + version));
+    BOOST_TEST(has("test/packaging/consumers/conan/conanfile.txt", "holdfast/" + version));
+    // Debian's package is called like the library.
+    std::string const package = "libholdfast" + version.substr(0, version.rfind('.'));
+    BOOST_TEST(has("test/packaging/debian/control", "Package: " + package + "\n"));
+    BOOST_TEST(has("test/packaging/debian/rules", package + " (>= "));
 }
 
 // As a program uses them.

@@ -195,6 +195,7 @@ void cluster_nodes::close(std::uint32_t number) {
         return;
     }
     gone.mapped().link->stop();
+    events_.on_closed(number);
     auto const waiting =
         std::make_shared<std::vector<routed_call>>(std::move(gone.mapped().waiting));
     later_([waiting] {

@@ -177,6 +177,10 @@ void cluster_routes::on_failure(connection_id which, error_code cause) {
     look_soon();
 }
 
+void cluster_routes::on_closed(std::uint32_t server) {
+    events_->on_closed(server);
+}
+
 void cluster_routes::on_slots(std::uint32_t server, script_reply const& slots) {
     if (!stopped_ && map_.on_answer(server, slots, lease_clock::now())) {
         for (auto const& [from, to] : map_.take_successions()) {

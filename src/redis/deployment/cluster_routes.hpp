@@ -65,6 +65,7 @@ private:
     void on_up(connection_id which) override;
     void on_down(connection_id which) override;
     void on_failure(connection_id which, error_code cause) override;
+    void on_closed(std::uint32_t server) override;
 
     void later(std::function<void()> f);
     server& open(std::uint32_t number) { return nodes_->open(number, map_.address(number)); }

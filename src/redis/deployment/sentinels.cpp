@@ -20,8 +20,8 @@ namespace {
 
 constexpr auto as_over = asio::as_tuple(asio::deferred);
 
-// Those of a connection to this Sentinel.
-std::shared_ptr<config const> settings_of(config const& settings, config::address const& at) {
+// The settings of a connection to this Sentinel.
+std::shared_ptr<config const> login_of(config const& settings, config::address const& at) {
     auto made = settings;
     made.host = at.host;
     made.port = at.port;
@@ -33,8 +33,8 @@ std::shared_ptr<config const> settings_of(config const& settings, config::addres
     return std::make_shared<config const>(std::move(made));
 }
 
-// Those of a connection to the primary.
-std::shared_ptr<config const> settings_of(
+// The settings of a connection to the primary.
+std::shared_ptr<config const> settings_with(
     config const& settings,
     sentinel_tally::primary const& at
 ) {
@@ -54,7 +54,7 @@ public:
         : all_{all},
           place_{
               all.strand_,
-              settings_of(*all.settings_, at),
+              login_of(*all.settings_, at),
               std::make_shared<tls_trust>(all.settings_->sentinel_tls),
           },
           pause_{all.strand_},
@@ -201,7 +201,9 @@ struct sentinels::round {
     // Cancelled when it is over.
     timer ended;
     bool over = false;
-    answer result;
+    // Why nothing is known.
+    error_code cause;
+    bool permanent = false;
 };
 
 sentinels::sentinels(asio::any_io_executor strand, std::shared_ptr<config const> settings)
@@ -237,7 +239,7 @@ void sentinels::stop() {
         for (auto const& each : left->asked) {
             each->cancel();
         }
-        left->result.cause = errc::client_stopped;
+        left->cause = errc::client_stopped;
         left->over = true;
         left->ended.cancel();
     }
@@ -253,7 +255,16 @@ asio::awaitable<address_source::answer> sentinels::find() {
         auto waiting = asked->ended.async_wait(as_over);
         co_await std::move(waiting);
     }
-    co_return asked->result;
+    answer found;
+    found.cause = asked->cause;
+    found.permanent = asked->permanent;
+    if (!found.cause) {
+        // A Sentinel that was not waited for may have named a newer primary since the majority
+        // answered. The source does not tell the one who asked of that move again.
+        found.settings = there_;
+        found.version = version_;
+    }
+    co_return found;
 }
 
 std::shared_ptr<sentinels::round> sentinels::begin_round() {
@@ -303,8 +314,8 @@ void sentinels::conclude(round& which) {
     auto const came_to = tally_.conclude(lease_clock::now());
     which.over = true;
     which.ended.cancel();
-    which.result.cause = came_to.cause;
-    which.result.permanent = came_to.permanent;
+    which.cause = came_to.cause;
+    which.permanent = came_to.permanent;
     if (came_to.cause) {
         auto const line = fmt::format(
             "no Sentinel names the primary \"{}\": {}",
@@ -318,8 +329,6 @@ void sentinels::conclude(round& which) {
     }
     said_.reset();
     tell_if_moved();
-    which.result.settings = there_;
-    which.result.version = version_;
 }
 
 void sentinels::tell_if_moved() {
@@ -327,7 +336,7 @@ void sentinels::tell_if_moved() {
     if (stopped_ || !known || known->version == version_) {
         return;
     }
-    there_ = settings_of(*settings_, *known);
+    there_ = settings_with(*settings_, *known);
     version_ = known->version;
     log(log_level::info,
         fmt::format(

@@ -53,6 +53,13 @@ std::int64_t count(clients const& all, std::string const& field, std::string con
     });
 }
 
+// The name of a connection ends with the id of its client.
+std::int64_t count_named(clients const& all, std::string const& client_name) {
+    return std::count_if(all.begin(), all.end(), [&](auto const& each) {
+        return each.at("name").starts_with(client_name + ":");
+    });
+}
+
 /// Counts the connections of workers, server by server.
 class connection_count {
 public:
@@ -67,7 +74,7 @@ public:
         auto const all = on.probe().client_list();
         std::int64_t known = 0;
         for (auto& w : workers_) {
-            auto const open = count(all, "name", w.name());
+            auto const open = count_named(all, w.name());
             known += open;
             w.connections += open;
             if (open != expected && (needed || open != 0)) {

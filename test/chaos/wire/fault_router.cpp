@@ -117,7 +117,8 @@ link_kind link_of(connection_record const& connection) {
 std::string_view client_name(connection_record const& connection) {
     std::string_view const hello =
         connection.sent.empty() ? std::string_view{} : std::string_view{connection.sent.front()};
-    return hello.substr(hello.rfind(' ') + 1);
+    auto const name = hello.substr(hello.rfind(' ') + 1);
+    return name.substr(0, name.find(':'));
 }
 
 message_subject subject_of(server_message const& message) {

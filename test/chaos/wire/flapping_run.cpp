@@ -191,7 +191,7 @@ asio::awaitable<void> flapping_run::look_for_leftovers() {
     auto const two = [this] {
         auto const clients = probe_.client_list();
         auto const count = std::count_if(clients.begin(), clients.end(), [this](auto const& c) {
-            return c.at("name") == name_;
+            return c.at("name").starts_with(name_ + ":");
         });
         return count == 2 && board_.proxy().active() == 2;
     };

@@ -41,7 +41,7 @@ constexpr bool waits_for_health_checks = false;
 #else
 constexpr auto timeout = 15s;
 constexpr auto bound = 40s;
-constexpr auto health_check_interval = 2s;
+constexpr auto health_check_interval = 4s;
 constexpr bool waits_for_health_checks = true;
 #endif
 

@@ -93,6 +93,9 @@ std::vector<std::string> call_maker::channels() const {
         all.push_back(channel(of));
         all.push_back(of_both_sides("redisson_rwlock", of));
     }
+    for (std::size_t of = 0; of < elections; ++of) {
+        all.push_back("holdfast_leader:{elected:" + std::to_string(of) + "}");
+    }
     return all;
 }
 

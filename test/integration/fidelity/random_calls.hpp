@@ -53,6 +53,7 @@ public:
 
 private:
     static constexpr std::size_t families = 40;
+    static constexpr std::size_t elections = 3;
 
     std::size_t below(std::size_t end) { return static_cast<std::size_t>(random_() % end); }
     bool chance(std::size_t percent) { return below(100) < percent; }
@@ -104,6 +105,7 @@ private:
     void force_release(detail::script const& which);
     void counted(detail::script const& which);
     void about_permits(detail::script const& which);
+    void elect(detail::script const& which);
     void acquire_side(detail::script const& which);
     void release_side(detail::script const& which);
     void renew_reader(detail::script const& which);

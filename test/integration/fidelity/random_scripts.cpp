@@ -344,6 +344,8 @@ void call_maker::call_script() {
         {&scripts::semaphore_inspect, 1, &call_maker::about_permits},
         {&scripts::semaphore_set_permits, 1, &call_maker::about_permits},
         {&scripts::semaphore_force_release, 1, &call_maker::about_permits},
+        {&scripts::election_proclaim, 4, &call_maker::elect},
+        {&scripts::election_look, 3, &call_maker::elect},
     };
     constexpr std::size_t total = std::accumulate(
         std::begin(all),

@@ -34,6 +34,9 @@ using namespace std::chrono_literals;
 using holdfast::acquire_options;
 using holdfast::client;
 using holdfast::error_code;
+using holdfast::leader_change;
+using holdfast::leader_info;
+using holdfast::leadership;
 using holdfast::lease;
 using holdfast::lock;
 using holdfast::lock_info;
@@ -187,6 +190,21 @@ asio::awaitable<void> every_operation_takes_every_token(
     co_await takes_every_token(results<std::int64_t>{}, context, CALL(pool.available));
     co_await takes_every_token(results<bool>{}, context, CALL_WITH(pool.try_set_permits, 10));
     co_await takes_every_token(results<bool>{}, context, CALL(pool.force_release));
+    auto const election = c.election("election");
+    results<leadership> const a_leadership;
+    co_await takes_every_token(a_leadership, context, CALL_WITH(election.campaign, "value"));
+    co_await takes_every_token(
+        a_leadership,
+        context,
+        CALL_WITH(election.campaign, "value", options)
+    );
+    co_await takes_every_token(results<leader_info>{}, context, CALL(election.leader));
+    auto observer = election.observe();
+    co_await takes_every_token(results<leader_change>{}, context, CALL(observer.next));
+    leadership leads;
+    co_await takes_every_token(nothing, context, CALL(leads.resign));
+    co_await takes_every_token(nothing, context, CALL_WITH(leads.proclaim, "value"));
+    co_await takes_every_token(results<loss_reason>{}, context, CALL(leads.wait_lost));
     co_await takes_every_token(nothing, context, CALL(held.renew));
     co_await takes_every_token(nothing, context, CALL(held.release));
     co_await takes_every_token(results<loss_reason>{}, context, CALL(held.wait_lost));

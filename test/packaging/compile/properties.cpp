@@ -46,6 +46,19 @@ static_assert(can_be_asked<lease&> && can_be_asked<lease const&>);
 static_assert(!can_be_asked<lease> && !can_be_asked<lease const>);
 static_assert(!std::is_constructible_v<bool, lease> && !std::is_constructible_v<bool, lease const>);
 
+// So does a leadership, and an observer.
+static_assert(std::is_nothrow_default_constructible_v<holdfast::leadership>);
+static_assert(std::is_nothrow_move_constructible_v<holdfast::leadership>);
+static_assert(std::is_nothrow_move_assignable_v<holdfast::leadership>);
+static_assert(!std::is_copy_constructible_v<holdfast::leadership>);
+static_assert(can_be_asked<holdfast::leadership&> && !can_be_asked<holdfast::leadership>);
+static_assert(!std::is_constructible_v<bool, holdfast::leadership>);
+static_assert(std::is_nothrow_move_constructible_v<holdfast::leader_observer>);
+static_assert(std::is_nothrow_move_assignable_v<holdfast::leader_observer>);
+static_assert(!std::is_copy_constructible_v<holdfast::leader_observer>);
+static_assert(std::copyable<holdfast::election>);
+static_assert(!std::is_default_constructible_v<holdfast::election>);
+
 // A lock is a cheap value, made by a client only.
 static_assert(std::copyable<lock>);
 static_assert(std::is_nothrow_destructible_v<lock>);

@@ -20,7 +20,7 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         for name, value in attrs:
-            if name in ("href", "src") and value:
+            if name in ("href", "src", "data") and value:
                 self.links.append(value)
             elif name == "id" or (name == "name" and tag == "a"):
                 self.anchors.add(value)

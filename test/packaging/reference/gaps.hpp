@@ -64,6 +64,11 @@ public:
 /// A class whose base class is not for users, but its functions are.
 class with_hidden_base : public detail::hidden_base<with_hidden_base> {};
 
+/// A class that keeps to itself what it inherits.
+class hides_what_it_inherits : public detail::hidden_base<hides_what_it_inherits> {
+    void inherited_from_detail() noexcept;
+};
+
 // What Doxygen loses: the headers have it all the same.
 /// @cond
 // gap: holdfast::lost_function: not in the reference

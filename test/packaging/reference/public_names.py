@@ -16,12 +16,14 @@ KINDS = {"class", "struct", "union"}
 
 
 class Names:
-    """`found` counts qualified names; `bases` maps classes to their public base classes."""
+    """`found` counts qualified names, `hidden` has those that are not public; `bases` maps classes to
+    their public base classes."""
 
     def __init__(self, text):
         pattern = re.compile(f"(?P<skipped>{SKIPPED})|(?:{TOKEN})", re.M | re.S)
         self.tokens = [m[0] for m in pattern.finditer(text) if m["skipped"] is None]
         self.found = Counter(re.findall(MACRO, text, re.M))
+        self.hidden = set()
         self.bases = {}
         self.scope(0, "", "public")
 
@@ -36,8 +38,11 @@ class Names:
         return at + 1
 
     def add(self, scope, name, is_public):
+        qualified = f"{scope}::{name}" if scope else name
         if is_public:
-            self.found[f"{scope}::{name}" if scope else name] += 1
+            self.found[qualified] += 1
+        else:
+            self.hidden.add(qualified)
 
     def scope(self, at, scope, access):
         while at < len(self.tokens) and self.tokens[at] != "}":
@@ -124,16 +129,18 @@ class Names:
 def public_names(texts):
     """Counts the macros, and the names in namespace holdfast outside of `detail`. A class has also
     the names of its public base classes, those in `detail` included."""
-    found, bases = Counter(), {}
+    found, hidden, bases = Counter(), set(), {}
     for names in map(Names, texts):
         found += names.found
+        hidden |= names.hidden
         bases |= names.bases
     own = Counter(found)
     for derived, base in ((d, f"holdfast::{b}") for d in bases for b in bases[d]):
         special = base.split("::")[-1]  # its constructors and its destructor are not inherited
         for name, count in own.items():
             member = name.removeprefix(f"{base}::")
-            if member != name and member.removeprefix("~") != special:
+            inherited = member != name and member.removeprefix("~") != special
+            if inherited and f"{derived}::{member}" not in hidden:
                 found[f"{derived}::{member}"] += count
     is_public = re.compile("HOLDFAST_|holdfast::(?!detail(::|$))").match
     return Counter({name: count for name, count in found.items() if is_public(name)})

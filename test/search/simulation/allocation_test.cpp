@@ -87,22 +87,42 @@ bool step(scene& one, bool& thrown) {
     }
 }
 
-// The same key is acquired again by the same client: nothing stands in the way.
-void check_goes_on(scene& one, bool& thrown) {
+// The call, once it is done or has had the time for it.
+template <class... Results, class Start>
+std::shared_ptr<call<Results...>> answer(scene& one, bool& thrown, Start start) {
     auto& who = one.first();
-    auto const again = who.acquire();
-    for (auto const end = one.on().in().now() + 10s; one.on().in().now() < end && !again->done;) {
+    auto const asked = who.make_call<Results...>();
+    who.run([&] { start(who, asked->token()); });
+    for (auto const end = one.on().in().now() + 10s; one.on().in().now() < end && !asked->done;) {
         if (!step(one, thrown)) {
             break;
         }
     }
-    BOOST_TEST(again->done, "the key cannot be acquired any more");
-    if (!again->done) {
-        return;
-    }
-    bool const right = !again->error || (again->error == errc::client_stopped && one.stops());
-    BOOST_TEST(right, again->error.message());
-    who.run([&] { again->results.reset(); });
+    return asked;
+}
+
+// The same key is acquired again by the same client, and asked about: nothing stands in the way.
+void check_goes_on(scene& one, bool& thrown) {
+    auto const check = [&one](auto const& asked) {
+        bool const stopped = asked.error == errc::client_stopped && one.stops();
+        BOOST_TEST((asked.done && (!asked.error || stopped)), asked.error.message());
+    };
+    auto const again = answer<lease>(one, thrown, [](actor& who, auto token) {
+        who.lock("lock").acquire(std::move(token));
+    });
+    check(*again);
+    check(*answer<lock_info>(one, thrown, [](actor& who, auto token) {
+        who.lock("lock").inspect(std::move(token));
+    }));
+    one.first().run([&] { again->results.reset(); });
+}
+
+// Connections may have ended, but what has ended is not counted among those that wait for one.
+void check_places(scene& one, bool& thrown) {
+    auto const asked = answer<lock_info>(one, thrown, [](actor& who, auto token) {
+        who.lock("lock").inspect(std::move(token));
+    });
+    BOOST_TEST((asked->error != errc::too_many_waiters));
 }
 
 // True if there was an allocation of this number.
@@ -143,6 +163,8 @@ bool run_one(scene& one, std::size_t number, tally& all) {
     // ends the coroutine, that of a connection too, and comes out of what runs the executor.
     if (!thrown_by_handler) {
         check_goes_on(one, thrown_by_handler);
+    } else {
+        check_places(one, thrown_by_handler);
     }
     auto left = one.on().close_all();
     if (thrown_by_call || thrown_by_handler) {

@@ -292,6 +292,9 @@ void arena::check_ended(node& one) {
             one.of().outstanding_work()
         ));
     }
+    for (auto const& each : one.observers()) {
+        each->check_ended();
+    }
 }
 
 outcome arena::result() const {

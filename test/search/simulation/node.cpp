@@ -11,7 +11,10 @@ node::node(setting& all, std::uint32_t number, double rate)
       number_{number},
       process_{std::make_unique<process>(all.in, number, rate)} {
     view_of const view{*process_};
-    auto const add_client = [this](config const& settings) {
+    auto const add_client = [this](config settings) {
+        observers_.push_back(std::make_shared<observer_judge>(all_.in, number_, !all_.hosts.empty())
+        );
+        settings.observer = observers_.back();
         auto& own = process_->new_lane();
         lanes_.push_back(&own);
         clients_.push_back(std::make_unique<holdfast::client>(process_->executor_of(own), settings)
@@ -46,6 +49,9 @@ void node::kill() {
         return;
     }
     process_->kill();
+    for (auto const& one : observers_) {
+        one->on_killed();
+    }
     all_.judge.on_killed(*process_);
     all_.quorums.on_killed(*process_);
     view_of const view{*process_};

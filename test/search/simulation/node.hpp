@@ -2,6 +2,7 @@
 #define HOLDFAST_TEST_SIMULATION_NODE_HPP
 
 #include "simulation/deployment.hpp"
+#include "simulation/observer_judge.hpp"
 #include "simulation/oracle.hpp"
 #include "simulation/quorum_judge.hpp"
 #include "simulation/server.hpp"
@@ -63,6 +64,8 @@ public:
     [[nodiscard]] holdfast::client& client() noexcept { return *clients_.front(); }
     [[nodiscard]] auto const& clients() const noexcept { return clients_; }
 
+    [[nodiscard]] auto const& observers() const noexcept { return observers_; }
+
     /// A thread for one more user.
     [[nodiscard]] lane& add_user();
     void on_user_done() noexcept { --working_; }
@@ -86,6 +89,7 @@ private:
     std::unique_ptr<process> process_;
     std::vector<lane*> lanes_;
     std::vector<std::unique_ptr<holdfast::client>> clients_;
+    std::vector<std::shared_ptr<observer_judge>> observers_;
     int working_ = 0;
     int holding_ = 0;
     bool closed_ = false;

@@ -40,6 +40,18 @@ struct told {
     }
 };
 
+config of_a_cluster() {
+    config settings;
+    settings.cluster_nodes = {{"127.0.0.1", 7000}};
+    return settings;
+}
+
+std::shared_ptr<holdfast::detail::target const> lock_named(char const* name) {
+    return std::make_shared<holdfast::detail::target const>(
+        holdfast::detail::make_lock_target("", name)
+    );
+}
+
 config hurried() {
     config settings;
     settings.shutdown_timeout = 1ms;
@@ -244,24 +256,17 @@ BOOST_AUTO_TEST_CASE(at_the_end_of_the_context_nobody_is_called) {
 }
 
 BOOST_AUTO_TEST_CASE(on_a_cluster_a_connection_concerns_what_its_server_has) {
-    config settings;
-    settings.cluster_nodes = {{"127.0.0.1", 7000}};
-    scripted_client all{settings};
-    auto const on = [](char const* name) {
-        return std::make_shared<holdfast::detail::target const>(
-            holdfast::detail::make_lock_target("", name)
-        );
-    };
+    scripted_client all{of_a_cluster()};
     // Slot 5061 is server 0's, and slot 12182 is server 1's.
-    auto const mine = grant(all, {.on = on("bar")});
-    auto const other = grant(all, {.on = on("foo")});
+    auto const mine = grant(all, {.on = lock_named("bar")});
+    auto const other = grant(all, {.on = lock_named("foo")});
     all.server->out_of_reach = {1};
     all.on_strand([&] { all.server->events->on_down({.server = 1, .epoch = 1}); });
     BOOST_TEST((mine.state() == lease_state::held));
     BOOST_TEST((other.state() == lease_state::in_doubt));
     // An attempt waits for its own server only.
-    acquiring const waiting{all, {.on = on("{foo}2")}};
-    acquiring const granted_one{all, {.on = on("{bar}2")}};
+    acquiring const waiting{all, {.on = lock_named("{foo}2")}};
+    acquiring const granted_one{all, {.on = lock_named("{bar}2")}};
     BOOST_TEST(all.sent() == "acquire");
     all.answer(granted());
     BOOST_TEST(granted_one.got.valid());
@@ -274,9 +279,7 @@ BOOST_AUTO_TEST_CASE(on_a_cluster_a_connection_concerns_what_its_server_has) {
 }
 
 BOOST_AUTO_TEST_CASE(on_a_cluster_what_waits_for_a_server_goes_on_when_another_one_has_its_slot) {
-    config settings;
-    settings.cluster_nodes = {{"127.0.0.1", 7000}};
-    scripted_client all{settings};
+    scripted_client all{of_a_cluster()};
     all.server->out_of_reach = {0, 1};
     acquiring const waiting{all};
     BOOST_TEST(all.sent() == "");
@@ -292,17 +295,11 @@ BOOST_AUTO_TEST_CASE(on_a_cluster_what_waits_for_a_server_goes_on_when_another_o
 }
 
 BOOST_AUTO_TEST_CASE(a_failure_of_one_node_does_not_end_what_others_have) {
-    config settings;
-    settings.cluster_nodes = {{"127.0.0.1", 7000}};
-    scripted_client all{settings};
+    scripted_client all{of_a_cluster()};
     all.server->out_of_reach = {0, 1};
-    auto const foo = std::make_shared<holdfast::detail::target const>(
-        holdfast::detail::make_lock_target("", "foo")
-    );
+    auto const foo = lock_named("foo");
     acquiring const at_one{all, {.on = foo}};
-    auto const bar = std::make_shared<holdfast::detail::target const>(
-        holdfast::detail::make_lock_target("", "bar")
-    );
+    auto const bar = lock_named("bar");
     acquiring const at_zero{all, {.on = bar}};
     all.on_strand([&] { all.server->events->on_failure({.server = 1}, errc::auth_failed); });
     BOOST_TEST((at_one.error == errc::auth_failed));
@@ -310,18 +307,11 @@ BOOST_AUTO_TEST_CASE(a_failure_of_one_node_does_not_end_what_others_have) {
 }
 
 BOOST_AUTO_TEST_CASE(on_a_cluster_what_is_gone_has_failed_over_only_where_a_server_has_taken_over) {
-    config settings;
-    settings.cluster_nodes = {{"127.0.0.1", 7000}};
     for (bool const taken_over : {true, false}) {
-        scripted_client all{settings};
-        auto const on = [](char const* name) {
-            return std::make_shared<holdfast::detail::target const>(
-                holdfast::detail::make_lock_target("", name)
-            );
-        };
+        scripted_client all{of_a_cluster()};
         // Of server 0 and of server 1.
-        auto const mine = grant(all, {.on = on("bar"), .renew = false});
-        auto const other = grant(all, {.on = on("foo"), .renew = false});
+        auto const mine = grant(all, {.on = lock_named("bar"), .renew = false});
+        auto const other = grant(all, {.on = lock_named("foo"), .renew = false});
         all.on_strand([&] {
             if (taken_over) {
                 all.server->events->on_failed_over(1);
@@ -340,10 +330,24 @@ BOOST_AUTO_TEST_CASE(on_a_cluster_what_is_gone_has_failed_over_only_where_a_serv
     }
 }
 
+BOOST_AUTO_TEST_CASE(what_the_former_server_grants_late_is_asked_for_where_another_has_taken_over) {
+    scripted_client all{of_a_cluster()};
+    auto const foo = lock_named("foo");
+    acquiring const late{all, {.on = foo}};
+    all.on_strand([&] { all.server->events->on_failed_over(1); });
+    all.answer(granted(5));
+    BOOST_TEST((late.got.state() == lease_state::held));
+    all.on_strand([&] {
+        all.server->events->on_moved([](std::string_view key) { return key == "foo"; });
+    });
+    BOOST_TEST((late.got.state() == lease_state::in_doubt));
+    BOOST_TEST(all.eventually([&] { return all.sent() == "renew"; }));
+    all.answer(holdfast::test::replied(0, 0));
+    BOOST_TEST((late.got.loss() == holdfast::loss_reason::failed_over));
+}
+
 BOOST_AUTO_TEST_CASE(what_was_granted_on_a_replica_that_takes_over_tells_nothing_of_its_counters) {
-    config settings;
-    settings.cluster_nodes = {{"127.0.0.1", 7000}};
-    scripted_client all{settings};
+    scripted_client all{of_a_cluster()};
     auto const on = [&](std::uint32_t number) -> holdfast::detail::token_clock& {
         return all.state->server(number).tokens;
     };
@@ -356,12 +360,8 @@ BOOST_AUTO_TEST_CASE(what_was_granted_on_a_replica_that_takes_over_tells_nothing
 }
 
 BOOST_AUTO_TEST_CASE(on_a_cluster_a_lock_that_is_gone_from_a_slot_that_moved_was_deleted) {
-    config settings;
-    settings.cluster_nodes = {{"127.0.0.1", 7000}};
-    scripted_client all{settings};
-    auto const foo = std::make_shared<holdfast::detail::target const>(
-        holdfast::detail::make_lock_target("", "foo")
-    );
+    scripted_client all{of_a_cluster()};
+    auto const foo = lock_named("foo");
     auto const lease = grant(all, {.renew_after = 1min, .on = foo});
     all.on_strand([&] { all.server->events->on_down({.server = 1, .epoch = 1}); });
     BOOST_TEST((lease.state() == lease_state::in_doubt));

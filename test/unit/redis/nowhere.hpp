@@ -70,6 +70,7 @@ public:
     void on_failure(detail::connection_id which, error_code cause) override {
         failures.emplace_back(which, cause);
     }
+    void on_closed(std::uint32_t server) override { left.push_back(server); }
 
     log_lines log;
     std::shared_ptr<config const> settings;
@@ -77,6 +78,7 @@ public:
     int ups = 0;
     int downs = 0;
     std::vector<std::pair<detail::connection_id, error_code>> failures;
+    std::vector<std::uint32_t> left;
     boost::asio::io_context context;
     asio::any_io_executor strand = detail::strand{asio::any_io_executor{context.get_executor()}};
 };

@@ -135,6 +135,13 @@ BOOST_AUTO_TEST_CASE(a_closed_client_is_not_gone) {
     BOOST_TEST(!on.client->gone());
 }
 
+BOOST_AUTO_TEST_CASE(the_name_of_the_connections_ends_with_what_holder_ids_begin_with) {
+    bare_world on{{.client_name = "shop"}};
+    BOOST_TEST(on.client->settings().client_name == "shop:" + on.client->client_id());
+    bare_world const nameless{{.client_name = ""}};
+    BOOST_TEST(nameless.client->settings().client_name.empty());
+}
+
 BOOST_AUTO_TEST_CASE(holder_ids_are_of_one_client_and_each_is_new) {
     bare_world on;
     std::string const first{on.client->make_holder_id().view()};

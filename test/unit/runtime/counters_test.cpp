@@ -46,6 +46,7 @@ BOOST_AUTO_TEST_CASE(each_number_is_shown_where_it_belongs) {
         {&counters::commands, &stats::commands},
         {&counters::waiters_now, &stats::waiters_now},
         {&counters::leases_now, &stats::leases_now},
+        {&counters::connections_now, &stats::connections_now},
         {&counters::subscriptions_now, &stats::subscriptions_now},
     };
     counters all;

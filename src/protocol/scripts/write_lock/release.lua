@@ -27,7 +27,12 @@ if ours or left then
                     call('PEXPIRE', lock, string.format('%.0f', longest))
                 end
             end
-            return redis.pcall('PUBLISH', channel, '1')
+            local told = redis.pcall('PUBLISH', channel, '1')
+            -- A waiter of Java that has found the lock taken, and does not sleep yet, misses that. This one is kept for it.
+            if call('EXISTS', queue) == 0 then
+                redis.pcall('PUBLISH', channel, '0')
+            end
+            return told
         end
         return left and place_given_up() or 1
     end)

@@ -96,6 +96,7 @@ BOOST_AUTO_TEST_CASE(one_that_is_not_wanted_is_left_when_nothing_waits_for_it) {
     nodes.close_unused(1h, none);
     BOOST_TEST(nodes.find(3) != nullptr);
     BOOST_TEST(nodes.find(4) == nullptr);
+    BOOST_TEST(left == std::vector<std::uint32_t>{4}, boost::test_tools::per_element());
     BOOST_TEST(eventually([&] { return got.has_value(); }));
     nodes.close_unused(1h, none);
     BOOST_TEST(nodes.size() == 0U);

@@ -5,6 +5,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -80,6 +81,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_lost_its_slots_while_it_was_connected_to_is_l
     context.restart();
     context.run_for(300ms);
     BOOST_TEST(log.count("127.0.0.1:13 ") == 6);
+    BOOST_TEST(std::count(left.begin(), left.end(), 3U) >= 1);
 }
 
 BOOST_AUTO_TEST_CASE(a_server_that_takes_over_is_told_of_and_one_that_gets_a_slot_is_not) {

@@ -7,10 +7,12 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/write.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <exception>
@@ -40,6 +42,17 @@ struct silent_server {
             connections.push_back(std::move(next));
         }
         return connections.size();
+    }
+
+    /// Each connection that was taken has been asked something.
+    bool asked() {
+        return std::all_of(connections.begin(), connections.end(), [](auto const& each) {
+            return each.available() > 0;
+        });
+    }
+    /// Breaks the silence.
+    void say(std::size_t connection, std::string const& what) {
+        asio::write(connections[connection], asio::buffer(what));
     }
 
     std::string path = (std::filesystem::temp_directory_path() /
@@ -131,6 +144,26 @@ BOOST_AUTO_TEST_CASE(those_that_are_stopped_answer_at_once) {
     BOOST_REQUIRE(test.answers.size() == 3U);
     BOOST_TEST((test.answers[2].cause == errc::client_stopped));
     BOOST_TEST(!test.answers[2].permanent);
+}
+
+BOOST_AUTO_TEST_CASE(who_asks_is_told_what_is_known_when_he_goes_on) {
+    silent_server silent;
+    fixture test{{}, &silent};
+    test.ask();
+    BOOST_TEST(test.at.eventually([&] { return silent.taken() == 3U && silent.asked(); }));
+    auto const answer = [](std::string const& port, std::string const& config_epoch) {
+        return "%1\r\n$4\r\nmode\r\n$8\r\nsentinel\r\n"
+               "*2\r\n$9\r\n127.0.0.1\r\n$4\r\n" +
+               port + "\r\n%1\r\n$12\r\nconfig-epoch\r\n$1\r\n" + config_epoch + "\r\n";
+    };
+    // Two are a majority. The third knows better, and is heard at the same moment.
+    silent.say(0, answer("7001", "1"));
+    silent.say(1, answer("7001", "1"));
+    silent.say(2, answer("7002", "2"));
+    BOOST_TEST(test.at.eventually([&] { return !test.answers.empty(); }));
+    BOOST_REQUIRE((test.answers.size() == 1U && test.answers[0].settings));
+    BOOST_TEST(test.answers[0].settings->port == 7002);
+    BOOST_TEST(test.answers[0].version == 2U);
 }
 
 BOOST_AUTO_TEST_CASE(they_are_listened_to_until_the_end) {

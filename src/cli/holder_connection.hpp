@@ -1,0 +1,42 @@
+#ifndef HOLDFAST_CLI_HOLDER_CONNECTION_HPP
+#define HOLDFAST_CLI_HOLDER_CONNECTION_HPP
+
+#include "cli/context.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace holdfast::cli {
+
+namespace asio = boost::asio;
+
+/// Where a holder is.
+struct holder_connection {
+    /// The name of its client, without the client's id.
+    std::string client_name;
+    /// Address and port, or the path of a socket.
+    std::string address;
+};
+
+/// The first connection of the client with this id in the text that CLIENT LIST gives.
+[[nodiscard]] std::optional<holder_connection> find_connection(
+    std::string_view client_list,
+    std::string_view client_id
+);
+
+/// `<client id>` of `<client id>:<number>`; empty if there is no number.
+[[nodiscard]] std::string_view client_id_of(std::string_view holder) noexcept;
+
+/// Asks the servers for the connections of a holder. Nothing if they have none of it, or if the
+/// user may not ask.
+[[nodiscard]] asio::awaitable<std::optional<holder_connection>> connection_of(
+    context const& on,
+    std::string_view holder
+);
+
+}  // namespace holdfast::cli
+
+#endif

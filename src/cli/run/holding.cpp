@@ -1,0 +1,179 @@
+#include "cli/run/holding.hpp"
+
+#include "cli/exit_code.hpp"
+#include "cli/messages.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <utility>
+
+namespace holdfast::cli {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+config settings_of(context const& on, run_options const& options) {
+    auto settings = on.config;
+    // The time-outs follow from it.
+    settings.lease = options.lease;
+    settings.shutdown_timeout = std::min<std::chrono::milliseconds>(settings.shutdown_timeout, 2s);
+    return settings;
+}
+
+run_ending with(exit_code code) {
+    return {to_int(code), 0};
+}
+
+}  // namespace
+
+holding::holding(
+    context const& on,
+    run_options const& options,
+    asio::any_io_executor const& executor,
+    run_events& events
+)
+    : on_{on},
+      options_{options},
+      events_{events},
+      client_{executor, settings_of(on, options)},
+      lock_{client_, options} {}
+
+wanted_lock::handler holding::on_answer() {
+    return asio::bind_cancellation_slot(
+        cancel_.slot(),
+        [this](error_code ec, holdfast::lease granted) {
+            error_ = ec;
+            lease_ = std::move(granted);
+            events_.put(answered{});
+        }
+    );
+}
+
+asio::awaitable<void> holding::until_answered() {
+    for (bool done = false; !done;) {
+        auto const event = co_await events_.next();
+        done = std::holds_alternative<answered>(event);
+        auto const* const signal = std::get_if<got_signal>(&event);
+        if (signal != nullptr && signal->number == SIGTSTP) {
+            stop_own_group();
+        } else if (signal != nullptr && asks_to_end(signal->number)) {
+            interrupted_by_ = signal->number;
+            cancel_.emit(asio::cancellation_type::terminal);
+        }
+    }
+}
+
+// Without a limit, an acquisition would wait for ever.
+asio::awaitable<error_code> holding::know_permits() {
+    auto const pool = client_.semaphore(std::string_view{options_.name});
+    error_code ec;
+    if (options_.limit > 0) {
+        auto setting =
+            pool.try_set_permits(options_.limit, asio::redirect_error(asio::use_awaitable, ec));
+        co_await std::move(setting);
+        if (ec == errc::limit_mismatch) {
+            say(on_, fmt::format("{} has another number of permits", quoted_name(lock_.name())));
+        }
+        co_return ec;
+    }
+    auto asking = pool.inspect(asio::redirect_error(asio::use_awaitable, ec));
+    auto const found = co_await std::move(asking);
+    if (!ec && !found.limit) {
+        ec = errc::invalid_options;
+        say(on_,
+            fmt::format(
+                "nobody has said how many permits {} has: use --limit",
+                quoted_name(lock_.name())
+            ));
+    }
+    co_return ec;
+}
+
+asio::awaitable<std::optional<run_ending>> holding::acquire() {
+    acquire_options const how{.lease = options_.lease, .max_hold = options_.max_hold};
+    if (options_.permits > 0) {
+        error_ = co_await know_permits();
+        if (error_) {
+            co_return refused();
+        }
+    }
+    // One attempt shows whether there is a server at all: to wait for ever is for a lock that
+    // another holder has.
+    bool const patient = !options_.wait && !options_.no_wait;
+    lock_.try_acquire_for(options_.wait.value_or(0ms), how, on_answer());
+    co_await until_answered();
+    if (patient && !error_ && !lease_ && interrupted_by_ == 0) {
+        lock_.acquire(how, on_answer());
+        co_await until_answered();
+    }
+    if (interrupted_by_ != 0) {
+        co_return ended_by(interrupted_by_);
+    }
+    if (error_ || !lease_) {
+        co_return refused();
+    }
+    co_return std::nullopt;
+}
+
+run_ending holding::refused() {
+    if (error_) {
+        say(on_,
+            fmt::format("cannot acquire {}: {}", quoted_name(options_.name), error_.message()));
+        return with(exit_code_of(error_));
+    }
+    if (!options_.quiet) {
+        say(on_, fmt::format("{} is held by another holder", quoted_name(options_.name)));
+    }
+    return with(exit_code::busy);
+}
+
+void holding::watch() {
+    lease_.wait_lost([this](error_code ec, loss_reason why) {
+        if (!ec) {
+            events_.put(lease_lost{why});
+        }
+    });
+}
+
+asio::awaitable<run_ending> holding::give_back(run_ending command, bool was_lost) {
+    error_code ec;
+    if (!was_lost) {
+        auto releasing = lease_.release(asio::redirect_error(asio::use_awaitable, ec));
+        co_await std::move(releasing);
+        if (ec == errc::lease_lost) {
+            say(on_,
+                fmt::format(
+                    "{} was lost while the command ran ({})",
+                    quoted_name(options_.name),
+                    to_string(lease_.loss())
+                ));
+            was_lost = true;
+        } else if (ec) {
+            say(on_,
+                fmt::format(
+                    "{} may be held until its lease ends: {}",
+                    quoted_name(options_.name),
+                    ec.message()
+                ));
+        }
+    }
+    lease_ = {};
+    co_await shut_down();
+    co_return was_lost ? with(exit_code::lost) : command;
+}
+
+asio::awaitable<void> holding::shut_down() {
+    error_code ignored;
+    lease_ = {};
+    auto ending = client_.shutdown(asio::redirect_error(asio::use_awaitable, ignored));
+    co_await std::move(ending);
+}
+
+}  // namespace holdfast::cli

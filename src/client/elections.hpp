@@ -1,0 +1,45 @@
+#ifndef HOLDFAST_CLIENT_ELECTIONS_HPP
+#define HOLDFAST_CLIENT_ELECTIONS_HPP
+
+#include "core/lease_terms.hpp"
+#include "runtime/client_context.hpp"
+#include "runtime/runtime.hpp"
+
+#include <holdfast/error.hpp>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace holdfast::detail {
+
+class mandate;
+class observation;
+
+/// The elections that a client leads or observes, which are told what happens to its connections.
+/// Used on the client's strand; it is a part of the client.
+class elections {
+public:
+    explicit elections(client_context& client) noexcept : client_{client} {}
+
+    void add(std::shared_ptr<observation> const& which);
+    void add(std::shared_ptr<mandate> const& which);
+
+    void on_connected(client_context::some const& those);
+    void on_disconnected(client_context::some const& those);
+    void end_all(error_code cause, client_context::some const& those);
+    void clear() noexcept;
+
+private:
+    void proclaim_again(client_context::some const& those);
+    void arm();
+
+    client_context& client_;
+    std::vector<std::weak_ptr<observation>> observed_;
+    std::vector<std::weak_ptr<mandate>> led_;
+    std::optional<timer> timer_;
+};
+
+}  // namespace holdfast::detail
+
+#endif

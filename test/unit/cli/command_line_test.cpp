@@ -1,0 +1,164 @@
+// The command line, and that the manual page has all of it.
+
+#include "cli/command_line.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+using namespace std::chrono_literals;
+using namespace holdfast::cli;
+using words = std::vector<std::string>;
+
+namespace {
+
+struct parsed {
+    explicit parsed(words arguments) {
+        arguments.insert(arguments.begin(), "holdfast");
+        std::vector<char const*> pointers;
+        for (auto const& argument : arguments) {
+            pointers.push_back(argument.c_str());
+        }
+        app->parse(static_cast<int>(pointers.size()), pointers.data());
+    }
+
+    command_line line;
+    std::shared_ptr<CLI::App> app = define(line);
+};
+
+bool is_refused(words arguments) {
+    try {
+        parsed const it{std::move(arguments)};
+        return false;
+    } catch (CLI::ParseError const&) {
+        return true;
+    }
+}
+
+// As in roff, where a dash that may be copied is escaped.
+std::string roff(std::string const& text) {
+    std::string result;
+    for (char const c : text) {
+        result += c == '-' ? "\\-" : std::string{c};
+    }
+    return result;
+}
+
+bool has_word(std::string const& text, std::string const& word) {
+    auto const ends_word = [](char c) {
+        return std::string{" \n,\"\\[]|"}.find(c) != std::string::npos;
+    };
+    for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+        bool const begins = at == 0 || ends_word(text[at - 1]);
+        auto const after = at + word.size();
+        // A longer option goes on with an escaped dash.
+        bool const ends =
+            after == text.size() || (ends_word(text[after]) && text.compare(after, 2, "\\-") != 0);
+        if (begins && ends) {
+            return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(cli_command_line_test)
+
+BOOST_AUTO_TEST_CASE(run_takes_a_command_with_options_of_its_own) {
+    parsed const it{
+        {"run", "--lease", "10s", "job", "--wait", "1m30s", "--", "run", "-n", "--", "--lease"}
+    };
+    auto const& run = it.line.run;
+    BOOST_TEST(run.name == "job");
+    BOOST_TEST((run.lease == 10s));
+    BOOST_TEST((run.wait == 90s));
+    BOOST_TEST(!run.no_wait);
+    BOOST_TEST(
+        run.command == (words{"run", "-n", "--", "--lease"}),
+        boost::test_tools::per_element()
+    );
+    BOOST_TEST(it.app->got_subcommand("run"));
+}
+
+BOOST_AUTO_TEST_CASE(a_lock_may_be_called_like_a_command) {
+    parsed const it{{"run", "list", "--", "true"}};
+    BOOST_TEST(it.line.run.name == "list");
+    BOOST_TEST(!it.app->got_subcommand("list"));
+}
+
+BOOST_AUTO_TEST_CASE(options_for_all_commands_may_stand_before_and_behind_them) {
+    parsed const before{{"--json", "-u", "redis://a", "inspect", "x"}};
+    parsed const behind{{"inspect", "x", "--json", "--url=redis://a", "--color", "never"}};
+    BOOST_TEST(before.line.global.json);
+    BOOST_TEST(behind.line.global.json);
+    BOOST_TEST(before.line.global.url == behind.line.global.url);
+    BOOST_TEST((behind.line.global.colour == colour_mode::never));
+}
+
+BOOST_AUTO_TEST_CASE(kinds_have_names) {
+    BOOST_TEST((parsed{{"inspect", "x"}}.line.inspect.kind == lock_kind::automatic));
+    parsed const it{{"watch", "x", "--kind", "read-write"}};
+    BOOST_TEST((it.line.watch.kind == lock_kind::read_write));
+}
+
+BOOST_AUTO_TEST_CASE(what_makes_no_sense_is_refused) {
+    BOOST_TEST(is_refused({}));
+    BOOST_TEST(is_refused({"unknown"}));
+    BOOST_TEST(is_refused({"run", "job"}));
+    BOOST_TEST(is_refused({"run", "job", "--lease", "soon", "--", "true"}));
+    BOOST_TEST(is_refused({"run", "job", "--wait", "1s", "--no-wait", "--", "true"}));
+    BOOST_TEST(is_refused({"run", "job", "--shared", "--exclusive", "--", "true"}));
+    BOOST_TEST(is_refused({"run", "job", "--permits", "0", "--", "true"}));
+    BOOST_TEST(is_refused({"run", "job", "--limit", "3", "--", "true"}));
+    BOOST_TEST(is_refused({"inspect", "x", "--kind", "rope"}));
+    BOOST_TEST(is_refused({"completion", "tcsh"}));
+}
+
+BOOST_AUTO_TEST_CASE(the_definition_can_be_described) {
+    command_line line;
+    auto const all = describe(*define(line));
+    BOOST_TEST(all.commands.size() == 8U);
+    BOOST_TEST(all.commands.front().name == "run");
+    BOOST_TEST(all.commands.front().runs_a_command);
+    bool found = false;
+    for (auto const& option : all.options) {
+        BOOST_TEST(
+            option.takes_value == (std::string{"--url --key-prefix --color"}.find(option.names.back(
+                                   )) != std::string::npos),
+            option.names.back()
+        );
+        if (option.names.back() == "--color") {
+            found = option.takes_value && option.choices == words{"auto", "always", "never"};
+        }
+    }
+    BOOST_TEST(found);
+}
+
+BOOST_AUTO_TEST_CASE(the_manual_page_has_each_command_and_each_option) {
+    std::ifstream in{HOLDFAST_SOURCE_DIR "/src/cli/holdfast.1"};
+    std::string const page{std::istreambuf_iterator<char>{in}, {}};
+    command_line line;
+    auto const all = describe(*define(line));
+    auto const check = [&page](std::vector<option_model> const& options) {
+        for (auto const& option : options) {
+            for (auto const& name : option.names) {
+                BOOST_TEST(has_word(page, roff(name)), name << " is not in the manual page");
+            }
+        }
+    };
+    check(all.options);
+    for (auto const& command : all.commands) {
+        BOOST_TEST(page.find(".SS " + roff(command.name) + "\n") != page.npos, command.name);
+        check(command.options);
+    }
+    BOOST_TEST(!has_word(page, roff("--no-such-option")));
+    BOOST_TEST(!has_word(page, roff("--kill")));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,38 @@
+// What programs read: one value a line, always UTF-8.
+
+#include "cli/json.hpp"
+
+#include <boost/json/object.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <sstream>
+
+using namespace std::string_literals;
+using holdfast::cli::json_text;
+using holdfast::cli::print_json;
+
+BOOST_AUTO_TEST_SUITE(cli_json_test)
+
+BOOST_AUTO_TEST_CASE(a_value_is_a_line) {
+    std::ostringstream out;
+    print_json(out, boost::json::object{{"name", "a\nb"}, {"held", true}});
+    print_json(out, 7);
+    BOOST_TEST(out.str() == "{\"name\":\"a\\nb\",\"held\":true}\n7\n");
+}
+
+BOOST_AUTO_TEST_CASE(names_of_any_bytes_become_utf_8) {
+    std::string const replaced = "\xef\xbf\xbd";
+    BOOST_TEST(json_text("stock:7") == "stock:7");
+    BOOST_TEST(
+        json_text("\xc3\xa4\xe2\x82\xac\xf0\x9f\x94\x92") == "\xc3\xa4\xe2\x82\xac\xf0\x9f\x94\x92"
+    );
+    BOOST_TEST(json_text("a\xff"s + "b") == "a" + replaced + "b");
+    // Cut off, longer than need be, a surrogate, and beyond the last character.
+    BOOST_TEST(json_text("\xc3") == replaced);
+    BOOST_TEST(json_text("\xc0\x80") == replaced + replaced);
+    BOOST_TEST(json_text("\xe0\x80\x80") == replaced + replaced + replaced);
+    BOOST_TEST(json_text("\xed\xa0\x80") == replaced + replaced + replaced);
+    BOOST_TEST(json_text("\xf4\x90\x80\x80") == replaced + replaced + replaced + replaced);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

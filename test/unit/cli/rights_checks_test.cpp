@@ -1,0 +1,62 @@
+// What is made of the rights that a user lacks, and of writes that the server refuses.
+
+#include "cli/rights.hpp"
+#include "unit/cli/replies.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <string>
+#include <vector>
+
+using namespace holdfast::cli;
+using namespace holdfast::test;
+using need = rights_group::need;
+
+namespace {
+
+std::vector<finding> check(std::vector<lacking> const& groups) {
+    return check_rights(groups, "alice");
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_right_that_all_locks_need_is_a_fault_and_others_are_warnings) {
+    auto found = check({{"locks", need::always, {}}, {"hand-over", need::better, {}}});
+    BOOST_REQUIRE(found.size() == 1U);
+    BOOST_TEST((found[0].what == severity::ok));
+
+    found = check({{"locks", need::always, {"+evalsha", "~app:*"}}});
+    BOOST_REQUIRE(found.size() == 1U);
+    BOOST_TEST((found[0].what == severity::fault));
+    BOOST_TEST(found[0].hint == "ACL SETUSER alice +evalsha ~app:*");
+
+    found = check({{"hand-over", need::better, {"+zadd"}}});
+    BOOST_REQUIRE(found.size() == 1U);
+    BOOST_TEST((found[0].what == severity::warning));
+    BOOST_TEST(found[0].hint == "ACL SETUSER alice +zadd");
+}
+
+BOOST_AUTO_TEST_CASE(kinds_of_locks_share_a_warning_and_no_right_is_named_twice) {
+    auto const found = check(
+        {{"locks", need::always, {"~*"}},
+         {"fair locks", need::kind, {"+zadd", "~redisson_lock_queue:{*"}},
+         {"semaphores", need::kind, {"+zadd", "+zcard"}},
+         {"latches", need::kind, {}}}
+    );
+    BOOST_REQUIRE(found.size() == 2U);
+    BOOST_TEST((found[1].what == severity::warning));
+    BOOST_TEST(found[1].text.ends_with("fair locks, semaphores"));
+    BOOST_TEST(found[1].hint == "if they are used: ACL SETUSER alice +zadd +zcard");
+}
+
+BOOST_AUTO_TEST_CASE(a_server_that_refuses_writes_is_a_fault) {
+    BOOST_TEST((check_writes({nil(), refusal("WRONGTYPE x")})[0].what == severity::ok));
+    for (std::string const code :
+         {"OOM", "READONLY", "MISCONF", "NOREPLICAS", "BUSY", "LOADING", "CLUSTERDOWN", "MASTERDOWN"
+         }) {
+        auto const found = check_writes({nil(), refusal(code + " and why")});
+        BOOST_REQUIRE(found.size() == 1U);
+        BOOST_TEST((found[0].what == severity::fault), code);
+        BOOST_TEST(!found[0].hint.empty(), code);
+    }
+}

@@ -1,0 +1,208 @@
+// The table of rights has what the scripts use, and refusals are told from other errors.
+
+#include "cli/rights.hpp"
+
+#include "unit/cli/replies.hpp"
+#include "unit/source_tree.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+using namespace holdfast::cli;
+using namespace holdfast::test;
+using holdfast::config;
+using holdfast::detail::script_dialect;
+
+namespace {
+
+// No part of it is in any word that keys begin with.
+std::string const some_name = "holdfast-doctor-1";
+
+std::set<std::string> rules_of(
+    std::vector<rights_group> const& all,
+    std::vector<std::string> const& purposes
+) {
+    std::set<std::string> rules;
+    for (auto const& group : all) {
+        if (std::ranges::find(purposes, group.purpose) != purposes.end()) {
+            for (auto const& one : group.rights) {
+                rules.insert(one.rule);
+            }
+        }
+    }
+    return rules;
+}
+
+// `+hset` for each `call('HSET'` in the scripts of a folder and in what they include.
+std::set<std::string> commands_in_scripts(std::string const& folder) {
+    std::map<std::string, std::string> includes;
+    std::set<std::string> rules;
+    std::string text;
+    for (auto const& file : read_tree("src/protocol/scripts/include", {".lua"})) {
+        includes[file.path.substr(file.path.rfind('/') + 1)] = file.text;
+    }
+    for (auto const& file : read_tree("src/protocol/scripts/" + folder, {".lua"})) {
+        text += file.text;
+    }
+    std::regex const include{"--#include (\\S+)"};
+    std::smatch found;
+    while (std::regex_search(text, found, include)) {
+        auto const inner = includes.at(found[1]);
+        text = found.prefix().str() + inner + found.suffix().str();
+    }
+    std::regex const call{"call\\('([A-Z]+)'(?:, '([A-Z]+)')?"};
+    for (std::sregex_iterator at{text.begin(), text.end(), call}, end; at != end; ++at) {
+        std::string rule = "+" + (*at)[1].str();
+        if (rule == "+PUBSUB") {
+            rule += "|" + (*at)[2].str();
+        }
+        for (char& c : rule) {
+            c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        }
+        rules.insert(rule);
+    }
+    return rules;
+}
+
+void check_scripts(
+    std::vector<std::string> const& folders,
+    std::vector<std::string> const& purposes
+) {
+    auto const rules = rules_of(rights_for({}, some_name), purposes);
+    std::size_t count = 0;
+    for (auto const& folder : folders) {
+        for (auto const& rule : commands_in_scripts(folder)) {
+            BOOST_TEST(rules.contains(rule), folder << " needs " << rule);
+            ++count;
+        }
+    }
+    BOOST_TEST(count > 3U);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(the_commands_of_the_scripts_are_in_the_table) {
+    check_scripts({"lock", "multi_lock", "quorum_lock"}, {"locks", "hand-over"});
+    check_scripts({"fair_lock"}, {"locks", "fair locks", "hand-over"});
+    check_scripts({"read_lock", "write_lock", "read_write_lock"}, {"locks", "read/write locks"});
+    check_scripts({"semaphore"}, {"locks", "semaphores"});
+    check_scripts({"counted", "latch"}, {"locks", "latches"});
+    check_scripts({"counted", "counting_semaphore"}, {"locks", "counting semaphores"});
+    check_scripts({"election"}, {"locks", "elections"});
+}
+
+BOOST_AUTO_TEST_CASE(the_rules_are_for_all_names_with_the_prefix) {
+    config settings;
+    settings.key_prefix = "app:";
+    auto const rules = rules_of(
+        rights_for(settings, "app:holdfast-doctor-1"),
+        {"locks", "hand-over", "semaphores", "read/write locks", "latches"}
+    );
+    for (std::string const rule :
+         {"~app:*",
+          "~redisson_lock_token:{app:*",
+          "~holdfast_queue:{app:*",
+          "~{app:*",
+          "~holdfast_semaphore_heard:{app:*",
+          "~redisson_countdownlatch__channel__{app:*",
+          "~holdfast_done:{app:*",
+          "&redisson_lock__channel:{app:*",
+          "&holdfast_waiters:{app:*",
+          "&holdfast_client:*",
+          "&redisson_rwlock:{app:*",
+          "+evalsha",
+          "+subscribe",
+          "+pubsub|numsub"}) {
+        BOOST_TEST(rules.contains(rule), rule);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_name_with_a_tag_is_not_put_in_braces) {
+    config settings;
+    settings.key_prefix = "{app}";
+    auto const rules = rules_of(rights_for(settings, "{app}x"), {"locks"});
+    BOOST_TEST(rules.contains("~redisson_lock_token:{app}*"));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_off_needs_no_right) {
+    auto const has = [](config const& settings, std::string const& purpose) {
+        return !rules_of(rights_for(settings, some_name), {purpose}).empty();
+    };
+    config settings;
+    BOOST_TEST(has(settings, "hand-over"));
+    BOOST_TEST(!has(settings, "config::replicas"));
+    settings.hand_over = false;
+    settings.replicas.count = 1;
+    BOOST_TEST(!has(settings, "hand-over"));
+    BOOST_TEST(has(settings, "config::replicas"));
+}
+
+BOOST_AUTO_TEST_CASE(on_a_cluster_channels_are_in_the_slot_of_their_lock) {
+    auto const sharded =
+        rules_of(rights_for({}, some_name, script_dialect::sharded), {"locks", "hand-over"});
+    BOOST_TEST(sharded.contains("+spublish"));
+    BOOST_TEST(!sharded.contains("+publish"));
+    BOOST_TEST(sharded.contains("+pubsub|shardnumsub"));
+    BOOST_TEST(sharded.contains("&holdfast_client:{*"));
+    auto const plain =
+        rules_of(rights_for({}, some_name, script_dialect::cluster), {"locks", "hand-over"});
+    BOOST_TEST(plain.contains("+publish"));
+    BOOST_TEST(plain.contains("&holdfast_client:{*"));
+}
+
+// Boost.Redis waits for the reply to a subscription whose name it does not know.
+BOOST_AUTO_TEST_CASE(what_is_tried_begins_with_a_command_in_capitals) {
+    for (auto const& group : rights_for({}, some_name)) {
+        for (auto const& one : group.rights) {
+            for (auto const& tried : one.tries) {
+                BOOST_TEST(std::ranges::all_of(tried.front(), [](char c) {
+                    return c >= 'A' && c <= 'Z';
+                }));
+            }
+        }
+    }
+}
+
+// What servers of 6 and 7 say.
+BOOST_AUTO_TEST_CASE(a_refusal_is_of_a_command_a_key_or_a_channel) {
+    using kind = right::kind;
+    struct refused {
+        std::string text;
+        kind what;
+    };
+    std::vector<refused> const all{
+        {"NOPERM this user has no permissions to run the 'get' command or its subcommand",
+         kind::command},
+        {"NOPERM this user has no permissions to run the 'get' command", kind::command},
+        {"NOPERM User alice has no permissions to run the 'get' command", kind::command},
+        {"ERR unknown command `EVAL`, with args beginning with: ", kind::command},
+        {"NOPERM this user has no permissions to access one of the keys used as arguments",
+         kind::key},
+        {"NOPERM No permissions to access a key", kind::key},
+        {"NOPERM this user has no permissions to access one of the channels used as arguments",
+         kind::channel},
+        {"NOPERM No permissions to access a channel", kind::channel},
+    };
+    for (auto const& one : all) {
+        for (auto const what : {kind::command, kind::key, kind::channel}) {
+            BOOST_TEST(is_refused(what, refusal(one.text)) == (what == one.what), one.text);
+        }
+    }
+    for (std::string const other :
+         {"NOSCRIPT No matching script",
+          "ERR value is not an integer or out of range",
+          "WRONGTYPE Operation against a key holding the wrong kind of value",
+          "OOM command not allowed when used memory > 'maxmemory'.",
+          "MOVED 1 10.0.0.1:7000"}) {
+        BOOST_TEST(!is_refused(kind::command, refusal(other)), other);
+        BOOST_TEST(!is_refused(kind::key, refusal(other)), other);
+    }
+    BOOST_TEST(!is_refused(kind::command, words({"NOPERM"})));
+}

@@ -1,0 +1,101 @@
+// What happens to the process group of a command that runs under a lock.
+
+#include "cli/run/run_fsm.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <csignal>
+
+using namespace std::chrono_literals;
+using holdfast::lease_clock;
+using holdfast::cli::run_fsm;
+using state = run_fsm::state;
+using step = run_fsm::step;
+
+namespace {
+
+constexpr lease_clock::time_point t0{1h};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(cli_run_fsm_test)
+
+BOOST_AUTO_TEST_CASE(a_command_that_ends_by_itself_and_leaves_nothing_is_done) {
+    run_fsm fsm;
+    BOOST_TEST((fsm.on_leader_ended(7 << 8, false, t0, 5s) == step{}));
+    BOOST_TEST((fsm.now() == state::gone));
+    BOOST_TEST(fsm.status().value() == 7 << 8);
+    BOOST_TEST(!fsm.lost());
+}
+
+BOOST_AUTO_TEST_CASE(signals_are_passed_on_while_there_is_somebody) {
+    run_fsm fsm;
+    BOOST_TEST(fsm.on_signal(SIGUSR1).signal == SIGUSR1);
+    BOOST_TEST(!fsm.on_signal(SIGUSR1).look_at);
+    static_cast<void>(fsm.on_lost(t0, 5s));
+    BOOST_TEST(fsm.on_signal(SIGINT).signal == SIGINT);
+    static_cast<void>(fsm.on_leader_ended(0, false, t0, 5s));
+    BOOST_TEST(fsm.on_signal(SIGINT).signal == 0);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_left_of_the_group_gets_term_and_later_kill) {
+    run_fsm fsm;
+    auto const end = fsm.on_leader_ended(0, true, t0, 100ms);
+    BOOST_TEST(end.signal == SIGTERM);
+    BOOST_TEST(end.with_continue);
+    BOOST_TEST((end.look_at == t0 + 20ms));
+    BOOST_TEST((fsm.on_look(true, t0 + 20ms) == step{.look_at = t0 + 40ms}));
+    BOOST_TEST((fsm.on_look(true, t0 + 90ms) == step{.look_at = t0 + 100ms}));
+    auto const kill = fsm.on_look(true, t0 + 100ms);
+    BOOST_TEST(kill.signal == SIGKILL);
+    BOOST_TEST((kill.look_at == t0 + 120ms));
+    BOOST_TEST((fsm.now() == state::killed));
+    // Once is enough.
+    BOOST_TEST((fsm.on_look(true, t0 + 120ms) == step{.look_at = t0 + 140ms}));
+    BOOST_TEST((fsm.on_look(false, t0 + 140ms) == step{}));
+    BOOST_TEST((fsm.now() == state::gone));
+}
+
+BOOST_AUTO_TEST_CASE(a_command_without_its_lock_gets_term_and_then_kill_even_if_the_leader_ends) {
+    run_fsm fsm;
+    auto const lost = fsm.on_lost(t0, 1s);
+    BOOST_TEST(lost.signal == SIGTERM);
+    BOOST_TEST((lost.look_at == t0 + 1s));
+    BOOST_TEST(fsm.lost());
+    BOOST_TEST((fsm.on_lost(t0 + 1ms, 1s) == step{}));
+    // The leader goes, others ignore TERM.
+    BOOST_TEST((fsm.on_leader_ended(0, true, t0 + 10ms, 5s) == step{.look_at = t0 + 30ms}));
+    BOOST_TEST(fsm.on_look(true, t0 + 1s).signal == SIGKILL);
+    BOOST_TEST((fsm.on_look(false, t0 + 1020ms) == step{}));
+    BOOST_TEST((fsm.now() == state::gone));
+}
+
+BOOST_AUTO_TEST_CASE(a_leader_that_lives_is_waited_for_after_kill) {
+    run_fsm fsm;
+    static_cast<void>(fsm.on_lost(t0, 0s));
+    BOOST_TEST(fsm.on_look(true, t0).signal == SIGKILL);
+    // Nothing is seen of the group, but nobody has told of the leader's end.
+    BOOST_TEST((fsm.on_look(false, t0 + 20ms) == step{.look_at = t0 + 40ms}));
+    BOOST_TEST((fsm.on_leader_ended(SIGKILL, false, t0 + 30ms, 5s) == step{}));
+    BOOST_TEST((fsm.now() == state::gone));
+}
+
+BOOST_AUTO_TEST_CASE(a_loss_shortens_the_time_of_a_group_that_is_ending) {
+    run_fsm fsm;
+    static_cast<void>(fsm.on_leader_ended(0, true, t0, 10s));
+    auto const lost = fsm.on_lost(t0 + 1s, 1s);
+    BOOST_TEST(lost.signal == SIGTERM);
+    BOOST_TEST(fsm.on_look(true, t0 + 1999ms).signal == 0);
+    BOOST_TEST(fsm.on_look(true, t0 + 2s).signal == SIGKILL);
+    BOOST_TEST(fsm.lost());
+}
+
+BOOST_AUTO_TEST_CASE(nothing_is_lost_after_the_end) {
+    run_fsm fsm;
+    static_cast<void>(fsm.on_leader_ended(0, false, t0, 5s));
+    BOOST_TEST((fsm.on_lost(t0, 1s) == step{}));
+    BOOST_TEST(!fsm.lost());
+    BOOST_TEST((fsm.on_look(true, t0) == step{}));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
