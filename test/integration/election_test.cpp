@@ -1,108 +1,20 @@
-// An election on a real server: who leads and in which order, what observers are told when leaders
-// resign, die and follow each other while nobody listens, and what is left to whom by an error.
+// An election on a real server: who leads and in which order, and what is left to whom by an error.
 
-#include "support/one_server.hpp"
+#include "integration/election_fixture.hpp"
 #include "support/tcp_proxy.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancel_after.hpp>
 #include <boost/asio/cancellation_signal.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 
-#include <algorithm>
 #include <deque>
 #include <string>
 #include <utility>
 #include <vector>
 
 using namespace holdfast::test;
-using holdfast::leader_change;
 using holdfast::leader_info;
-using holdfast::leader_observer;
 using holdfast::leadership;
-
-namespace {
-
-constexpr auto history = "holdfast_leaders:{E}";
-
-// Of a client that looks again by itself only when a lease may have ended.
-holdfast::config quiet(std::string const& url) {
-    auto settings = holdfast::parse_url(url);
-    settings.request_timeout = 500ms;
-    settings.health_check_interval = 60s;
-    settings.reconnect_max = 200ms;
-    settings.fallback_poll_interval = 1h;
-    return settings;
-}
-
-// An observer that writes down all it is told.
-class witness {
-public:
-    witness(asio::any_io_executor const& executor, leader_observer observer)
-        : state_{std::make_shared<state>(std::move(observer))} {
-        asio::co_spawn(executor, watch(state_), asio::detached);
-    }
-    // Nobody is `-`, and what comes after some that were missed begins with `?`.
-    std::vector<std::string> const& told() const { return state_->told; }
-    std::string last() const { return told().empty() ? "" : told().back(); }
-    error_code ended() const { return state_->ended; }
-    // Each leader's term is greater than that of the one before, or the same with another value.
-    bool terms_grow() const { return state_->terms_grow; }
-    std::vector<std::string> leaders() const {
-        auto all = told();
-        std::erase(all, "-");
-        return all;
-    }
-    void stop() { state_->observer = {}; }
-
-private:
-    struct state {
-        explicit state(leader_observer of) : observer{std::move(of)} {}
-        leader_observer observer;
-        std::vector<std::string> told;
-        error_code ended;
-        bool terms_grow = true;
-        holdfast::fencing_token term;
-    };
-    static task watch(std::shared_ptr<state> of) {
-        while (!of->ended) {
-            auto [ec, change] = co_await of->observer.next(as_result);
-            of->ended = ec;
-            if (!ec) {
-                auto const value = change.leader ? change.leader.value : "-";
-                of->told.push_back((change.missed ? "?" : "") + value);
-                if (change.leader) {
-                    of->terms_grow = of->terms_grow && change.leader.term >= of->term;
-                    of->term = change.leader.term;
-                }
-            }
-        }
-    }
-    std::shared_ptr<state> state_;
-};
-
-// A candidate: what became of its campaign.
-struct candidate {
-    explicit candidate(holdfast::election const& in, std::string const& value) {
-        in.campaign(value, [this](error_code how, leadership given) {
-            ++completions;
-            ec = how;
-            won = std::move(given);
-        });
-    }
-    bool leads() const { return completions == 1 && !ec && won.valid(); }
-
-    int completions = 0;
-    error_code ec;
-    leadership won;
-};
-
-std::vector<std::string> list(std::initializer_list<std::string> all) {
-    return all;
-}
-
-}  // namespace
 
 BOOST_AUTO_TEST_CASE(one_leads_is_seen_and_resigns) {
     with_client([](holdfast::client& client, redis_probe& probe) -> task {
@@ -228,62 +140,6 @@ BOOST_AUTO_TEST_CASE(a_leader_that_is_gone_leads_until_its_lease_has_ended) {
     });
 }
 
-BOOST_AUTO_TEST_CASE(an_observer_that_was_away_is_told_of_all_leaders_or_that_it_missed_some) {
-    with_proxy([](redis_server& server, tcp_proxy& proxy, asio::any_io_executor executor) -> task {
-        holdfast::client observing{executor, quiet(proxy.url())};
-        holdfast::client leading{executor, quiet(server.url())};
-        auto const election = leading.election("E");
-        witness const seen{executor, observing.election("E").observe()};
-        BOOST_TEST(co_await co_eventually(10s, [&] { return seen.last() == "-"; }));
-        auto const lead = [&](int from, int to) -> task {
-            for (int i = from; i < to; ++i) {
-                auto leads = co_await election.campaign(std::to_string(i));
-                co_await leads.resign();
-            }
-        };
-        auto const away = [&](auto const& which, int from, int to) -> task {
-            proxy.refuse_new(true);
-            proxy.cut(cut_kind::rst, which);
-            co_await lead(from, to);
-            proxy.refuse_new(false);
-            auto const leaders = [&] { return seen.leaders(); };
-            auto const last = std::to_string(to - 1);
-            BOOST_TEST(co_await co_eventually(20s, [&] {
-                return !leaders().empty() && leaders().back().ends_with(last);
-            }));
-        };
-        co_await away(all_connections(), 0, 5);
-        co_await away(connections_that_sent("SUBSCRIBE"), 5, 45);
-        std::vector<std::string> expected;
-        for (int i = 0; i < 45; ++i) {
-            expected.push_back(std::to_string(i));
-        }
-        BOOST_TEST(seen.leaders() == expected);
-        // More than are kept.
-        co_await away(all_connections(), 45, 205);
-        auto const all = seen.leaders();
-        BOOST_TEST(all.size() == 45U + 128U);
-        BOOST_TEST(all.at(45) == "?77");
-        BOOST_TEST(all.at(46) == "78");
-        BOOST_TEST(seen.terms_grow());
-    });
-}
-
-BOOST_AUTO_TEST_CASE(an_observer_is_told_when_the_server_has_lost_its_data) {
-    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
-        holdfast::client client{executor, quiet(server.url())};
-        auto probe = server.probe();
-        witness const seen{executor, client.election("E").observe()};
-        auto leads = co_await client.election("E").campaign("a");
-        BOOST_TEST(co_await co_eventually(10s, [&] { return seen.last() == "a"; }));
-        probe.flushall();
-        holdfast::client other{executor, quiet(server.url())};
-        auto next = co_await other.election("E").campaign("b");
-        BOOST_TEST((next.term() > leads.term()));
-        BOOST_TEST(co_await co_eventually(10s, [&] { return seen.last() == "?b"; }));
-    });
-}
-
 BOOST_AUTO_TEST_CASE(after_a_reconnection_the_server_has_the_value_again) {
     with_server([](redis_server& server, asio::any_io_executor executor) -> task {
         holdfast::client client{executor, quiet(server.url())};
@@ -384,94 +240,6 @@ BOOST_AUTO_TEST_CASE(who_loses_the_lock_before_its_value_is_there_campaigns_on) 
         BOOST_TEST(co_await co_eventually(10s, [&] { return one.leads(); }));
         BOOST_TEST(client.stats().grants == 3U);
         BOOST_TEST((co_await client.election("E").leader()).term.value == one.won.term().value);
-    });
-}
-
-BOOST_AUTO_TEST_CASE(several_wait_at_an_observer_and_none_that_goes_takes_a_leader_with_it) {
-    with_client([](holdfast::client& client, redis_probe&) -> task {
-        auto const election = client.election("E");
-        auto observer = election.observe();
-        static_cast<void>(co_await observer.next());
-        std::vector<std::string> told;
-        asio::cancellation_signal signal;
-        error_code cancelled;
-        observer.next(asio::bind_cancellation_slot(
-            signal.slot(),
-            [&](error_code ec, leader_change) { cancelled = ec; }
-        ));
-        for (auto const* const name : {"x", "y"}) {
-            observer.next([&told, name](error_code ec, leader_change change) {
-                told.push_back(ec ? ec.message() : name + change.leader.value);
-            });
-        }
-        co_await sleep_for(20ms);
-        signal.emit(asio::cancellation_type::total);
-        BOOST_TEST(co_await co_eventually(5s, [&] { return bool(cancelled); }));
-        BOOST_TEST((cancelled == asio::error::operation_aborted));
-        auto leads = co_await election.campaign("1");
-        co_await leads.proclaim("2");
-        co_await leads.proclaim("3");
-        BOOST_TEST(co_await co_eventually(5s, [&] { return told.size() == 2; }));
-        BOOST_TEST(told == list({"x1", "y2"}));
-        BOOST_TEST((co_await observer.next()).leader.value == "3");
-        auto const limited = co_await observer.next(asio::cancel_after(20ms, as_result));
-        BOOST_TEST((std::get<0>(limited) == asio::error::operation_aborted));
-    });
-}
-
-BOOST_AUTO_TEST_CASE(an_observer_ends_with_its_handle_and_with_the_client) {
-    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
-        holdfast::client client{executor, quiet(server.url())};
-        auto probe = server.probe();
-        witness one{executor, client.election("E").observe()};
-        witness const other{executor, client.election("E").observe()};
-        auto const begun = [&] { return one.last() == "-" && other.last() == "-"; };
-        BOOST_TEST(co_await co_eventually(10s, begun));
-        one.stop();
-        BOOST_TEST(co_await co_eventually(10s, [&] { return bool(one.ended()); }));
-        BOOST_TEST((one.ended() == asio::error::operation_aborted));
-        BOOST_TEST(!other.ended());
-        auto late = client.election("E").observe();
-        co_await client.shutdown();
-        BOOST_TEST(co_await co_eventually(10s, [&] { return bool(other.ended()); }));
-        BOOST_TEST((other.ended() == errc::client_stopped));
-        auto const [ec, change] = co_await late.next(as_result);
-        BOOST_TEST((ec == errc::client_stopped));
-        BOOST_TEST(co_await co_eventually(10s, [&] { return probe.pubsub_channels().empty(); }));
-        leader_observer moved{std::move(late)};
-        auto const [none, nothing] = co_await late.next(as_result);
-        BOOST_TEST((none == errc::not_held));
-    });
-}
-
-BOOST_AUTO_TEST_CASE(observers_send_nothing_while_nothing_happens) {
-    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
-        std::deque<holdfast::client> clients;
-        for (int i = 0; i < 3; ++i) {
-            clients.emplace_back(executor, quiet(server.url()));
-        }
-        auto probe = server.probe();
-        auto leads = co_await clients[0].election("E").campaign("a");
-        std::deque<witness> all;
-        for (int i = 0; i < 9; ++i) {
-            auto const& client = clients[static_cast<std::size_t>(i % 3)];
-            all.emplace_back(executor, client.election("E").observe());
-        }
-        auto const told = [&] {
-            return std::ranges::all_of(all, [](auto const& one) { return one.last() == "a"; });
-        };
-        BOOST_TEST(co_await co_eventually(10s, told));
-        // One look at first, and one when both channels are confirmed.
-        co_await sleep_for(200ms);
-        auto const before = probe.lock_commands();
-        co_await sleep_for(500ms);
-        BOOST_TEST(probe.lock_commands() == before);
-        // Nobody takes them for clients that wait for the lock.
-        co_await leads.resign();
-        auto const gone = [&] {
-            return std::ranges::all_of(all, [](auto const& one) { return one.last() == "-"; });
-        };
-        BOOST_TEST(co_await co_eventually(10s, gone));
     });
 }
 
