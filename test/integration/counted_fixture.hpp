@@ -1,6 +1,7 @@
 #ifndef HOLDFAST_TEST_INTEGRATION_COUNTED_FIXTURE_HPP
 #define HOLDFAST_TEST_INTEGRATION_COUNTED_FIXTURE_HPP
 
+#include "integration/quiet_client.hpp"
 #include "support/one_server.hpp"
 #include "support/tcp_proxy.hpp"
 
@@ -10,17 +11,6 @@
 
 // What the tests of latches and counting semaphores share.
 namespace holdfast::test::counts {
-
-/// Of a client that asks again soon, and by itself only.
-inline config quiet(std::string const& url) {
-    auto settings = parse_url(url);
-    settings.request_timeout = 500ms;
-    settings.health_check_interval = 60s;
-    settings.reconnect_max = 200ms;
-    // A waiter that was not told shall be seen to wait.
-    settings.fallback_poll_interval = 1h;
-    return settings;
-}
 
 /// What may become of a request and its answer.
 inline std::vector<command_fault> const faults{

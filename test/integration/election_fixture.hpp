@@ -3,6 +3,7 @@
 
 // Candidates of an election, and observers of its leaders.
 
+#include "integration/quiet_client.hpp"
 #include "support/one_server.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -17,16 +18,6 @@
 namespace holdfast::test {
 
 inline constexpr auto history = "holdfast_leaders:{E}";
-
-// Of a client that looks again by itself only when a lease may have ended.
-inline config quiet(std::string const& url) {
-    auto settings = parse_url(url);
-    settings.request_timeout = 500ms;
-    settings.health_check_interval = 60s;
-    settings.reconnect_max = 200ms;
-    settings.fallback_poll_interval = 1h;
-    return settings;
-}
 
 // An observer that writes down all it is told.
 class witness {
