@@ -68,7 +68,8 @@ announce() {
 # what was fetched.
 configure() {
     local preset=$1 dir=build/$1
-    if [[ $dir/build.ninja -nt CMakePresets.json && ! build/valkey -nt $dir/build.ninja ]]; then return; fi
+    if [[ $dir/build.ninja -nt CMakePresets.json && ! build/valkey -nt $dir/build.ninja &&
+        ! build/prometheus -nt $dir/build.ninja ]]; then return; fi
     say "configuring $dir"
     cmake --preset "$preset" >"build/$preset.log" 2>&1 || { cat "build/$preset.log" >&2; exit 1; }
 }

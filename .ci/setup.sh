@@ -150,13 +150,27 @@ name_valkey() {
         touch .  # for build(): the package's own date is older
 }
 
-# Without Valkey the tests against it are skipped. Only `setup` asks again for what was not there.
-fetch_valkey() {
-    local absent=build/valkey.absent
-    if [[ -e $absent ]]; then return; fi
-    fetch build/valkey valkey_package name_valkey "${valkey_suites[@]}" && return
-    say "no Valkey: the tests against it will be skipped"
-    touch "$absent"
+prometheus_package() { apt-cache -c "$1/apt.conf" pkgnames prometheus | grep -x prometheus; }
+
+# fetch_optional NAME CHOOSE FINISH WITHOUT SUITE...: as fetch(), but says WITHOUT where there is none.
+# Only `setup` asks again for what was not there.
+fetch_optional() {
+    local place=build/$1 choose=$2 finish=$3 without=$4
+    shift 4
+    if [[ -e $place || -e $place.absent ]]; then return; fi
+    fetch "$place" "$choose" "$finish" "$@" && return
+    say "$without"
+    touch "$place.absent"
+}
+
+# Nothing else of the package is used.
+keep_promtool() { usr/bin/promtool --version >/dev/null && rm -rf etc lib usr/share usr/bin/prometheus && touch .; }
+
+# For the test of the alerts.
+fetch_promtool() {
+    if command -v promtool >/dev/null; then return; fi
+    fetch_optional prometheus prometheus_package keep_promtool "no promtool: the test of the alerts will be skipped" \
+        bookworm trixie forky
 }
 
 valkey_is_there() { command -v valkey-server >/dev/null || [[ -x build/valkey/usr/bin/valkey-server ]]; }
@@ -165,5 +179,7 @@ setup() {
     install_missing "${build_tools[@]}" "$@"
     mkdir -p build
     boost_is_installed || fetch_boost
-    valkey_is_there || fetch_valkey
+    valkey_is_there ||
+        fetch_optional valkey valkey_package name_valkey "no Valkey: the tests against it will be skipped" \
+            "${valkey_suites[@]}"
 }
