@@ -18,7 +18,12 @@ class HoldfastTest(ConanFile):
         CMakeDeps(self).generate()
         toolchain = CMakeToolchain(self)
         toolchain.user_presets_path = False
+        toolchain.cache_variables["HOLDFAST_COMPONENTS"] = ";".join(self.components())
         toolchain.generate()
+
+    def components(self):
+        options = self.dependencies["holdfast"].options
+        return [name for name in ("prometheus", "testing") if getattr(options, name)]
 
     def build(self):
         cmake = CMake(self)
@@ -30,3 +35,6 @@ class HoldfastTest(ConanFile):
             self.run(os.path.join(self.cpp.build.bindir, "test_package"), env="conanrun")
             if self.dependencies["holdfast"].options.cli:
                 self.run("holdfast --version", env="conanrun")
+            if "testing" in self.components():
+                # A lock on a server in memory.
+                self.run(os.path.join(self.cpp.build.bindir, "test_testing"), env="conanrun")

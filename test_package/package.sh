@@ -24,19 +24,19 @@ quietly() {
 }
 
 create_variants() {
-    local shared type kind log cli unity
+    local shared type kind log all unity
     for shared in False True; do
         kind=$([[ $shared == True ]] && echo shared || echo static)
         for type in Release Debug; do
             say "conan create ($kind, $type)"
             log=$logs/$kind-$type.log
-            # The program once: its own variants are not of interest.
-            cli=$([[ $kind-$type == shared-Release ]] && echo True || echo False)
+            # Everything that is optional once: its own variants are not of interest.
+            all=$([[ $kind-$type == shared-Release ]] && echo True || echo False)
             # As users get it by default, it is compiled file by file; the others compile faster.
             unity=$([[ $kind-$type == static-Release ]] && echo OFF || echo ON)
             quietly "$log" conan create . "$@" -s build_type="$type" -o "holdfast/*:shared=$shared" \
-                -o "holdfast/*:cli=$cli" \
-                -c "tools.cmake.cmaketoolchain:extra_variables={'HOLDFAST_BUILD_UNITY': '$unity'}" \
+                -o "holdfast/*:cli=$all" -o "holdfast/*:prometheus=$all" -o "holdfast/*:testing=$all" \
+                -c "tools.cmake.cmaketoolchain:extra_variables*={'HOLDFAST_BUILD_UNITY': '$unity'}" \
                 -c tools.build:jobs="$jobs" -c tools.cmake.cmake_layout:test_folder="$logs"
             grep '^holdfast .*: ok$' "$log"
         done

@@ -34,6 +34,8 @@ boost/{{ boost // 100000 }}.{{ boost // 100 % 1000 }}.{{ boost % 100 }}
 fmt/{{ fmt // 10000 }}.{{ fmt // 100 % 100 }}.{{ fmt % 100 }}
 openssl/{{ openssl }}
 lua/5.1.5
+# Debian's does not tell its version.
+prometheus-cpp/1.0.1
 {% if cli11[:1].isdigit() %}
 cli11/{{ cli11 }}
 {% endif %}
