@@ -56,8 +56,13 @@ class Site:
         self.page.set_default_timeout(10_000)
         self.name, self.faults, self.anchors, self.links = "", [], {}, {}
         self.page.on("pageerror", lambda error: self.fault(f"script error: {error.message}"))
-        self.page.on("requestfailed", lambda r: self.fault(f"not loaded: {self.short(r.url)}"))
+        self.page.on("requestfailed", self.failed)
         self.page.on("console", self.console)
+
+    def failed(self, request):
+        # On a slow machine something may still be on its way when the next page is opened.
+        if request.failure != "net::ERR_ABORTED":
+            self.fault(f"not loaded: {self.short(request.url)}")
 
     def console(self, message):
         # A resource that is not loaded is reported above, with its name.
