@@ -160,6 +160,7 @@ fetch_optional() {
     if [[ -e $place || -e $place.absent ]]; then return; fi
     fetch "$place" "$choose" "$finish" "$@" && return
     say "$without"
+    mkdir -p build
     touch "$place.absent"
 }
 
