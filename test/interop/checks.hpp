@@ -137,6 +137,8 @@ struct primitive {
     std::string field_end{};
     // 3.23.5 is content to release what is gone.
     bool content_if_gone = false;
+    // How long a thread of Java's holds at most what other threads of Java's wait for.
+    milliseconds java_lease = long_lease;
     /// Not of what gives no leases: its checks have actors of their own.
     std::function<std::unique_ptr<lock_actor>(client&, std::string const&)> ours;
     std::function<std::unique_ptr<lock_actor>(java_peer&, std::string const&)> java;

@@ -83,6 +83,9 @@ primitive write_lock_primitive() {
     made.channel = "redisson_rwlock";
     made.field_end = ":write";
     made.content_if_gone = true;
+    // Java's release wakes the threads that sleep. One that was refused, and does not sleep yet, is
+    // not woken: it sleeps until the end of the lease that it was refused for.
+    made.java_lease = 4s;
     made.ours = &our_write_lock_actor;
     made.inspect = &look_at_writer;
     return made;

@@ -48,8 +48,8 @@ task wake_up_by_message(situation& in) {
     co_await waiter.release();
 }
 
-asio::awaitable<bool> take_once(lock_actor& who) {
-    co_await who.acquire(long_lease);
+asio::awaitable<bool> take_once(lock_actor& who, milliseconds lease) {
+    co_await who.acquire(lease);
     co_return co_await who.release();
 }
 
@@ -60,7 +60,8 @@ task each_who_waits_is_served(situation& in) {
     std::vector<std::shared_ptr<outcome<bool>>> turns;
     for (int i = 0; i < of_each; ++i) {
         for (auto const which : {party::ours, party::java}) {
-            turns.push_back(in.start(take_once(in.actor(which, in.key))));
+            auto const lease = which == party::java ? in.kind.java_lease : long_lease;
+            turns.push_back(in.start(take_once(in.actor(which, in.key), lease)));
         }
     }
     co_await in.until_parked();
