@@ -20,6 +20,10 @@ lease::~lease() {
     }
 }
 
+lease::operator bool() const& noexcept {
+    return share_ && !share_->released;
+}
+
 bool lease::valid() const& noexcept {
     return detail::is_valid(state());
 }

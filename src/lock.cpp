@@ -27,7 +27,7 @@ std::string const& name_of(target const& key) noexcept {
     return key.lock;
 }
 
-asio::any_io_executor executor_of(client_state const& client) noexcept {
+asio::any_io_executor const& executor_of(client_state const& client) noexcept {
     return client.executor();
 }
 

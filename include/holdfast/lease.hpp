@@ -69,7 +69,7 @@ public:
     /// Whether there is a lease at all: granted and not yet released. A lost lease counts; see
     /// `valid()`. A temporary cannot be asked: `if (co_await lock.try_acquire())` would give the
     /// lock back before the body runs. Write `if (auto lease = co_await lock.try_acquire())`.
-    [[nodiscard]] explicit operator bool() const& noexcept { return state() != lease_state::empty; }
+    [[nodiscard]] explicit operator bool() const& noexcept;
     explicit operator bool() const&& = delete;
     /// @}
 

@@ -48,9 +48,9 @@ cancel_request request_of(asio::cancellation_type type) noexcept {
 acquire_op::acquire_op(
     acquisitions& all,
     std::shared_ptr<client_context> client,
-    request what,
+    request&& what,
     guarded_executor holder_executor,
-    pending_handler<error_code, lease> handler
+    pending_handler<error_code, lease>&& handler
 )
     : all_{all},
       client_{std::move(client)},
@@ -60,6 +60,9 @@ acquire_op::acquire_op(
       fsm_{what_.how_long = effective_patience(what_.how_long, what_.limit)},
       started_{lease_clock::now()},
       number_{client_->next_acquisition()} {
+    if (what_.how_long == patience::one_attempt) {
+        alone_ = std::make_unique<by_itself>();
+    }
     client_->tell_observer([this](observer& told) { told.on_acquire(observed()); });
 }
 
@@ -86,22 +89,23 @@ void acquire_op::start() {
     if (auto* const held = all_.held().of_owner(*what_.on, what_.who)) {
         join(*held);
     }
-    if (fsm_.done() || look_at_other_side() || share()) {
+    auto const now = lease_clock::now();
+    if (fsm_.done() || look_at_other_side() || share(now)) {
         return;
     }
     if (auto const cause = client_->failure(*what_.on); cause && !client_->can_execute(*what_.on)) {
         end(cause);
         return;
     }
-    if (!waits()) {
-        id_ = client_->make_holder_id();
+    if (alone_) {
+        alone_->id = client_->make_holder_id();
     }
     if (what_.how_long == patience::limited) {
-        arm_limit(saturating_add(started_, what_.limit) - lease_clock::now());
+        arm_limit(saturating_add(started_, what_.limit) - now);
     } else if (what_.how_long == patience::one_attempt && !client_->may_attempt(*what_.on)) {
         arm_limit(what_.terms.request_timeout);
     }
-    all_.enter(shared_from_this());
+    all_.enter(shared_from_this(), now);
 }
 
 // Whether that ends it.
@@ -117,13 +121,18 @@ bool acquire_op::look_at_other_side() {
         end(errc::would_deadlock);
         return true;
     }
-    beside_ = held->over().id();
+    try {
+        alone_ = std::make_unique<by_itself>();
+    } catch (std::exception const&) {
+        end(asio::error::no_memory);
+        return true;
+    }
+    alone_->beside = held->over().id();
     return false;
 }
 
 // Whether it has a hold that others of this client have.
-bool acquire_op::share() {
-    auto const now = lease_clock::now();
+bool acquire_op::share(time_point now) {
     lease shared;
     try {
         shared = all_.share(*this, false, now);
@@ -138,19 +147,19 @@ bool acquire_op::share() {
 }
 
 void acquire_op::attempt(time_point now) {
-    sent_ = {what_.terms, now, all_.rights_for(*what_.on, what_.terms)};
+    alone_->sent = {what_.terms, now, all_.rights_for(*what_.on, what_.terms)};
     fsm_.on_attempt_sent(what_.terms.lost_at(now));
     auto const with = std::exchange(what_.with, {});
     try {
         all_.exec(
             {
                 .on = *what_.on,
-                .id = *id_,
+                .id = id(),
                 .terms = what_.terms,
                 .sent_at = now,
                 .over = {shared_from_this(), &fsm_.done()},
                 .with = with.get(),
-                .beside = beside_ ? &*beside_ : nullptr,
+                .beside = beside(),
                 .proposed = what_.vote ? what_.vote->proposed : fencing_token{},
             },
             [self = shared_from_this()](exec_result result) { self->on_answer(result); }
@@ -163,7 +172,7 @@ void acquire_op::attempt(time_point now) {
 
 void acquire_op::on_answer(exec_result const& result) {
     auto const now = lease_clock::now();
-    auto read = all_.read(*what_.on, result, *sent_, now);
+    auto read = all_.read(*what_.on, result, *alone_->sent, now);
     if (fsm_.done()) {
         // It was withdrawn, on another connection than what waited for replicas: the server may
         // have granted it once more since.
@@ -195,25 +204,29 @@ void acquire_op::try_again(attempt_answer answer) {
     auto const self = shared_from_this();
     if (answer == attempt_answer::unknown || answer == attempt_answer::unconfirmed) {
         all_.withdraw(*this);
-        id_ = client_->make_holder_id();
+        alone_->id = client_->make_holder_id();
     }
     if (answer == attempt_answer::busy) {
         // The other side was lost: it waits as others do.
-        beside_.reset();
+        if (what_.how_long == patience::one_attempt) {
+            alone_->beside.reset();
+        } else {
+            alone_.reset();
+        }
     }
     if (answer == attempt_answer::not_sent || answer == attempt_answer::busy) {
         if (what_.how_long == patience::one_attempt) {
             arm_limit(what_.terms.request_timeout);
         }
         all_.leave(*self);
-        all_.enter(self);
+        all_.enter(self, lease_clock::now());
         return;
     }
-    pause_.emplace(client_->strand());
-    sleep_until(*pause_, lease_clock::now() + client_->settings().reconnect_min);
-    pause_->async_wait([weak = weak_from_this()](error_code ec) {
+    auto& pause = alone_->pause.emplace(client_->strand());
+    sleep_until(pause, lease_clock::now() + client_->settings().reconnect_min);
+    pause.async_wait([weak = weak_from_this()](error_code ec) {
         auto const op = weak.lock();
-        if (op && !ec && op->listed && !op->in_flight() && op->client_->may_attempt(*op->on())) {
+        if (op && !ec && op->listed() && !op->in_flight() && op->client_->may_attempt(*op->on())) {
             op->attempt(lease_clock::now());
         }
     });
@@ -222,13 +235,13 @@ void acquire_op::try_again(attempt_answer answer) {
 void acquire_op::on_granted(acquisitions::reading const& read, time_point now) {
     lease granted;
     try {
-        granted = all_.add_hold(*this, *id_, read, 1, now);
+        granted = all_.add_hold(*this, id(), read, 1, now);
     } catch (std::exception const&) {
         // Out of memory. The grant is withdrawn.
         carry_out(fsm_.on_ended(asio::error::no_memory, true));
         return;
     }
-    all_.forget(what_.on, *id_);
+    all_.forget(what_.on, id());
     deliver(std::move(granted), now, grant_kind::uncontended);
 }
 
@@ -293,7 +306,7 @@ void acquire_op::join(tenure& held, bool last) {
 
 void acquire_op::arm_limit(nanos limit) {
     if (!limit_) {
-        limit_.emplace(client_->strand());
+        limit_ = std::make_unique<timer>(client_->strand());
     }
     sleep_until(*limit_, saturating_add(lease_clock::now(), limit));
     limit_->async_wait([weak = weak_from_this()](error_code ec) {
@@ -314,7 +327,9 @@ void acquire_op::carry_out(
         return;
     }
     limit_.reset();
-    pause_.reset();
+    if (alone_) {
+        alone_->pause.reset();
+    }
     // A reply may come long after; the holder's context may be gone by then.
     auto const executor = std::exchange(holder_executor_, {});
     all_.leave(*this);

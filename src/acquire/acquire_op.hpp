@@ -4,6 +4,7 @@
 #include "acquire/acquisitions.hpp"
 #include "acquire/ballot.hpp"
 #include "acquire/joint_attempt.hpp"
+#include "acquire/op_list.hpp"
 #include "core/acquire_fsm.hpp"
 #include "core/holder_id.hpp"
 #include "core/lease_terms.hpp"
@@ -18,7 +19,6 @@
 #include <holdfast/observer.hpp>
 
 #include <cstdint>
-#include <list>
 #include <memory>
 #include <optional>
 
@@ -35,7 +35,7 @@ class wait_queue;
 
 /// The driver of one acquisition: performs what the machine says and feeds back what comes of it.
 /// Used on the client's strand.
-class acquire_op : public std::enable_shared_from_this<acquire_op> {
+class acquire_op : public std::enable_shared_from_this<acquire_op>, public list_place {
 public:
     struct request {
         std::shared_ptr<target const> on;
@@ -54,9 +54,9 @@ public:
     acquire_op(
         acquisitions& all,
         std::shared_ptr<client_context> client,
-        request what,
+        request&& what,
         guarded_executor holder_executor,
-        pending_handler<error_code, lease> handler
+        pending_handler<error_code, lease>&& handler
     );
 
     /// In the initiating function: the handler's cancellation slot is filled there.
@@ -85,7 +85,8 @@ public:
 
     [[nodiscard]] std::shared_ptr<target const> const& on() const noexcept { return what_.on; }
     [[nodiscard]] std::optional<owner> const& who() const noexcept { return what_.who; }
-    [[nodiscard]] holder_id const& id() const noexcept { return *id_; }
+    /// Of one that does not wait in a queue.
+    [[nodiscard]] holder_id const& id() const noexcept { return *alone_->id; }
     [[nodiscard]] lease_terms const& terms() const noexcept { return what_.terms; }
     /// After what time it takes over a lock without an end; zero: never.
     [[nodiscard]] nanos orphan_after() const noexcept { return what_.orphan_after; }
@@ -95,25 +96,25 @@ public:
     [[nodiscard]] time_point started() const noexcept { return started_; }
     [[nodiscard]] bool in_flight() const noexcept { return fsm_.in_flight(); }
     /// Waits in a queue; otherwise it makes its attempt by itself.
-    [[nodiscard]] bool waits() const noexcept {
-        return what_.how_long != patience::one_attempt && !beside_;
-    }
+    [[nodiscard]] bool waits() const noexcept { return !alone_; }
     /// Its owner has the other side of the lock with this holder id: it has nothing to wait for.
-    [[nodiscard]] std::optional<holder_id> const& beside() const noexcept { return beside_; }
+    [[nodiscard]] holder_id const* beside() const noexcept {
+        return alone_ && alone_->beside ? &*alone_->beside : nullptr;
+    }
     /// Gives up soon: it cannot wait for what others will learn.
     [[nodiscard]] bool brief() const noexcept;
 
     // Where it is kept; used by the acquisitions and the wait queue.
     wait_queue* queue = nullptr;
-    std::list<std::shared_ptr<acquire_op>>::iterator place;
-    bool listed = false;
     bool has_waited = false;
+    /// It is kept, and not in a queue.
+    [[nodiscard]] bool listed() const noexcept { return is_linked() && !queue; }
 
 private:
     void on_answer(exec_result const& result);
     void on_granted(acquisitions::reading const& read, time_point now);
     void let_others_join();
-    [[nodiscard]] bool share();
+    [[nodiscard]] bool share(time_point now);
     [[nodiscard]] bool look_at_other_side();
     void try_again(attempt_answer answer);
     void on_time_up();
@@ -143,14 +144,18 @@ private:
     guarded_executor holder_executor_;
     pending_handler<error_code, lease> handler_;
     acquire_fsm fsm_;
-    std::optional<holder_id> id_;
+    // What makes its attempts by itself has more than what waits.
+    struct by_itself {
+        std::optional<holder_id> id = {};
+        std::optional<holder_id> beside = {};
+        std::optional<acquisitions::sent> sent = {};
+        std::optional<timer> pause = {};
+    };
+    std::unique_ptr<by_itself> alone_;
     time_point started_;
     // For the observer.
     std::uint64_t number_;
-    std::optional<holder_id> beside_;
-    std::optional<acquisitions::sent> sent_;
-    std::optional<timer> limit_;
-    std::optional<timer> pause_;
+    std::unique_ptr<timer> limit_;
 };
 
 }  // namespace holdfast::detail

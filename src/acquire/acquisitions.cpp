@@ -34,20 +34,19 @@ acquisitions::acquisitions(client_context& client, holds& held)
 
 acquisitions::~acquisitions() = default;
 
-void acquisitions::enter(std::shared_ptr<acquire_op> op) {
+void acquisitions::enter(std::shared_ptr<acquire_op> op, time_point now) {
     list_owner(op);
     if (op->waits()) {
-        queues_.enter(std::move(op));
+        queues_.enter(std::move(op), now);
         return;
     }
     if (singles_.size() >= client_.settings().max_waiters) {
         op->end(errc::too_many_waiters);
         return;
     }
-    op->place = singles_.insert(singles_.end(), op);
-    op->listed = true;
+    singles_.push_back(*op, op);
     if (client_.may_attempt(*op->on())) {
-        op->attempt(lease_clock::now());
+        op->attempt(now);
     }
 }
 
@@ -55,9 +54,8 @@ void acquisitions::leave(acquire_op& op) noexcept {
     unlist_owner(op);
     if (op.queue) {
         op.queue->leave(op);
-    } else if (std::exchange(op.listed, false)) {
-        auto const keeps = std::move(*op.place);
-        singles_.erase(op.place);
+    } else if (op.listed()) {
+        auto const keeps = singles_.remove(op);
     }
 }
 
@@ -158,9 +156,9 @@ void acquisitions::on_connected(client_context::some const& those) {
 }
 
 void acquisitions::try_singles() {
-    auto const all = singles_;
+    auto const all = singles_.copy();
     for (auto const& op : all) {
-        if (op->listed && !op->in_flight() && client_.may_attempt(*op->on())) {
+        if (op->listed() && !op->in_flight() && client_.may_attempt(*op->on())) {
             op->attempt(lease_clock::now());
         }
     }
@@ -175,7 +173,7 @@ void acquisitions::end_all(error_code cause) {
 }
 
 void acquisitions::end_all(error_code cause, client_context::some const& those) {
-    auto const all = singles_;
+    auto const all = singles_.copy();
     for_each_in_spite_of_exceptions(all, [&](auto const& op) {
         if (those(*op->on())) {
             op->end(cause);
@@ -337,7 +335,7 @@ void acquisitions::clear() noexcept {
     channel_.close();
     owners_.clear();
     queues_.clear();
-    auto const singles = std::exchange(singles_, {});
+    singles_.clear();
 }
 
 }  // namespace holdfast::detail

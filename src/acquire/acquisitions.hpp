@@ -4,6 +4,7 @@
 #include "acquire/answered_requests.hpp"
 #include "acquire/client_channel.hpp"
 #include "acquire/looks.hpp"
+#include "acquire/op_list.hpp"
 #include "acquire/wait_queues.hpp"
 #include "core/acquire_fsm.hpp"
 #include "core/quorum_clock.hpp"
@@ -39,7 +40,7 @@ public:
     acquisitions(client_context& client, holds& held);
     ~acquisitions();
 
-    void enter(std::shared_ptr<acquire_op> op);
+    void enter(std::shared_ptr<acquire_op> op, time_point now);
     void leave(acquire_op& op) noexcept;
     struct attempt {
         target const& on;
@@ -185,7 +186,7 @@ private:
     client_context& client_;
     holds& held_;
     wait_queues queues_;
-    std::list<std::shared_ptr<acquire_op>> singles_;
+    op_list singles_;
     std::unordered_map<owned, same_owner, owned_hash> owners_;
     std::optional<timer> singles_timer_;
     client_channel channel_;

@@ -207,7 +207,8 @@ lease acquisitions::add_hold(
 
 lease acquisitions::share(acquire_op const& op, bool waited, time_point now) {
     auto const& on = *op.on();
-    if (!on.speaks->shares_holds()) {
+    auto* const of = on.speaks->shares_holds() ? held_.shared_hold_of(on) : nullptr;
+    if (!of) {
         return {};
     }
     if (!waited) {
@@ -217,7 +218,7 @@ lease acquisitions::share(acquire_op const& op, bool waited, time_point now) {
             return {};
         }
     }
-    auto shared = held_.share(on, op.holder(), waited, now);
+    auto shared = held_.share(*of, op.holder(), waited, now);
     if (shared) {
         client_.count().grants.add();
     }

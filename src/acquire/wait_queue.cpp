@@ -45,13 +45,12 @@ client_channel& wait_queue::own_channel() noexcept {
     return channel_ ? *channel_ : all_.channel();
 }
 
-void wait_queue::join(std::shared_ptr<acquire_op> op) {
+void wait_queue::join(std::shared_ptr<acquire_op> op, time_point now) {
     bool const first = waiters_.empty();
     auto& joined = *op;
-    joined.place = waiters_.insert(waiters_.end(), std::move(op));
+    waiters_.push_back(joined, std::move(op));
     joined.queue = this;
     all_.client().count().waiters_now.add();
-    auto const now = lease_clock::now();
     if (auto* const held = own(now)) {
         count_wait(joined);
         all_.held().refill_ahead(*held, now);
@@ -75,8 +74,7 @@ void wait_queue::count_wait(acquire_op& op) {
 void wait_queue::leave(acquire_op& op) noexcept {
     all_.client().count().waiters_now.subtract();
     op.queue = nullptr;
-    auto const keeps = std::move(*op.place);
-    waiters_.erase(op.place);
+    auto const keeps = waiters_.remove(op);
     if (waiters_.empty()) {
         drop_candidate();
         // Without a subscription that serves the next waiter, too, it is closed at once.

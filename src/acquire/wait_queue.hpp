@@ -4,6 +4,7 @@
 #include "acquire/acquisitions.hpp"
 #include "acquire/candidate.hpp"
 #include "acquire/client_channel.hpp"
+#include "acquire/op_list.hpp"
 #include "core/orphan_watch.hpp"
 #include "core/wait_queue_fsm.hpp"
 #include "lease/holds.hpp"
@@ -15,7 +16,6 @@
 #include "runtime/runtime.hpp"
 
 #include <cstddef>
-#include <list>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -31,7 +31,7 @@ class wait_queue final : public std::enable_shared_from_this<wait_queue>, privat
 public:
     wait_queue(acquisitions& all, std::shared_ptr<target const> on);
 
-    void join(std::shared_ptr<acquire_op> op);
+    void join(std::shared_ptr<acquire_op> op, time_point now);
     void leave(acquire_op& op) noexcept;
     /// Tries if there is a reason to, else makes sure that a reason will be noticed. Without memory
     /// it tries again later.
@@ -148,7 +148,7 @@ private:
     acquisitions& all_;
     std::shared_ptr<target const> on_;
     wait_queue_fsm fsm_;
-    std::list<std::shared_ptr<acquire_op>> waiters_;
+    op_list waiters_;
     std::shared_ptr<candidate> candidate_;
     std::weak_ptr<hold> own_;
     orphan_watch orphans_;

@@ -18,19 +18,20 @@ constexpr millis linger{500};
 
 }  // namespace
 
-void wait_queues::enter(std::shared_ptr<acquire_op> op) {
-    if (waiters_of(*op->on()) >= all_.client().settings().max_waiters) {
+void wait_queues::enter(std::shared_ptr<acquire_op> op, time_point now) {
+    auto* const shared = find(*op->on());
+    auto const waiting = shared ? shared->size() : waiters_of(*op->on());
+    if (waiting >= all_.client().settings().max_waiters) {
         op->end(errc::too_many_waiters);
         return;
     }
-    auto* const shared = find(*op->on());
     auto const queue =
         shared ? shared->shared_from_this() : std::make_shared<wait_queue>(all_, op->on());
     if (!shared) {
         // The key is a name in the target, which the queue shares.
         queues_.emplace(target_key{*op->on()}, queue);
     }
-    queue->join(std::move(op));
+    queue->join(std::move(op), now);
 }
 
 wait_queue* wait_queues::find(target const& on) const noexcept {

@@ -28,7 +28,7 @@ public:
 
     /// Ends with `too_many_waiters` if the queue is full. Where each waiter has a place of its own
     /// on the server, each has a queue of its own.
-    void enter(std::shared_ptr<acquire_op> op);
+    void enter(std::shared_ptr<acquire_op> op, time_point now);
     /// The queue that all waiters of this target share.
     [[nodiscard]] wait_queue* find(target const& on) const noexcept;
     /// The same, where the waiters of a target share a queue.

@@ -70,7 +70,7 @@ template <class... Results, class Make, class Read>
 void send_request(
     std::shared_ptr<client_state> client,
     std::shared_ptr<target const> on,
-    asio::any_completion_handler<void(error_code, Results...)> handler,
+    completion_handler<error_code, Results...> handler,
     bool repeats,
     error_code wrong,
     Make make,

@@ -128,21 +128,19 @@ void holds::forget(hold& of) noexcept {
 
 void holds::give_back(
     std::shared_ptr<tenure> of,
+    time_point at,
     bool was_lost,
     std::shared_ptr<pending_handler<error_code>> caller
 ) {
     auto const given = of->share_hold();
-    auto const now = lease_clock::now();
     // Otherwise the hold has gone on without it, or the client has given it up.
     bool const had_it = given->has(of.get());
     if (had_it) {
         if (of->terms().learned && !was_lost) {
-            given->usual().on_held(now - of->since());
+            given->usual().on_held(at - of->since());
         }
-        end_tenure(*given, *of, now);
-    }
-    if (had_it) {
-        drop_lost_sharers(*given, now);
+        end_tenure(*given, *of, at);
+        drop_lost_sharers(*given, at);
     }
     if (!had_it || given->current()) {
         of->on_released(loss_reason::none);
@@ -151,7 +149,7 @@ void holds::give_back(
         }
         return;
     }
-    settle(*given, {std::move(of), was_lost, std::move(caller)}, false, now);
+    settle(*given, {std::move(of), was_lost, std::move(caller)}, false, lease_clock::now());
 }
 
 // The hold has no tenure at the moment. It goes to the next local waiter, or back to the server.

@@ -57,14 +57,18 @@ public:
     /// A hold whose last tenure is over goes to another holder of this client, without a word to
     /// the server.
     [[nodiscard]] lease pass_on(hold& of, holder const& to, time_point now);
-    /// A further holder has the newest hold of this lock, beside those who have it already. Empty
-    /// if the server has to be asked. `waited`: since before it was granted.
-    [[nodiscard]] lease share(target const& on, holder const& to, bool waited, time_point now);
+    /// The newest hold of this lock, if several holders may have it; else nothing.
+    [[nodiscard]] shared_hold* shared_hold_of(target const& on) const noexcept;
+    /// A further holder has it, beside those who have it already. Empty if the server has to be
+    /// asked. `waited`: since before it was granted.
+    [[nodiscard]] lease share(shared_hold& of, holder const& to, bool waited, time_point now);
     /// Nobody else may have it from now on.
     void stop_sharing(target const& on) noexcept;
-    /// The holder of a tenure gives it back. `was_lost`: the lease was lost before.
+    /// The holder of a tenure has given it back at that time. `was_lost`: the lease was lost
+    /// before.
     void give_back(
         std::shared_ptr<tenure> of,
+        time_point at,
         bool was_lost,
         std::shared_ptr<pending_handler<error_code>> caller
     );

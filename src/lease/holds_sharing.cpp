@@ -39,12 +39,12 @@ void holds::unlist_shared(hold const& of) noexcept {
     }
 }
 
-lease holds::share(target const& on, holder const& to, bool waited, time_point now) {
+shared_hold* holds::shared_hold_of(target const& on) const noexcept {
     auto const at = shared_.find(target_key{on});
-    if (at == shared_.end()) {
-        return {};
-    }
-    auto& of = *at->second;
+    return at == shared_.end() ? nullptr : at->second;
+}
+
+lease holds::share(shared_hold& of, holder const& to, bool waited, time_point now) {
     auto const terms = of.terms_for(to.terms);
     if (!of.current() || !of.sharing().admits(waited, of.fsm(), terms, now)) {
         return {};
@@ -58,8 +58,8 @@ lease holds::share(target const& on, holder const& to, bool waited, time_point n
 }
 
 void holds::stop_sharing(target const& on) noexcept {
-    if (auto const at = shared_.find(target_key{on}); at != shared_.end()) {
-        at->second->sharing().close();
+    if (auto* const of = shared_hold_of(on)) {
+        of->sharing().close();
     }
 }
 

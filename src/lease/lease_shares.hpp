@@ -10,6 +10,7 @@
 #include <boost/intrusive/list.hpp>
 #include <boost/intrusive/list_hook.hpp>
 
+#include <atomic>
 #include <memory>
 #include <optional>
 
@@ -40,7 +41,8 @@ struct lease_share
     /// It will be called to tell its watchers.
     bool tells = false;
     bool kept = false;
-    bool released = false;
+    /// Changed under the mutex; anybody may read it. It stays true.
+    std::atomic<bool> released = false;
     /// Of a lease that was released: that it was lost, and why.
     loss_reason lost = loss_reason::none;
 };

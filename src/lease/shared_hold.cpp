@@ -3,6 +3,7 @@
 #include "lease/tenure.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 namespace holdfast::detail {
@@ -14,34 +15,27 @@ bool shared_hold::in_use(time_point now) const {
 }
 
 void shared_hold::add(std::shared_ptr<tenure> one) {
-    auto const* const which = one.get();
+    one->place_in_hold_ = static_cast<std::uint32_t>(tenures_.size());
     tenures_.push_back(std::move(one));
-    try {
-        places_.emplace(which, tenures_.size() - 1);
-    } catch (...) {
-        tenures_.pop_back();
-        throw;
-    }
 }
 
 std::shared_ptr<tenure> shared_hold::remove(tenure const& which) noexcept {
-    auto const at = places_.find(&which);
-    if (at == places_.end()) {
+    if (!contains(which)) {
         return {};
     }
-    auto const place = at->second;
-    places_.erase(at);
+    auto const place = which.place_in_hold_;
     auto removed = std::move(tenures_[place]);
     if (place + 1 < tenures_.size()) {
         tenures_[place] = std::move(tenures_.back());
-        places_.find(tenures_[place].get())->second = place;
+        tenures_[place]->place_in_hold_ = place;
     }
     tenures_.pop_back();
     return removed;
 }
 
 bool shared_hold::contains(tenure const& which) const noexcept {
-    return places_.contains(&which);
+    auto const place = which.place_in_hold_;
+    return place < tenures_.size() && tenures_[place].get() == &which;
 }
 
 std::shared_ptr<tenure> shared_hold::any() const noexcept {

@@ -4,9 +4,7 @@
 #include "core/sharing.hpp"
 #include "lease/hold.hpp"
 
-#include <cstddef>
 #include <memory>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -56,7 +54,6 @@ private:
     time_point granted_at_;
     // In an order that does not depend on where they are in memory: runs can be repeated.
     std::vector<std::shared_ptr<tenure>> tenures_;
-    std::unordered_map<tenure const*, std::size_t> places_;
 };
 
 }  // namespace holdfast::detail

@@ -259,38 +259,39 @@ void tenure::renew(std::shared_ptr<lease_share> asking, plain_handler handler) {
 }
 
 // Ends ownership by the lease.
-tenure::parting tenure::leave(lease_share& leaving, bool& was_lost) {
+tenure::parting tenure::leave(lease_share& leaving, time_point now, bool& was_lost) {
     loss_watchers::list left;
     guarded_executor executor;
     std::shared_ptr<keep_alive> keeper;
     bool renewed = false;
-    auto const now = lease_clock::now();
-    // A loss is told first.
-    notice_loss(now);
-    auto const how = apply(
-        [&](lease_fsm& fsm, time_point) {
-            if (leaving.released) {
-                return parting::none;
-            }
-            renewed = shares_.renewing() == &leaving;
-            leaving.released = true;
-            was_lost = look(now) == lease_state::lost;
-            leaving.lost = was_lost ? fsm.loss() : loss_reason::none;
-            keeper.swap(leaving.kept_by);
-            // Now, and not when the client gets there: the holder's context may be gone by then.
-            std::swap(executor, leaving.holder_executor);
-            shares_.remove(leaving);
-            bool const last = shares_.empty();
-            if (last) {
-                fsm.on_release(now);
-            }
-            if (was_lost || !last || executor.context_is_going()) {
-                left = watchers_.take_those_of(leaving);
-            }
-            return last ? parting::last : parting::one_of_several;
-        },
-        now
-    );
+    auto const part = [&](lease_fsm& fsm, time_point) {
+        if (leaving.released) {
+            return parting::none;
+        }
+        was_lost = look(now) == lease_state::lost;
+        if (was_lost && !loss_told_) {
+            return parting::loss_untold;
+        }
+        renewed = shares_.renewing() == &leaving;
+        leaving.released.store(true, std::memory_order_release);
+        leaving.lost = was_lost ? fsm.loss() : loss_reason::none;
+        keeper.swap(leaving.kept_by);
+        // Now, and not when the client gets there: the holder's context may be gone by then.
+        std::swap(executor, leaving.holder_executor);
+        shares_.remove(leaving);
+        bool const last = shares_.empty();
+        if (last) {
+            fsm.on_release(now);
+        }
+        if (was_lost || !last || executor.context_is_going()) {
+            left = watchers_.take_those_of(leaving);
+        }
+        return last ? parting::last : parting::one_of_several;
+    };
+    auto how = apply(part, now);
+    if (how == parting::loss_untold) {
+        how = apply(part, now);  // the first one told of it
+    }
     if (keeper) {
         keeper->remove(leaving);
     }
@@ -315,15 +316,17 @@ std::optional<given_back> tenure::begin_release(
     }
     auto caller =
         std::make_shared<pending_handler<error_code>>(std::move(handler), client.executor());
+    auto const now = lease_clock::now();
     bool was_lost = false;
-    switch (leave(*asking, was_lost)) {
-        case parting::none: caller->complete(errc::not_held); break;
+    switch (leave(*asking, now, was_lost)) {
+        case parting::none:
+        case parting::loss_untold: caller->complete(errc::not_held); break;
         case parting::one_of_several:
             caller->complete(was_lost ? make_error_code(errc::lease_lost) : error_code{});
             break;
         case parting::last:
             abort_on_cancel(caller, hold_->share_client());
-            return given_back{shared_from_this(), was_lost, std::move(caller)};
+            return given_back{shared_from_this(), now, was_lost, std::move(caller)};
     }
     return {};
 }
@@ -335,10 +338,14 @@ void tenure::release(std::shared_ptr<lease_share> const& asking, plain_handler h
 }
 
 void tenure::abandon(lease_share& dropped) noexcept {
+    if (dropped.released) {
+        return;
+    }
     try {
+        auto const now = lease_clock::now();
         bool was_lost = false;
-        if (leave(dropped, was_lost) == parting::last && !hold_->client().gone()) {
-            hold_->client().enter_strand(given_back{shared_from_this(), was_lost});
+        if (leave(dropped, now, was_lost) == parting::last && !hold_->client().gone()) {
+            hold_->client().enter_strand(given_back{shared_from_this(), now, was_lost});
         }
     } catch (...) {
         // Out of memory: the lease ends by itself, it is not renewed any more.
@@ -347,7 +354,7 @@ void tenure::abandon(lease_share& dropped) noexcept {
 
 void given_back::operator()() {
     auto& all = of->all_;
-    all.give_back(std::move(of), was_lost, std::move(caller));
+    all.give_back(std::move(of), at, was_lost, std::move(caller));
 }
 
 void tenure::on_released(loss_reason lost) {

@@ -23,6 +23,7 @@ class holds;
 /// What is left to do of a release that has begun, on the client's strand.
 struct given_back {
     std::shared_ptr<tenure> of;
+    time_point at;
     bool was_lost = false;
     std::shared_ptr<pending_handler<error_code>> caller = {};
 
@@ -133,10 +134,13 @@ private:
     friend struct given_back;
     friend struct lease_share;
     friend class lease_shares;
+    friend class shared_hold;
 
     enum class parting : std::uint8_t {
         /// The lease had been released before.
         none,
+        /// Not yet: its loss comes first.
+        loss_untold,
         /// Another lease still stands for the grant.
         one_of_several,
         last,
@@ -151,7 +155,7 @@ private:
     void tell_of_loss(lease_share const& share);
     [[nodiscard]] lease_fsm::step take_step(lease_share& share);
     void on_executor_gone(lease_share& share) noexcept;
-    parting leave(lease_share& leaving, bool& was_lost);
+    parting leave(lease_share& leaving, time_point now, bool& was_lost);
     [[nodiscard]] std::mutex& mutex() const noexcept { return mutex_; }
     // Under the mutex.
     [[nodiscard]] lease_state look(time_point now = lease_clock::now()) const noexcept;
@@ -169,6 +173,9 @@ private:
     lease_shares shares_;
     loss_watchers watchers_;
     bool loss_told_ = false;
+
+    // Where a hold keeps it that several tenures have; for that hold, on the client's strand.
+    std::uint32_t place_in_hold_ = 0;
 };
 
 }  // namespace holdfast::detail

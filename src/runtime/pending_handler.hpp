@@ -1,6 +1,7 @@
 #ifndef HOLDFAST_RUNTIME_PENDING_HANDLER_HPP
 #define HOLDFAST_RUNTIME_PENDING_HANDLER_HPP
 
+#include <holdfast/detail/completion_handler.hpp>
 #include <holdfast/fwd.hpp>
 
 #include <boost/asio/any_completion_executor.hpp>
@@ -24,17 +25,13 @@ namespace holdfast::detail {
 template <class... Results>
 class pending_handler {
 public:
-    using handler_type = asio::any_completion_handler<void(Results...)>;
-
     pending_handler() = default;
     /// `relay` is also where a handler without an executor of its own is called.
-    pending_handler(handler_type handler, asio::any_io_executor const& relay)
-        : handler_{std::move(handler)},
-          executor_{kept_busy(
-              asio::get_associated_executor(handler_, asio::any_completion_executor{}),
-              relay
-          )},
-          relay_{asio::require(relay, asio::execution::blocking.never)} {}
+    pending_handler(completion_handler<Results...>&& handler, asio::any_io_executor const& relay)
+        : handler_{std::move(handler.handler)},
+          relay_{asio::require(relay, asio::execution::blocking.never)} {
+        keep_busy(std::move(handler.executor), relay);
+    }
 
     pending_handler(pending_handler&&) noexcept = default;
     pending_handler& operator=(pending_handler&&) noexcept = default;
@@ -52,25 +49,23 @@ public:
     }
 
     void complete(Results... results) {
-        auto handler = std::exchange(handler_, {});
-        auto executor = std::exchange(executor_, {});
-        if (!handler) {
+        if (!handler_) {
             return;
         }
         // Posted to the relay and from there to the handler's executor, which may not be able to
-        // promise that it does not run things at once. In the usual case, one context for both, the
-        // second step costs nothing.
-        relay_.execute([handler = std::move(handler),
-                        executor = std::move(executor),
+        // promise that it does not run things at once. In the usual case the two are the same.
+        relay_.execute([handler = std::move(handler_),
+                        executor = std::move(executor_),
+                        relayed = relayed_,
                         ... results = std::move(results)]() mutable {
+            if (!relayed) {
+                call(std::move(handler), results...);
+                return;
+            }
             std::visit(
                 [&](auto const& busy) {
-                    busy.execute([handler = std::move(handler),
-                                  ... results = std::move(results)]() mutable {
-                        // Here and not before: this is where the user may emit the signal.
-                        asio::get_associated_cancellation_slot(handler).clear();
-                        std::move(handler)(std::move(results)...);
-                    });
+                    busy.execute([handler = std::move(handler), ... results = std::move(results)](
+                                 ) mutable { call(std::move(handler), results...); });
                 },
                 executor
             );
@@ -80,27 +75,35 @@ public:
     }
 
 private:
-    using executor_type = std::variant<asio::any_io_executor, asio::any_completion_executor>;
+    using erased = asio::any_completion_handler<void(Results...)>;
 
-    // Nearly all are erased I/O executors. Erased once more, each copy with other properties would
-    // cost an allocation.
-    static executor_type kept_busy(
-        asio::any_completion_executor const& own,
-        asio::any_io_executor const& relay
-    ) {
-        constexpr auto busy = asio::execution::outstanding_work.tracked;
-        if (!own) {
-            return asio::prefer(relay, busy);
-        }
-        if (auto const* const io = own.target<asio::any_io_executor::base_type>()) {
-            return asio::prefer(asio::any_io_executor{*io}, busy);
-        }
-        return asio::prefer(own, busy);
+    static void call(erased&& handler, Results&... results) {
+        // Here and not before: this is where the user may emit the signal.
+        asio::get_associated_cancellation_slot(handler).clear();
+        std::move(handler)(std::move(results)...);
     }
 
-    handler_type handler_;
-    executor_type executor_;
+    void keep_busy(asio::any_io_executor&& own, asio::any_io_executor const& relay) {
+        constexpr auto busy = asio::execution::outstanding_work.tracked;
+        if (own) {
+            relayed_ = own != relay;
+            executor_ = asio::prefer(std::move(own), busy);
+            return;
+        }
+        auto const other = asio::get_associated_executor(handler_, asio::any_completion_executor{});
+        if (other) {
+            relayed_ = true;
+            executor_ = asio::prefer(other, busy);
+        } else {
+            executor_ = asio::prefer(relay, busy);
+        }
+    }
+
+    erased handler_;
+    std::variant<asio::any_io_executor, asio::any_completion_executor> executor_;
     asio::any_io_executor relay_;
+    // It has another executor than the relay.
+    bool relayed_ = false;
 };
 
 /// Calls `f` with each element. One that throws does not keep the others from being called; the

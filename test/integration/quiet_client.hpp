@@ -8,8 +8,8 @@
 
 namespace holdfast::test {
 
-/// Of a client that asks again soon after an error, and by itself only when a lease may have ended: a
-/// waiter that was not told is seen to wait.
+/// Of a client that asks again soon after an error, and by itself only when a lease may have ended:
+/// a waiter that was not told is seen to wait.
 inline config quiet(std::string const& url) {
     auto settings = parse_url(url);
     settings.request_timeout = std::chrono::milliseconds{500};

@@ -2,13 +2,13 @@
 #define HOLDFAST_DETAIL_ACQUIRE_HPP
 
 #include <holdfast/detail/client_operations.hpp>
+#include <holdfast/detail/completion_handler.hpp>
 #include <holdfast/detail/patience.hpp>
 #include <holdfast/export.hpp>
 #include <holdfast/fwd.hpp>
 #include <holdfast/lease.hpp>
 #include <holdfast/options.hpp>
 
-#include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/associated_executor.hpp>
 
@@ -19,7 +19,7 @@
 
 namespace holdfast::detail {
 
-using acquire_handler = asio::any_completion_handler<void(error_code, lease)>;
+using acquire_handler = completion_handler<error_code, lease>;
 
 /// What is to be acquired, and how. A lock-like type fills in the first two members; the operation
 /// fills in the others.
@@ -38,7 +38,8 @@ HOLDFAST_EXPORT void start_acquire(
     acquire_handler handler
 );
 
-[[nodiscard]] inline asio::any_io_executor executor_of(acquire_request const& request) noexcept {
+[[nodiscard]] inline asio::any_io_executor const& executor_of(acquire_request const& request
+) noexcept {
     return executor_of(*request.client);
 }
 
@@ -52,13 +53,12 @@ struct acquire_initiation {
 
     template <class Handler>
     void operator()(Handler&& handler) && {
-        auto const fallback = executor_of(request);
-        auto const associated = asio::get_associated_executor(handler, fallback);
+        asio::any_io_executor holder = executor_of(request);
+        auto associated = asio::get_associated_executor(handler, holder);
         if constexpr (std::convertible_to<decltype(associated), asio::any_io_executor>) {
-            start_acquire(std::move(request), associated, std::forward<Handler>(handler));
-        } else {
-            start_acquire(std::move(request), fallback, std::forward<Handler>(handler));
+            holder = std::move(associated);
         }
+        start_acquire(std::move(request), std::move(holder), std::forward<Handler>(handler));
     }
 };
 

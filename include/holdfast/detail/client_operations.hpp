@@ -1,11 +1,11 @@
 #ifndef HOLDFAST_DETAIL_CLIENT_OPERATIONS_HPP
 #define HOLDFAST_DETAIL_CLIENT_OPERATIONS_HPP
 
+#include <holdfast/detail/completion_handler.hpp>
 #include <holdfast/detail/fmt.hpp>
 #include <holdfast/export.hpp>
 #include <holdfast/fwd.hpp>
 
-#include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
 
 #include <chrono>
@@ -14,7 +14,7 @@
 
 namespace holdfast::detail {
 
-using plain_handler = asio::any_completion_handler<void(error_code)>;
+using plain_handler = completion_handler<error_code>;
 
 /// fmt 9's own templates have other symbols when clang compiles a caller than in a library that GCC
 /// has compiled; those of its types are the same.
@@ -22,7 +22,7 @@ using plain_handler = asio::any_completion_handler<void(error_code)>;
     fmt::string_view format,
     fmt::format_args arguments
 );
-[[nodiscard]] HOLDFAST_EXPORT asio::any_io_executor executor_of(client_state const& client
+[[nodiscard]] HOLDFAST_EXPORT asio::any_io_executor const& executor_of(client_state const& client
 ) noexcept;
 HOLDFAST_EXPORT void start_ready(std::shared_ptr<client_state> client, plain_handler handler);
 HOLDFAST_EXPORT void start_shutdown(std::shared_ptr<client_state> client, plain_handler handler);

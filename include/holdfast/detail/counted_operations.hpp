@@ -1,19 +1,18 @@
 #ifndef HOLDFAST_DETAIL_COUNTED_OPERATIONS_HPP
 #define HOLDFAST_DETAIL_COUNTED_OPERATIONS_HPP
 
+#include <holdfast/detail/completion_handler.hpp>
 #include <holdfast/export.hpp>
 #include <holdfast/fwd.hpp>
-
-#include <boost/asio/any_completion_handler.hpp>
 
 #include <cstdint>
 #include <memory>
 
 namespace holdfast::detail {
 
-using change_handler = asio::any_completion_handler<void(error_code)>;
-using success_handler = asio::any_completion_handler<void(error_code, bool)>;
-using number_handler = asio::any_completion_handler<void(error_code, std::int64_t)>;
+using change_handler = completion_handler<error_code>;
+using success_handler = completion_handler<error_code, bool>;
+using number_handler = completion_handler<error_code, std::int64_t>;
 
 // Of the number under the name of a latch or of a counting semaphore.
 

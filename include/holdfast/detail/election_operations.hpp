@@ -1,12 +1,12 @@
 #ifndef HOLDFAST_DETAIL_ELECTION_OPERATIONS_HPP
 #define HOLDFAST_DETAIL_ELECTION_OPERATIONS_HPP
 
+#include <holdfast/detail/completion_handler.hpp>
 #include <holdfast/export.hpp>
 #include <holdfast/fwd.hpp>
 #include <holdfast/leader_info.hpp>
 #include <holdfast/options.hpp>
 
-#include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
 
 #include <memory>
@@ -14,10 +14,10 @@
 
 namespace holdfast::detail {
 
-using plain_handler = asio::any_completion_handler<void(error_code)>;
-using campaign_handler = asio::any_completion_handler<void(error_code, leadership)>;
-using leader_handler = asio::any_completion_handler<void(error_code, leader_info)>;
-using change_of_leader_handler = asio::any_completion_handler<void(error_code, leader_change)>;
+using plain_handler = completion_handler<error_code>;
+using campaign_handler = completion_handler<error_code, leadership>;
+using leader_handler = completion_handler<error_code, leader_info>;
+using change_of_leader_handler = completion_handler<error_code, leader_change>;
 
 /// Who wants to lead what.
 struct campaign_request {

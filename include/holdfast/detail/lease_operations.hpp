@@ -1,19 +1,19 @@
 #ifndef HOLDFAST_DETAIL_LEASE_OPERATIONS_HPP
 #define HOLDFAST_DETAIL_LEASE_OPERATIONS_HPP
 
+#include <holdfast/detail/completion_handler.hpp>
 #include <holdfast/export.hpp>
 #include <holdfast/fwd.hpp>
 #include <holdfast/lease_state.hpp>
 
-#include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
 
 #include <memory>
 
 namespace holdfast::detail {
 
-using plain_handler = asio::any_completion_handler<void(error_code)>;
-using loss_handler = asio::any_completion_handler<void(error_code, loss_reason)>;
+using plain_handler = completion_handler<error_code>;
+using loss_handler = completion_handler<error_code, loss_reason>;
 
 // `held` is null for an empty lease.
 [[nodiscard]] HOLDFAST_EXPORT asio::any_io_executor executor_of(lease_share const* held) noexcept;

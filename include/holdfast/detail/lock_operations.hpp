@@ -1,19 +1,18 @@
 #ifndef HOLDFAST_DETAIL_LOCK_OPERATIONS_HPP
 #define HOLDFAST_DETAIL_LOCK_OPERATIONS_HPP
 
+#include <holdfast/detail/completion_handler.hpp>
 #include <holdfast/export.hpp>
 #include <holdfast/fwd.hpp>
 #include <holdfast/lock_info.hpp>
-
-#include <boost/asio/any_completion_handler.hpp>
 
 #include <memory>
 #include <string>
 
 namespace holdfast::detail {
 
-using inspect_handler = asio::any_completion_handler<void(error_code, lock_info)>;
-using force_handler = asio::any_completion_handler<void(error_code, bool)>;
+using inspect_handler = completion_handler<error_code, lock_info>;
+using force_handler = completion_handler<error_code, bool>;
 
 /// Of a target.
 [[nodiscard]] HOLDFAST_EXPORT std::string const& name_of(target const& key) noexcept;

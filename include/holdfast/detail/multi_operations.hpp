@@ -1,13 +1,13 @@
 #ifndef HOLDFAST_DETAIL_MULTI_OPERATIONS_HPP
 #define HOLDFAST_DETAIL_MULTI_OPERATIONS_HPP
 
+#include <holdfast/detail/completion_handler.hpp>
 #include <holdfast/detail/lease_operations.hpp>
 #include <holdfast/detail/patience.hpp>
 #include <holdfast/export.hpp>
 #include <holdfast/fwd.hpp>
 #include <holdfast/options.hpp>
 
-#include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
 
 #include <chrono>
@@ -15,7 +15,7 @@
 
 namespace holdfast::detail {
 
-using multi_handler = asio::any_completion_handler<void(error_code, multi_lease)>;
+using multi_handler = completion_handler<error_code, multi_lease>;
 
 /// The members of a multi-lock, and how all of them are to be acquired.
 struct multi_request {

@@ -1,12 +1,12 @@
 #ifndef HOLDFAST_DETAIL_QUORUM_OPERATIONS_HPP
 #define HOLDFAST_DETAIL_QUORUM_OPERATIONS_HPP
 
+#include <holdfast/detail/completion_handler.hpp>
 #include <holdfast/detail/patience.hpp>
 #include <holdfast/export.hpp>
 #include <holdfast/fwd.hpp>
 #include <holdfast/options.hpp>
 
-#include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
 
 #include <chrono>
@@ -14,7 +14,7 @@
 
 namespace holdfast::detail {
 
-using quorum_handler = asio::any_completion_handler<void(error_code, quorum_lease)>;
+using quorum_handler = completion_handler<error_code, quorum_lease>;
 
 /// The nodes of a quorum, and how a majority of them is to be acquired.
 struct quorum_request {

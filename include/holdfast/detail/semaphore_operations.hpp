@@ -1,20 +1,19 @@
 #ifndef HOLDFAST_DETAIL_SEMAPHORE_OPERATIONS_HPP
 #define HOLDFAST_DETAIL_SEMAPHORE_OPERATIONS_HPP
 
+#include <holdfast/detail/completion_handler.hpp>
 #include <holdfast/export.hpp>
 #include <holdfast/fwd.hpp>
 #include <holdfast/semaphore_info.hpp>
-
-#include <boost/asio/any_completion_handler.hpp>
 
 #include <cstdint>
 #include <memory>
 
 namespace holdfast::detail {
 
-using semaphore_inspect_handler = asio::any_completion_handler<void(error_code, semaphore_info)>;
-using available_handler = asio::any_completion_handler<void(error_code, std::int64_t)>;
-using set_permits_handler = asio::any_completion_handler<void(error_code, bool)>;
+using semaphore_inspect_handler = completion_handler<error_code, semaphore_info>;
+using available_handler = completion_handler<error_code, std::int64_t>;
+using set_permits_handler = completion_handler<error_code, bool>;
 
 HOLDFAST_EXPORT void start_inspect_semaphore(
     std::shared_ptr<client_state> client,

@@ -75,7 +75,7 @@ class LeasePrinter:
         hold = pointee(tenure["hold_"])
         parts = ["lease of " + name_of(hold and pointee(hold["target_"]))]
         token = number(tenure["token_"]) & ~(1 << 63)
-        if self.share["released"]:
+        if number(self.share["released"]):
             parts.append("released")
         elif word(machine["state_"]) == "lost":
             parts += ["lost (%s)" % word(machine["loss_"]), "token %d" % token]

@@ -36,6 +36,24 @@ struct inline_executor {
     friend bool operator==(inline_executor const&, inline_executor const&) noexcept = default;
 };
 
+// Never runs things at once, also where it could.
+struct posting_executor {
+    asio::io_context* to;
+
+    template <class F>
+    void execute(F&& f) const {
+        asio::post(*to, std::forward<F>(f));
+    }
+    [[nodiscard]] asio::execution_context& query(asio::execution::context_t) const noexcept {
+        return *to;
+    }
+    static constexpr asio::execution::blocking_t::never_t query(asio::execution::blocking_t
+    ) noexcept {
+        return {};
+    }
+    friend bool operator==(posting_executor const&, posting_executor const&) noexcept = default;
+};
+
 // Counts what is taken from it.
 template <class T>
 struct counting_allocator {
@@ -103,6 +121,17 @@ BOOST_AUTO_TEST_CASE(without_an_executor_of_its_own_it_is_called_on_the_relay) {
     waiting.complete();
     BOOST_TEST(!called);
     relay.poll();
+    BOOST_TEST(called);
+}
+
+BOOST_AUTO_TEST_CASE(an_executor_that_is_the_relay_is_posted_to_once) {
+    asio::io_context context;
+    asio::any_io_executor const relay = posting_executor{&context};
+    bool called = false;
+    pending_handler<> waiting{asio::bind_executor(relay, [&] { called = true; }), relay};
+    waiting.complete();
+    BOOST_TEST(!called);
+    BOOST_TEST(context.poll_one() == 1U);
     BOOST_TEST(called);
 }
 
