@@ -57,7 +57,7 @@ END
 dependencies_of() {
     local deb
     for deb; do dpkg-deb -f "$deb" Pre-Depends Depends; done | sed -E 's/^[A-Za-z-]+: //; s/\([^)]*\)//g; s/\|[^,]*//g' |
-        tr -s ', ' '\n\n' | grep -v '^libholdfast\|^$' | sort -u
+        tr -s ', ' '\n\n' | grep -v '^\(lib\)\?holdfast\|^$' | sort -u
 }
 
 # install_in_clean_root FOLDER SUITE MIRROR BOOST
