@@ -153,10 +153,13 @@ BOOST_AUTO_TEST_CASE(the_last_of_our_writers_leaves_a_message_for_those_of_java)
         wait_in_background(executor, other.read_write_lock("L").write(), 1, served);
         BOOST_TEST(co_await co_eventually(5s, [&] { return queued(probe, 1); }));
         co_await written.release();
-        BOOST_TEST(co_await co_eventually(5s, [&] { return served.size() == 1U; }));
+        // Reading a message blocks the thread: both must have released by then.
+        BOOST_TEST(co_await co_eventually(5s, [&] {
+            return served.size() == 1U && !probe.exists("L");
+        }));
         for (auto const* const payload : {"1", "1", "0"}) {
             auto const message = listener.next_message(5s);
-            BOOST_TEST((message && message->payload == payload));
+            BOOST_TEST((message ? message->payload : "none") == payload);
         }
         BOOST_TEST(!listener.next_message(50ms));
     });
