@@ -19,7 +19,7 @@ template <class... Results>
 struct completion_handler {
     template <class Handler>
         requires(!std::same_as<std::remove_cvref_t<Handler>, completion_handler>)
-    completion_handler(Handler&& of)  // NOLINT(google-explicit-constructor): it is one
+    completion_handler(Handler&& of)
         : executor{io_executor_of(of)},
           handler{std::forward<Handler>(of)} {}
 
