@@ -41,7 +41,7 @@ struct lease_share
     /// It will be called to tell its watchers.
     bool tells = false;
     bool kept = false;
-    /// Changed under the mutex; anybody may read it. It stays true.
+    /// Whoever has the mutex sets it, once. Any thread may read it.
     std::atomic<bool> released = false;
     /// Of a lease that was released: that it was lost, and why.
     loss_reason lost = loss_reason::none;

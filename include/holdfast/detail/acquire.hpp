@@ -10,10 +10,8 @@
 #include <holdfast/options.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/associated_executor.hpp>
 
 #include <chrono>
-#include <concepts>
 #include <memory>
 #include <utility>
 
@@ -53,10 +51,9 @@ struct acquire_initiation {
 
     template <class Handler>
     void operator()(Handler&& handler) && {
-        asio::any_io_executor holder = executor_of(request);
-        auto associated = asio::get_associated_executor(handler, holder);
-        if constexpr (std::convertible_to<decltype(associated), asio::any_io_executor>) {
-            holder = std::move(associated);
+        auto holder = io_executor_of(handler);
+        if (!holder) {
+            holder = executor_of(request);
         }
         start_acquire(std::move(request), std::move(holder), std::forward<Handler>(handler));
     }

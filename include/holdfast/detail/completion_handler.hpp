@@ -13,6 +13,18 @@
 
 namespace holdfast::detail {
 
+/// The executor of a handler; empty if it has none, or one that is no I/O executor.
+template <class Handler>
+[[nodiscard]] asio::any_io_executor io_executor_of(Handler const& handler) {
+    using none = asio::any_io_executor;
+    using associated = std::decay_t<asio::associated_executor_t<Handler, none>>;
+    if constexpr (std::convertible_to<associated, asio::any_io_executor>) {
+        return asio::get_associated_executor(handler, none{});
+    } else {
+        return {};
+    }
+}
+
 /// A user's handler without its type, and its executor. An erased handler gives its executor away
 /// only erased once more, in memory that has to be allocated.
 template <class... Results>
@@ -23,21 +35,9 @@ struct completion_handler {
         : executor{io_executor_of(of)},
           handler{std::forward<Handler>(of)} {}
 
-    /// Empty if the handler has none, or one that is no I/O executor: the handler knows.
+    /// If it is empty, the handler itself may still have one of another kind.
     asio::any_io_executor executor;
     asio::any_completion_handler<void(Results...)> handler;
-
-private:
-    template <class Handler>
-    static asio::any_io_executor io_executor_of(Handler const& of) {
-        using none = asio::any_io_executor;
-        using associated = std::decay_t<asio::associated_executor_t<Handler, none>>;
-        if constexpr (std::convertible_to<associated, asio::any_io_executor>) {
-            return asio::get_associated_executor(of, none{});
-        } else {
-            return {};
-        }
-    }
 };
 
 }  // namespace holdfast::detail
