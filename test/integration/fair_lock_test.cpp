@@ -252,6 +252,60 @@ BOOST_AUTO_TEST_CASE(a_waiter_keeps_its_turn_behind_those_that_take_from_its_dea
     });
 }
 
+// Redisson before 3.32 sleeps until the deadline of the one before it as it knows it, and without
+// an end once that has passed.
+BOOST_AUTO_TEST_CASE(deadlines_behind_a_waiter_move_with_its_own) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
+        holdfast::client client{executor, with_patience(server, 400ms)};
+        auto probe = server.probe();
+        auto lease = co_await client.fair_lock("L").acquire();
+        std::vector<int> served;
+        asio::co_spawn(executor, take_in_turn(client.fair_lock("L"), 1, served), asio::detached);
+        BOOST_TEST(co_await co_eventually(5s, [&] { return queued(probe, 1); }));
+        co_await sleep_for(100ms);  // for the attempt after the subscription
+        auto const score = [&](auto const& id) {
+            return std::stoll(probe.cmd("ZSCORE", deadlines, id).text);
+        };
+        auto const ours = probe.cmd("LINDEX", queue, 0).text;
+        auto const began = score(ours);
+        // What Redisson does in one script is done while ours cannot look again.
+        probe.cmd(
+            "EVAL",
+            "local ours = redis.call('ZSCORE', KEYS[2], ARGV[1])"
+            "for i = 2, 3 do redis.call('RPUSH', KEYS[1], ARGV[i])"
+            " redis.call('ZADD', KEYS[2], ours + 300000 * (i - 1), ARGV[i]) end",
+            2,
+            queue,
+            deadlines,
+            ours,
+            java_thread,
+            other_thread
+        );
+        asio::co_spawn(executor, take_in_turn(client.fair_lock("L"), 2, served), asio::detached);
+        BOOST_TEST(co_await co_eventually(5s, [&] { return queued(probe, 4); }));
+        auto const last = probe.cmd("LINDEX", queue, 3).text;
+        BOOST_TEST(co_await co_eventually(10s, [&] { return score(ours) > began + 1'000; }));
+        auto const all = probe.cmd(
+            "EVAL",
+            "local all = {} for i = 1, 4 do all[i] = redis.call('ZSCORE', KEYS[1], ARGV[i]) end"
+            " return all",
+            1,
+            deadlines,
+            ours,
+            java_thread,
+            other_thread,
+            last
+        );
+        auto const deadline = [&](std::size_t i) { return std::stoll(all.as_array()[i].text); };
+        BOOST_TEST(deadline(1) - deadline(0) == 300'000);
+        BOOST_TEST(deadline(2) - deadline(1) == 300'000);
+        BOOST_TEST(deadline(3) > deadline(2));
+        probe.cmd("DEL", queue, deadlines);
+        co_await lease.release();
+        BOOST_TEST(co_await co_eventually(5s, [&] { return served.size() == 2; }));
+    });
+}
+
 // A process that is killed leaves them. Redisson's own waiters do not renew them.
 BOOST_AUTO_TEST_CASE(the_queues_keys_outlive_our_waiters_by_a_minute_and_last_a_day_for_others) {
     with_server([](redis_server& server, asio::any_io_executor executor) -> task {

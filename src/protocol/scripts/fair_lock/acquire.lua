@@ -77,17 +77,19 @@ if not ours and (not free or head and head ~= holder) then
             -- Who is far behind does not have to be heard of so often.
             look = math.min(look * math.max(1, ahead / 16), math.max(look, 5000))
             local trusted = ms + 4 * look
-            local deadline = trusted
+            local deadline, before = trusted, call('ZSCORE', deadlines, holder)
             if last_deadline > 0 then
                 -- Each waiter of Redisson's takes its own waiting time from the deadlines behind it when it gets the lock. Theirs is the
                 -- sum of those times, and of when they came: five minutes ago, or while this one was here.
-                local before, since = call('ZSCORE', deadlines, holder), call('ZSCORE', trust, holder)
+                local since = call('ZSCORE', trust, holder)
                 deadline = math.max(last_deadline, ms) + 300000
                 if before and since then
                     deadline = math.max(deadline, before + math.max(trusted - since, 0))
                 end
             end
-            redis.pcall('ZADD', deadlines, string.format('%.0f', deadline), holder)
+            if redis.pcall('ZADD', deadlines, string.format('%.0f', deadline), holder) == 0 and before then
+                move_deadlines(ahead + 1, deadline - before, deadline)
+            end
             local heard = redis.pcall('ZADD', trust, string.format('%.0f', trusted), holder)
             redis.pcall('PEXPIRE', trust, string.format('%.0f', 60000 + patience))
             if not keep_for_others() then

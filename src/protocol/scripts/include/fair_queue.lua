@@ -33,6 +33,20 @@ local function keep_for_others()
     end
 end
 
+-- Redisson makes a waiter's deadline that of the one before it, and its own waiting time. Before 3.32 it tells the waiter to sleep until the
+-- deadline of the one before, and for ever if that has passed: so those behind one of ours move with it, up to the next of ours.
+local function move_deadlines(from, by, least)
+    for _, waiter in ipairs(call('LRANGE', queue, from, from + 127)) do
+        if call('ZSCORE', trust, waiter) then
+            break
+        end
+        local deadline = call('ZSCORE', deadlines, waiter)
+        if deadline then
+            redis.pcall('ZADD', deadlines, string.format('%.0f', math.max(deadline + by, least)), waiter)
+        end
+    end
+end
+
 -- Whether the first one has been silent for too long. One who may have the lock, and does not take it, is not waited for for long.
 local function is_gone(head, free, gone_client)
     local trusted = tonumber(call('ZSCORE', trust, head))
