@@ -4,11 +4,14 @@
 #include "client/client_state.hpp"
 #include "core/lease_terms.hpp"
 #include "protocol/lock.hpp"
+#include "runtime/virtual_time.hpp"
 #include "support/log_lines.hpp"
 #include "unit/calls.hpp"
+#include "unit/ready_handlers.hpp"
 #include "unit/scripted_backend.hpp"
 
 #include <holdfast/detail/acquire.hpp>
+#include <holdfast/lease_clock.hpp>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -72,15 +75,33 @@ public:
 
     /// Runs what is ready.
     void run() {
-        context.restart();
-        context.poll();
+        // No two steps of a test are at one instant.
+        detail::virtual_time::move_to(lease_clock::now() + std::chrono::microseconds{1});
+        run_ready(context);
     }
-    /// Runs until something holds, for a timer; false if it never does.
+    /// Lets time pass to the next timer that is due by then. @returns whether there was one; if
+    /// not, it is that time.
+    static bool pass_to_timer(lease_clock::time_point by) {
+        auto const next = detail::virtual_time::take_next(by);
+        detail::virtual_time::move_to(next.value_or(by));
+        return next.has_value();
+    }
+    /// Lets time pass, and runs what is due.
+    void pass(std::chrono::nanoseconds how_long) {
+        auto const end = lease_clock::now() + how_long;
+        run();
+        while (pass_to_timer(end)) {
+            run();
+        }
+        run();
+    }
+    /// Runs until something holds, for a timer; false if it does not in the next minute.
     bool eventually(std::function<bool()> const& holds) {
-        auto const limit = std::chrono::steady_clock::now() + std::chrono::seconds{20};
-        while (!holds() && std::chrono::steady_clock::now() < limit) {
-            context.restart();
-            context.run_one_for(std::chrono::milliseconds{100});
+        auto const end = lease_clock::now() + std::chrono::minutes{1};
+        run();
+        while (!holds() && lease_clock::now() < end) {
+            pass_to_timer(end);
+            run();
         }
         return holds();
     }
@@ -133,6 +154,8 @@ public:
     detail::holds& held() { return state->acquires().held(); }
     stats count() const { return state->snapshot(); }
 
+    // Time passes when a test says so: one that is paused does not miss an instant.
+    detail::virtual_time::watch time{true};
     log_lines log;
     boost::asio::io_context context;
     scripted_backend* server = nullptr;

@@ -8,11 +8,13 @@
 #include "unit/printers.hpp"
 #include "unit/scripted_client.hpp"
 
+#include <holdfast/lease_clock.hpp>
 #include <holdfast/quorum_lease.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -78,13 +80,20 @@ struct scripted_nodes {
         all[i].on_strand([&] { all[i].server->listeners->on_notification(on->channel(), "0"); });
         run();
     }
-    /// Runs until something holds, for a timer of the client that leads.
+    /// Lets time pass, and runs what is due.
+    void pass(std::chrono::nanoseconds how_long) {
+        auto const end = lease_clock::now() + how_long;
+        eventually([end] { return lease_clock::now() >= end; }, end);
+    }
+    /// Runs until something holds, for a timer; false if it does not in the next minute.
     bool eventually(std::function<bool()> const& holds) {
-        auto const limit = std::chrono::steady_clock::now() + std::chrono::seconds{20};
-        while (!holds() && std::chrono::steady_clock::now() < limit) {
+        return eventually(holds, lease_clock::now() + std::chrono::minutes{1});
+    }
+    bool eventually(std::function<bool()> const& holds, lease_clock::time_point end) {
+        run();
+        while (!holds() && lease_clock::now() < end) {
+            scripted_client::pass_to_timer(end);
             run();
-            lead().context.restart();
-            lead().context.run_one_for(std::chrono::milliseconds{5});
         }
         return holds();
     }

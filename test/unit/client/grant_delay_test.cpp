@@ -13,7 +13,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
@@ -247,8 +246,7 @@ BOOST_AUTO_TEST_CASE(on_a_cluster_slots_that_moved_do_not_end_the_delay) {
     acquiring const trying{all, {.how_long = once.how_long, .on = lock_named("foo")}};
     BOOST_TEST(all.sent() == "server.meet server.meet");
     all.on_strand([&] { all.server->events->on_moved([](std::string_view) { return true; }); });
-    std::this_thread::sleep_for(50ms);
-    all.run();
+    all.pass(50ms);
     BOOST_TEST(all.sent() == "server.meet server.meet");
     all.answer(replied(3'600'000, server_time));
     all.answer(replied(3'600'000, server_time));

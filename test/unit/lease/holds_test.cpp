@@ -46,6 +46,7 @@ BOOST_AUTO_TEST_CASE(a_grant_is_listed_until_it_is_given_back) {
     BOOST_TEST((all.held().of_owner(*all.on, other) == nullptr));
     BOOST_TEST((all.held().of_owner(*all.on, {}) == nullptr));
     BOOST_TEST(all.count().leases_now == 1U);
+    all.pass(1ms);
     one.release(asio::detached);
     all.run();
     BOOST_TEST(all.held().empty());
