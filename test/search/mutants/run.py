@@ -166,7 +166,7 @@ def try_one(copy, mutant):
         check = check_of(mutant)
         code, text = copy.make(program_of(check)[0])
         if code != 0:
-            errors = [line for line in text.splitlines() if "error" in line]
+            errors = [line for line in text.splitlines() if "error:" in line]
             return False, "it does not compile: " + (errors or [text[-200:]])[0]
         code, text = run_check(copy, check)
         if code == 0:
