@@ -33,8 +33,9 @@ local function keep_for_others()
     end
 end
 
--- Redisson makes a waiter's deadline that of the one before it, and its own waiting time. Before 3.32 it tells the waiter to sleep until the
--- deadline of the one before, and for ever if that has passed: so those behind one of ours move with it, up to the next of ours.
+-- Redisson makes a waiter's deadline that of the one before it, and its own waiting time. Before 3.32 a waiter sleeps until the deadline of
+-- the one before it, as the script told it. It sleeps for ever if that deadline has passed. One of ours renews its deadline while it waits,
+-- and this moves those behind it by as much, up to the next of ours. None becomes earlier than `least`.
 local function move_deadlines(from, by, least)
     for _, waiter in ipairs(call('LRANGE', queue, from, from + 127)) do
         if call('ZSCORE', trust, waiter) then
