@@ -66,12 +66,13 @@ asio::awaitable<void> measure_keys(environment& env, comparison& rate, compariso
         bare.emplace_back(connections.at(cluster.owner_of(name)), name, spoken);
         ours.push_back(locks.lock("cluster:ours:{}", i));
     }
-    auto const pairs = env.amount(20, 3);
+    auto const pairs = env.amount(40, 3);
     // Ours first: it teaches the nodes the scripts.
     co_await pairs_of_each(ours, 1);
     co_await pairs_of_each(bare, 1);
-    for (int round = 0; round < env.rounds(); ++round) {
-        env.progress(round);
+    auto const rounds = env.rounds(9);
+    for (int round = 0; round < rounds; ++round) {
+        env.progress(round, rounds);
         auto const f = co_await pairs_of_each(bare, pairs);
         auto const o = co_await pairs_of_each(ours, pairs);
         rate.add(o.pairs_per_second, f.pairs_per_second);

@@ -3,6 +3,7 @@
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <memory>
@@ -22,13 +23,25 @@ void run(asio::awaitable<void> body, std::chrono::seconds limit) {
     asio::co_spawn(s.context, std::move(body), [&s](std::exception_ptr thrown) {
         s.ended = true;
         s.failure = thrown;
+        s.context.stop();
     });
-    s.context.run_for(limit);
+    // `run_for` would look at the clock before each handler, which programs do not do.
+    asio::steady_timer late{s.context, limit};
+    late.async_wait([&s](boost::system::error_code ec) {
+        if (!ec) {
+            s.context.stop();
+        }
+    });
+    s.context.run();
     if (!s.ended) {
         // Whatever hangs there may refer to anything: it is left alone.
         static_cast<void>(owner.release());
         throw std::runtime_error{"did not end in time"};
     }
+    // What the body has left behind.
+    late.cancel();
+    s.context.restart();
+    s.context.run_for(limit);
     if (s.failure) {
         std::rethrow_exception(s.failure);
     }

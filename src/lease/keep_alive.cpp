@@ -7,6 +7,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/require.hpp>
 
+#include <algorithm>
 #include <coroutine>
 #include <exception>
 #include <utility>
@@ -35,6 +36,14 @@ asio::any_io_executor strand_on(asio::any_io_executor const& executor) {
 }
 
 }  // namespace
+
+void sleeper::set_wake_time(wake_time to) noexcept {
+    constexpr millis longest{decltype(early_)::max()};
+    wakes_at_ = to.at;
+    early_ = std::chrono::duration_cast<decltype(early_)>(
+        std::clamp<nanos>(to.at - to.from, nanos{0}, longest)
+    );
+}
 
 /// Lives as long as the coroutine. If that is destroyed before it has ended, or has begun, its
 /// context is.
@@ -145,8 +154,7 @@ bool keep_alive::ended() {
 
 // Most often it is the last one: leases are of one length.
 void keep_alive::link(sleeper& one, wake_time at) noexcept {
-    one.wakes_at_ = at.at;
-    one.wakes_from_ = at.from;
+    one.set_wake_time(at);
     sleepers_.insert(sleepers_.end(), one);
 }
 
@@ -224,7 +232,7 @@ std::shared_ptr<sleeper> keep_alive::next_due() {
     }
     auto& first = *sleepers_.begin();
     bool const may_be_early = called_ > 0 && called_ < most_called_early;
-    if ((may_be_early ? first.wakes_from_ : first.wakes_at_) > lease_clock::now()) {
+    if ((may_be_early ? first.wakes_from() : first.wakes_at_) > lease_clock::now()) {
         armed_for_ = first.wakes_at_;
         called_ = 0;
         return {};

@@ -11,10 +11,13 @@
 #include <boost/intrusive/set.hpp>
 #include <boost/intrusive/set_hook.hpp>
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <ratio>
 
 namespace holdfast::detail {
 
@@ -29,8 +32,9 @@ struct wake_time {
     time_point from;
 };
 
-/// Something that has to be looked after on its holder's executor, from time to time.
-class sleeper : public boost::intrusive::set_base_hook<> {
+/// Something that has to be looked after on its holder's executor, from time to time. Each lease
+/// has one, so this is small.
+class sleeper : public boost::intrusive::set_base_hook<boost::intrusive::optimize_size<true>> {
 public:
     sleeper() = default;
     sleeper(sleeper const&) = delete;
@@ -52,8 +56,12 @@ private:
     friend struct wakes_earlier;
 
     // Guarded by the mutex of the keep-alive.
+    void set_wake_time(wake_time to) noexcept;
+    [[nodiscard]] time_point wakes_from() const noexcept { return wakes_at_ - early_; }
+
     time_point wakes_at_ = time_point::max();
-    time_point wakes_from_ = time_point::max();
+    // How long before that it may be called together with another one.
+    std::chrono::duration<std::uint32_t, std::milli> early_{0};
     bool looked_after_ = false;
 };
 

@@ -65,6 +65,9 @@ void command_connection::enqueue(record& r) {
 }
 
 void command_connection::append(record& r) {
+    if (open_ && open_->full()) {
+        flush();
+    }
     if (!open_) {
         open_ = spare_.take();
     }

@@ -80,7 +80,7 @@ std::shared_ptr<request_batch> spare_batches::take() {
 }
 
 void spare_batches::give_back(std::shared_ptr<request_batch> const& used) {
-    if (kept_.size() < most && used->size() <= largest) {
+    if (kept_.size() < most && used->request().payload().size() <= largest) {
         used->clear();
         kept_.push_back(used);
     }

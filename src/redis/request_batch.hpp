@@ -42,6 +42,10 @@ public:
     void clear();
 
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
+    /// What comes next should have one of its own. In one that grows as far as a burst of requests
+    /// wants, the text would be copied again and again, and its memory could not be kept.
+    [[nodiscard]] bool full() const noexcept { return request_.payload().size() >= full_at; }
+    static constexpr std::size_t full_at = 16 * 1024;  // bytes
     [[nodiscard]] boost::redis::request const& request() const noexcept { return request_; }
 
 private:
@@ -56,12 +60,13 @@ public:
     spare_batches() { kept_.reserve(most); }
 
     [[nodiscard]] std::shared_ptr<request_batch> take();
-    /// Not kept if there are enough, or if a burst has made it large.
+    /// Not kept if there are enough, or if one request has made it large.
     void give_back(std::shared_ptr<request_batch> const& used);
 
 private:
-    static constexpr std::size_t most = 4;
-    static constexpr std::size_t largest = 64;
+    // Of a thousand requests at once.
+    static constexpr std::size_t most = 16;
+    static constexpr std::size_t largest = 2 * request_batch::full_at;
 
     std::vector<std::shared_ptr<request_batch>> kept_;
 };

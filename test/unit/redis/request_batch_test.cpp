@@ -29,10 +29,10 @@ std::string bulk(std::string_view text) {
     return "$" + std::to_string(text.size()) + "\r\n" + std::string{text} + "\r\n";
 }
 
-// As many commands as that.
-std::shared_ptr<request_batch> filled(spare_batches& from, int commands) {
+// With commands of so many bytes at least.
+std::shared_ptr<request_batch> filled(spare_batches& from, std::size_t bytes) {
     auto made = from.take();
-    for (int i = 0; i < commands; ++i) {
+    while (made->request().payload().size() < bytes) {
         made->add_check(1);
     }
     return made;
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(a_check_follows_what_was_added_before) {
 
 BOOST_AUTO_TEST_CASE(a_batch_that_was_given_back_is_used_again_empty) {
     spare_batches spare;
-    auto const first = filled(spare, 3);
+    auto const first = filled(spare, 100);
     spare.give_back(first);
     auto const again = spare.take();
     BOOST_TEST(again == first);
@@ -81,10 +81,21 @@ BOOST_AUTO_TEST_CASE(a_batch_that_was_given_back_is_used_again_empty) {
     BOOST_TEST(spare.take() != first);
 }
 
+BOOST_AUTO_TEST_CASE(it_is_full_when_it_is_long) {
+    request_batch batch;
+    while (!batch.full()) {
+        BOOST_TEST_REQUIRE(batch.request().payload().size() < request_batch::full_at);
+        batch.add(release(), false, 1);
+    }
+    BOOST_TEST(batch.request().payload().size() < request_batch::full_at + 1000);
+    batch.clear();
+    BOOST_TEST(!batch.full());
+}
+
 BOOST_AUTO_TEST_CASE(neither_large_batches_are_kept_nor_many) {
     spare_batches spare;
     std::weak_ptr<request_batch> const large = [&] {
-        auto const one = filled(spare, 65);
+        auto const one = filled(spare, 2 * request_batch::full_at + 1);
         spare.give_back(one);
         return one;
     }();
@@ -93,8 +104,8 @@ BOOST_AUTO_TEST_CASE(neither_large_batches_are_kept_nor_many) {
     std::vector<std::weak_ptr<request_batch>> many;
     {
         std::vector<std::shared_ptr<request_batch>> used;
-        for (int i = 0; i < 10; ++i) {
-            many.emplace_back(used.emplace_back(filled(spare, 64)));
+        for (int i = 0; i < 20; ++i) {
+            many.emplace_back(used.emplace_back(filled(spare, request_batch::full_at)));
         }
         for (auto const& one : used) {
             spare.give_back(one);
@@ -102,7 +113,7 @@ BOOST_AUTO_TEST_CASE(neither_large_batches_are_kept_nor_many) {
     }
     auto const kept =
         std::count_if(many.begin(), many.end(), [](auto const& one) { return !one.expired(); });
-    BOOST_TEST(kept == 4);
+    BOOST_TEST(kept == 16);
 }
 
 BOOST_AUTO_TEST_CASE(a_node_that_does_not_have_the_slot_yet_is_asked_first) {
