@@ -33,11 +33,12 @@ asio::awaitable<void> measure_pair(environment& env, comparison& result) {
     co_await on_cluster.ready();
     auto const floor = on_plain.lock("cluster:pair");
     auto const ours = on_cluster.lock("cluster:pair");
-    auto const pairs = env.amount(2000, 300);
-    co_await pair_time(floor, pairs / 10);
-    co_await pair_time(ours, pairs / 10);
-    for (int round = 0; round < env.rounds(); ++round) {
-        env.progress(round);
+    constexpr int pairs = 300;
+    co_await pair_time(floor, pairs);
+    co_await pair_time(ours, pairs);
+    auto const rounds = env.short_rounds();
+    for (int round = 0; round < rounds; ++round) {
+        env.progress(round, rounds);
         auto const f = co_await pair_time(floor, pairs);
         auto const o = co_await pair_time(ours, pairs);
         result.add(o, f);
@@ -66,11 +67,11 @@ asio::awaitable<void> measure_keys(environment& env, comparison& rate, compariso
         bare.emplace_back(connections.at(cluster.owner_of(name)), name, spoken);
         ours.push_back(locks.lock("cluster:ours:{}", i));
     }
-    auto const pairs = env.amount(40, 3);
+    auto const pairs = env.amount(10, 3);
     // Ours first: it teaches the nodes the scripts.
     co_await pairs_of_each(ours, 1);
     co_await pairs_of_each(bare, 1);
-    auto const rounds = env.rounds(9);
+    auto const rounds = env.short_rounds();
     for (int round = 0; round < rounds; ++round) {
         env.progress(round, rounds);
         auto const f = co_await pairs_of_each(bare, pairs);

@@ -25,7 +25,7 @@ std::vector<double> microseconds(std::vector<turn> const& turns) {
 std::vector<double> hand_overs(environment& env, std::string const& kind) {
     contest const polite{
         .sides = {{.kind = kind, .hold_us = 2000, .pause_us = 500}},
-        .duration_ms = env.amount(800, 400),
+        .duration_ms = 400,
     };
     return microseconds(hold_contest(env, polite).turns);
 }
@@ -33,7 +33,7 @@ std::vector<double> hand_overs(environment& env, std::string const& kind) {
 double percent_taken_back(environment& env, std::string const& kind) {
     contest const eager{
         .sides = {{.kind = kind, .hold_us = 500}},
-        .duration_ms = env.amount(400, 300),
+        .duration_ms = 400,
     };
     return hold_contest(env, eager).percent_taken_back();
 }
@@ -48,13 +48,15 @@ figures hand_over(environment& env) {
         "% of grants",
         {budget::kind::ours_at_most, 50.0 + 10.0}
     };
-    auto const rounds = env.rounds(9);
+    auto const rounds = env.short_rounds();
     for (int round = 0; round < rounds; ++round) {
         env.progress(round, rounds);
         auto const floor = hand_overs(env, "bare");
         auto const ours = hand_overs(env, "ours");
         p50.add(median(ours), median(floor));
         p99.add(quantile(ours, 0.99), quantile(floor, 0.99));
+    }
+    for (int round = 0; round < env.rounds(); ++round) {
         taken_back.add(percent_taken_back(env, "ours"), percent_taken_back(env, "bare"));
     }
     return {
@@ -68,7 +70,7 @@ figures hand_over(environment& env) {
 // scheduler's. Where the server and the two are on machines of their own, none waits for another.
 figures hand_over_apart(environment& env) {
     comparison p50{"hand_over_apart", "us", {budget::kind::ratio_at_most, 0.75}};
-    auto const rounds = env.rounds(9);
+    auto const rounds = env.short_rounds();
     for (int round = 0; round < rounds; ++round) {
         env.progress(round, rounds);
         auto const floor = hand_overs(env, "bare");

@@ -29,11 +29,12 @@ asio::awaitable<void> measure(environment& env, comparison& rate, comparison& cp
         ours.push_back(locks.lock("many_keys:ours:{}", i));
     }
 
-    auto const pairs = env.amount(20, 3);
+    auto const pairs = env.amount(10, 3);
     co_await pairs_of_each(bare, 1);
     co_await pairs_of_each(ours, 1);
-    for (int round = 0; round < env.rounds(); ++round) {
-        env.progress(round);
+    auto const rounds = env.short_rounds();
+    for (int round = 0; round < rounds; ++round) {
+        env.progress(round, rounds);
         auto const f = co_await pairs_of_each(bare, pairs);
         auto const o = co_await pairs_of_each(ours, pairs);
         rate.add(o.pairs_per_second, f.pairs_per_second);

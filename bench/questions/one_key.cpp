@@ -29,10 +29,10 @@ asio::awaitable<void> measure_rate(environment& env, comparison& ratio, comparis
     bare_connection connection{executor, env.socket()};
     bare_lock bare{connection, "one_key:bare"};
 
-    std::chrono::milliseconds const duration{env.amount(700, 150)};
-    co_await pairs_per_second(bare, duration / 10);
-    co_await grants_per_second(lock, coroutines, duration / 10);
-    auto const rounds = env.rounds(3);
+    constexpr std::chrono::milliseconds duration{100};
+    co_await pairs_per_second(bare, duration);
+    co_await grants_per_second(lock, coroutines, duration);
+    auto const rounds = env.short_rounds();
     for (int round = 0; round < rounds; ++round) {
         env.progress(round, rounds);
         auto const f = co_await pairs_per_second(bare, duration);

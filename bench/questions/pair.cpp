@@ -13,11 +13,12 @@ namespace {
 
 template <class Lock, class Bare>
 asio::awaitable<void> compare(environment& env, Lock const& lock, Bare& bare, comparison& result) {
-    auto const pairs = env.amount(2000, 300);
-    co_await pair_time(lock, pairs / 10);
-    co_await bare_pair_time(bare, pairs / 10);
-    for (int round = 0; round < env.rounds(); ++round) {
-        env.progress(round);
+    constexpr int pairs = 300;
+    co_await pair_time(lock, pairs);
+    co_await bare_pair_time(bare, pairs);
+    auto const rounds = env.short_rounds();
+    for (int round = 0; round < rounds; ++round) {
+        env.progress(round, rounds);
         auto const f = co_await bare_pair_time(bare, pairs);
         auto const o = co_await pair_time(lock, pairs);
         result.add(o, f);

@@ -41,11 +41,12 @@ asio::awaitable<void> measure(environment& env, comparison& result) {
         co_await bare.acquire();
         co_await bare.release();
     };
-    auto const pairs = env.amount(2000, 300);
-    co_await median_of(pairs / 10, ours);
-    co_await median_of(pairs / 10, floor);
-    for (int round = 0; round < env.rounds(); ++round) {
-        env.progress(round);
+    constexpr int pairs = 300;
+    co_await median_of(pairs, ours);
+    co_await median_of(pairs, floor);
+    auto const rounds = env.short_rounds();
+    for (int round = 0; round < rounds; ++round) {
+        env.progress(round, rounds);
         auto const f = co_await median_of(pairs, floor);
         auto const o = co_await median_of(pairs, ours);
         result.add(o, f);

@@ -131,11 +131,12 @@ asio::awaitable<void> measure(environment& env, comparison& result) {
     auto once = co_await ours.acquire();
     co_await once.release();
     bare_quorum bare{executor, all};
-    auto const pairs = env.amount(1000, 200);
-    co_await our_median(ours, pairs / 10);
-    co_await bare_median(bare, pairs / 10);
-    for (int round = 0; round < env.rounds(); ++round) {
-        env.progress(round);
+    constexpr int pairs = 200;
+    co_await our_median(ours, pairs);
+    co_await bare_median(bare, pairs);
+    auto const rounds = env.short_rounds();
+    for (int round = 0; round < rounds; ++round) {
+        env.progress(round, rounds);
         auto const f = co_await bare_median(bare, pairs);
         auto const o = co_await our_median(ours, pairs);
         result.add(o, f);

@@ -69,11 +69,12 @@ asio::awaitable<void> measure(environment& env, comparison& result) {
         env.probe().cmd("SCRIPT", "LOAD", plain_release).as_string(),
     };
 
-    auto const pairs = env.amount(3000, 300);
-    co_await ours(lock, pairs / 10);
-    co_await plain(bare, pairs / 10);
-    for (int round = 0; round < env.rounds(); ++round) {
-        env.progress(round);
+    constexpr int pairs = 300;
+    co_await ours(lock, pairs);
+    co_await plain(bare, pairs);
+    auto const rounds = env.short_rounds();
+    for (int round = 0; round < rounds; ++round) {
+        env.progress(round, rounds);
         auto const start = env.script_microseconds();
         co_await plain(bare, pairs);
         auto const middle = env.script_microseconds();

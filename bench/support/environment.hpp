@@ -26,6 +26,10 @@ public:
     [[nodiscard]] int rounds(int full = 5) const noexcept {
         return quick_ ? std::min(full, 2) : full;
     }
+    /// For ratios of two measurements that take a moment each. Within a second a machine that is
+    /// shared may become half as fast: two that follow each other at once are alike, and of many
+    /// such ratios the median is near the true one.
+    [[nodiscard]] int short_rounds() const noexcept { return rounds(31); }
     /// How long clients of two kinds compete.
     [[nodiscard]] int fairness_seconds() const noexcept { return fairness_seconds_; }
 
