@@ -83,14 +83,22 @@ private:
     test::foreign_grant grant_;
 };
 
+std::unique_ptr<bare_connection> connect(
+    asio::any_io_executor const& executor,
+    contend_options const& options
+) {
+    return options.port != 0 ? std::make_unique<bare_connection>(executor, options.port)
+                             : std::make_unique<bare_connection>(executor, options.socket);
+}
+
 // Notify-then-try: the simplest lock that loses no wake-up. It stays subscribed and tries at each
 // message.
 class bare_contestant final : public contestant {
 public:
     bare_contestant(asio::any_io_executor const& executor, contend_options const& options)
-        : connection_{executor, options.socket},
-          notifications_{executor, options.socket},
-          lock_{connection_, options.name} {}
+        : connection_{connect(executor, options)},
+          notifications_{connect(executor, options)},
+          lock_{*connection_, options.name} {}
 
     asio::awaitable<void> subscribe(std::string const& name) {
         return notifications_.subscribe(name);
@@ -107,7 +115,7 @@ public:
     asio::awaitable<void> release() override { return lock_.release(); }
 
 private:
-    bare_connection connection_;
+    std::unique_ptr<bare_connection> connection_;
     bare_notifications notifications_;
     bare_lock lock_;
 };
@@ -139,7 +147,9 @@ asio::awaitable<void> contend_each(contend_options const& options, Make make, tu
 }
 
 asio::awaitable<void> ours(contend_options const& options, turns& done) {
-    client locks{co_await asio::this_coro::executor, "unix://" + options.socket};
+    auto const url = options.port != 0 ? fmt::format("redis://127.0.0.1:{}", options.port)
+                                       : "unix://" + options.socket;
+    client locks{co_await asio::this_coro::executor, url};
     co_await locks.ready();
     auto const make = [&](int) {
         return std::make_unique<our_contestant>(locks.lock(options.name));

@@ -32,6 +32,7 @@ void add_jobs(CLI::App& app) {
     sub->add_option("--coroutines", contest->coroutines);
     sub->add_option("--hold-us", contest->hold_us);
     sub->add_option("--pause-us", contest->pause_us);
+    sub->add_option("--port", contest->port);
     sub->add_option("--start-at", contest->start_at);
     sub->add_option("--duration-ms", contest->duration_ms);
 

@@ -22,6 +22,7 @@ struct contend_options {
     int coroutines = 1;
     int hold_us = 1000;         // between grant and release
     int pause_us = 0;           // between release and the next acquire
+    std::uint16_t port = 0;     // of the server on this machine; zero: by its socket
     std::int64_t start_at = 0;  // of CLOCK_MONOTONIC, in ns: all processes begin together
     int duration_ms = 1000;
 };

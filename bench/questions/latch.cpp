@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <memory>
 #include <stdexcept>
 
 namespace holdfast::bench {
@@ -71,7 +72,7 @@ asio::awaitable<double> floor(environment& env, bare_notifications& told) {
 asio::awaitable<void> measure(environment& env, comparison& result, double& worst) {
     auto const executor = co_await asio::this_coro::executor;
     client counting{executor, env.url()};
-    bare_notifications told{executor, env.socket()};
+    bare_notifications told{std::make_unique<bare_connection>(executor, env.socket())};
     co_await told.subscribe("latch:bare");
     for (int round = 0; round < env.rounds(); ++round) {
         env.progress(round);

@@ -23,6 +23,7 @@ figures many_keys(environment& env);
 figures server_time(environment& env);
 figures hand_over(environment& env);
 figures hand_over_apart(environment& env);
+figures hand_over_far(environment& env);
 figures contended_processes(environment& env);
 figures fairness(environment& env);
 figures one_key(environment& env);
@@ -60,6 +61,7 @@ inline constexpr std::array all_questions{
     question{"server_time", server_time, cpus::one},
     question{"hand_over", hand_over, cpus::one},
     question{"hand_over_apart", hand_over_apart, cpus::all},
+    question{"hand_over_far", hand_over_far, cpus::all},
     question{"contended_processes", contended_processes, cpus::all},
     question{"fairness", fairness, cpus::all},
     question{"one_key", one_key, cpus::all},

@@ -14,7 +14,8 @@ namespace holdfast::bench {
 /// Wakes one waiter at each message of a channel, over a connection of its own.
 class bare_notifications {
 public:
-    bare_notifications(asio::any_io_executor executor, std::string const& unix_socket);
+    /// `connection` is for this alone.
+    explicit bare_notifications(std::unique_ptr<bare_connection> connection);
     bare_notifications(bare_notifications const&) = delete;
     bare_notifications& operator=(bare_notifications const&) = delete;
     ~bare_notifications();
@@ -29,9 +30,9 @@ public:
 private:
     // A message may be on its way to the handler when the owner goes.
     struct state {
-        state(asio::any_io_executor const& executor, std::string const& unix_socket);
+        explicit state(std::unique_ptr<bare_connection> on);
 
-        bare_connection connection;
+        std::unique_ptr<bare_connection> connection;
         asio::steady_timer arrived;
         bool news = false;
         bool stopped = false;

@@ -41,6 +41,8 @@ std::vector<std::string> arguments_for(
         std::to_string(who.hold_us),
         "--pause-us",
         std::to_string(who.pause_us),
+        "--port",
+        std::to_string(who.port),
         "--start-at",
         std::to_string(start),
         "--duration-ms",

@@ -17,6 +17,8 @@ struct side {
     int coroutines = 1;  // in each process
     int hold_us = 1000;
     int pause_us = 0;
+    /// Of the server on this machine; zero: by its socket.
+    std::uint16_t port = 0;
 };
 
 /// Several processes that want the same key, over and over.
