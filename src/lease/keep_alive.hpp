@@ -55,10 +55,11 @@ private:
     friend class keep_alive;
     friend struct wakes_earlier;
 
-    // Guarded by the mutex of the keep-alive.
+    // Under the mutex of the keep-alive.
     void set_wake_time(wake_time to) noexcept;
     [[nodiscard]] time_point wakes_from() const noexcept { return wakes_at_ - early_; }
 
+    // Guarded by it.
     time_point wakes_at_ = time_point::max();
     // How long before that it may be called together with another one.
     std::chrono::duration<std::uint32_t, std::milli> early_{0};

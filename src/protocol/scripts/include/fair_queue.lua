@@ -34,8 +34,9 @@ local function keep_for_others()
 end
 
 -- Redisson makes a waiter's deadline that of the one before it, and its own waiting time. Before 3.32 a waiter sleeps until the deadline of
--- the one before it, as the script told it. It sleeps for ever if that deadline has passed. One of ours renews its deadline while it waits,
--- and this moves those behind it by as much, up to the next of ours. None becomes earlier than `least`.
+-- the one before it, as the script told it. A waiter that is told of a deadline which has passed sleeps for ever. A waiter of ours renews
+-- its deadline while it waits. This function moves the deadlines behind it by as much, up to the next of ours. None becomes earlier than
+-- `least`.
 local function move_deadlines(from, by, least)
     for _, waiter in ipairs(call('LRANGE', queue, from, from + 127)) do
         if call('ZSCORE', trust, waiter) then
