@@ -86,7 +86,8 @@ asio::awaitable<bool> learn_slots(primary const& from, primaries& to) {
         detail::script_reply const slots{detail::text_reply::of(replies.front()).text};
         auto map = std::make_shared<detail::slot_map>();
         auto const number = map->number_of({from.settings->host, from.settings->port});
-        if (map->on_answer(number, slots, lease_clock::now()) && map->any_primary()) {
+        auto const no_other_asked = [](std::uint32_t) { return false; };
+        if (map->on_answer(number, slots, no_other_asked) && map->any_primary()) {
             to.slots = std::move(map);
             to.cause = {};
             to.why.clear();

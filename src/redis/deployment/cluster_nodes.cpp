@@ -68,6 +68,11 @@ bool cluster_nodes::usable(std::uint32_t number) const noexcept {
     return one && one->up(connection_id::purpose::commands);
 }
 
+bool cluster_nodes::within_reach(std::uint32_t number) const noexcept {
+    auto const* const one = find(number);
+    return one && (one->up(connection_id::purpose::commands) || !one->why_down().cause);
+}
+
 server* cluster_nodes::any_usable(std::uint32_t preferred, std::uint32_t& number) const noexcept {
     number = preferred;
     if (usable(preferred)) {
@@ -205,16 +210,19 @@ void cluster_nodes::close(std::uint32_t number) {
     });
 }
 
-void cluster_nodes::close_unused(
+bool cluster_nodes::close_unused(
     nanos idle_after,
     std::function<bool(std::uint32_t)> const& wanted
 ) {
+    bool left = false;
     auto const now = lease_clock::now();
     for (auto const number : numbers()) {
         auto const& one = nodes_.at(number);
         if (!wanted(number)) {
             if (idle(one)) {
                 close(number);
+            } else {
+                left = true;
             }
             continue;
         }
@@ -226,6 +234,7 @@ void cluster_nodes::close_unused(
             close(number);
         }
     }
+    return left;
 }
 
 void cluster_nodes::stop() {

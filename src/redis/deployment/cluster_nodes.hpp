@@ -38,6 +38,8 @@ public:
     [[nodiscard]] server* find(std::uint32_t number) const noexcept;
     /// Requests can be sent to it.
     [[nodiscard]] bool usable(std::uint32_t number) const noexcept;
+    /// Requests can be sent to it, or could be soon: it is connected to, and nothing has failed.
+    [[nodiscard]] bool within_reach(std::uint32_t number) const noexcept;
     /// One of those that can be used; `preferred`, if it is one. Null: there is none.
     [[nodiscard]] server* any_usable(std::uint32_t preferred, std::uint32_t& number) const noexcept;
     /// Another one than this that can be used. Null: there is none.
@@ -57,8 +59,8 @@ public:
     /// Ends the connections to it. What is under way is answered `unknown`.
     void close(std::uint32_t number);
     /// Closes those that nobody has needed for so long, but not the last one of `wanted`; and those
-    /// that are not wanted as soon as they are idle.
-    void close_unused(nanos idle_after, std::function<bool(std::uint32_t)> const& wanted);
+    /// that are not wanted as soon as they are idle. True if one of these is not idle.
+    bool close_unused(nanos idle_after, std::function<bool(std::uint32_t)> const& wanted);
     void stop();
 
     template <class F>

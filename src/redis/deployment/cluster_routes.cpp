@@ -2,6 +2,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -74,6 +75,11 @@ void cluster_routes::open_seeds() {
     for (auto const& where : common_.settings->cluster_nodes) {
         open(map_.number_of(where));
     }
+}
+
+bool cluster_routes::is_seed(std::uint32_t server) const {
+    auto const& seeds = common_.settings->cluster_nodes;
+    return std::find(seeds.begin(), seeds.end(), map_.address(server)) != seeds.end();
 }
 
 // Subscriptions and connections
@@ -178,11 +184,17 @@ void cluster_routes::on_failure(connection_id which, error_code cause) {
 }
 
 void cluster_routes::on_closed(std::uint32_t server) {
+    awaited_.erase(server);
     events_->on_closed(server);
 }
 
 void cluster_routes::on_slots(std::uint32_t server, script_reply const& slots) {
-    if (!stopped_ && map_.on_answer(server, slots, lease_clock::now())) {
+    if (stopped_) {
+        return;
+    }
+    awaited_.erase(server);
+    auto const within_reach = [this](std::uint32_t number) { return nodes_->within_reach(number); };
+    if (map_.on_answer(server, slots, within_reach)) {
         for (auto const& [from, to] : map_.take_successions()) {
             replaced_.insert(from);
             events_->on_failed_over(to);
@@ -222,10 +234,7 @@ void cluster_routes::on_channel_moved(
         ask_for_slots(server);
         return;
     }
-    auto const to = target_of(server, *where);
-    map_.on_moved(where->slot, to, lease_clock::now());
-    on_map_changed();
-    ask_for_slots(to);
+    on_slot_moved(server, where->slot, target_of(server, *where));
 }
 
 }  // namespace holdfast::detail

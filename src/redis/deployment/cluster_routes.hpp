@@ -70,14 +70,19 @@ private:
     void later(std::function<void()> f);
     server& open(std::uint32_t number) { return nodes_->open(number, map_.address(number)); }
     void open_seeds();
+    [[nodiscard]] bool is_seed(std::uint32_t server) const;
     template <class Call>
     void redirect(std::uint32_t server, redirection const& where, Call&& what);
     /// With `config::lock_delay`: what was sent to another server must not be granted by this one.
     [[nodiscard]] bool may_be_new(std::uint32_t server, nanos longest_request) const;
     [[nodiscard]] std::uint32_t target_of(std::uint32_t server, redirection const& where);
+    /// The server has said that this one has the slot.
+    void on_slot_moved(std::uint32_t server, std::uint16_t slot, std::uint32_t to);
     void on_map_changed();
     void settle();
     void tell_of_moves(std::vector<slot_map::move> const& moves);
+    /// Has those say themselves which slots they have that others named.
+    void ask_the_named();
     void leave_replaced();
     void leave_unused();
     void leave_unless_primary(std::uint32_t server);
@@ -103,6 +108,8 @@ private:
     std::vector<connection_id> untold_;
     // Slots that were asked for when nobody was known to have them.
     std::set<std::uint16_t> wanted_;
+    // Servers that are connected to because they were named, and have not answered.
+    std::set<std::uint32_t> awaited_;
     // Servers whose place was taken by another.
     std::set<std::uint32_t> replaced_;
     timer look_timer_;

@@ -70,6 +70,14 @@ std::uint32_t cluster_routes::target_of(std::uint32_t server, redirection const&
     return map_.number_of({host, where.port});
 }
 
+void cluster_routes::on_slot_moved(std::uint32_t server, std::uint16_t slot, std::uint32_t to) {
+    map_.on_moved(slot, to);
+    open(to);
+    on_map_changed();
+    // One that is not connected to yet says which slots it has when it is.
+    ask_for_slots(nodes_->usable(to) ? to : server);
+}
+
 bool cluster_routes::may_be_new(std::uint32_t server, nanos longest_request) const {
     if (common_.settings->lock_delay <= millis{0}) {
         return false;
@@ -95,9 +103,7 @@ void cluster_routes::redirect(std::uint32_t server, redirection const& where, Ca
     }
     auto const to = target_of(server, where);
     if (!where.ask) {
-        map_.on_moved(where.slot, to, lease_clock::now());
-        on_map_changed();
-        ask_for_slots(to);
+        on_slot_moved(server, where.slot, to);
         if (may_be_new(to, what.what.timeout())) {
             // Who asks again is told by then for how long no lock is granted there.
             refuse(std::move(what));

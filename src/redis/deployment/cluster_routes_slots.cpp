@@ -105,6 +105,7 @@ void cluster_routes::look_within(nanos pause) {
         if (self->ask_again_ || missing) {
             self->ask_for_slots(self->ask_again_.value_or(0));
         }
+        self->leave_unused();
         if (missing) {
             self->look_soon();
         }
@@ -138,6 +139,7 @@ void cluster_routes::settle() {
             open(*to);
         }
     }
+    ask_the_named();
     channels_->go_after_slots();
     leave_replaced();
     if (auto const any = map_.any_primary()) {
@@ -179,6 +181,18 @@ void cluster_routes::tell_of_moves(std::vector<slot_map::move> const& moves) {
     }
 }
 
+// One that is connected to says it at once.
+void cluster_routes::ask_the_named() {
+    for (auto const number : map_.take_named()) {
+        if (nodes_->usable(number)) {
+            ask_for_slots(number);
+        } else {
+            awaited_.insert(number);
+            open(number);
+        }
+    }
+}
+
 // Requests that a replaced server has not answered end, and are made again at its successor.
 void cluster_routes::leave_replaced() {
     for (auto const number : std::exchange(replaced_, {})) {
@@ -190,10 +204,18 @@ void cluster_routes::leave_replaced() {
 }
 
 void cluster_routes::leave_unused() {
-    if (map_.known() && map_.any_primary()) {
-        nodes_->close_unused(idle_after_, [this](std::uint32_t number) {
-            return map_.is_primary(number);
-        });
+    if (!map_.known() || !map_.any_primary()) {
+        return;
+    }
+    std::uint32_t usable = 0;
+    bool const searches = !nodes_->any_usable(0, usable);
+    bool const left = nodes_->close_unused(idle_after_, [&](std::uint32_t number) {
+        return map_.is_primary(number) || (searches && is_seed(number)) ||
+               (awaited_.contains(number) && nodes_->within_reach(number));
+    });
+    if (left || !awaited_.empty()) {
+        // Nothing tells when that is over.
+        look_within(look_interval);
     }
 }
 

@@ -65,12 +65,10 @@ void slot_map::note_move(std::uint16_t slot, std::uint32_t from, std::uint32_t t
     moves_.push_back(made);
 }
 
-bool slot_map::on_answer(std::uint32_t by, script_reply const& reply, time_point now) {
-    // Most answers say what the last one said.
-    bool const is_known = by == said_by_ && reply.rest(0) == said_;
-    if (is_known && moved_.empty() && former_.empty()) {
-        return true;
-    }
+std::optional<std::vector<std::uint32_t>> slot_map::read(
+    std::uint32_t by,
+    script_reply const& reply
+) {
     std::vector<std::uint32_t> said(slot_count, nobody);
     for (auto rest = reply.rest(0); !rest.empty();) {
         auto const first = read_number(next_word(rest), slot_count - 1);
@@ -78,22 +76,60 @@ bool slot_map::on_answer(std::uint32_t by, script_reply const& reply, time_point
         auto const host = next_word(rest);
         auto const port = read_number(next_word(rest), 65'535);
         if (!first || !last || *last < *first || host.empty() || !port || *port == 0) {
-            return false;
+            return std::nullopt;
         }
         auto const server =
             number_of({host == "-" ? addresses_[by].host : std::string{host}, *port});
         std::fill(said.begin() + *first, said.begin() + *last + 1, server);
     }
-    auto const before = servers_;
-    std::erase_if(moved_, [now](auto const& one) { return now - one.second > newer_for; });
+    return said;
+}
+
+bool slot_map::on_answer(
+    std::uint32_t by,
+    script_reply const& reply,
+    std::function<bool(std::uint32_t server)> const& within_reach
+) {
+    // Most answers say what the last one said.
+    if (by == said_by_ && reply.rest(0) == said_) {
+        return true;
+    }
+    auto read_answer = read(by, reply);
+    if (!read_answer) {
+        return false;
+    }
+    auto& said = *read_answer;
+    std::vector<bool> reached(addresses_.size());
+    for (std::uint32_t server = 0; server < reached.size(); ++server) {
+        reached[server] = within_reach(server);
+    }
+    auto before = servers_;
+    for (auto const& [slot, server] : former_) {
+        before[slot] = server;
+    }
+    // Servers of whose slots it is not known yet who has them.
+    std::set<std::uint32_t> doubtful;
     for (std::uint16_t slot = 0; slot < slot_count; ++slot) {
-        // Whoever has it knows when that is over.
-        if (!moved_.contains(slot) || servers_[slot] == by) {
+        auto const known = servers_[slot];
+        bool const own = by == known || by == said[slot];
+        if (known == said[slot] || own || known == nobody || !reached[known]) {
             assign(slot, said[slot]);
+        } else {
+            named_.insert(said[slot] == nobody ? known : said[slot]);
+            doubtful.insert(before[slot]);
         }
     }
-    find_successions(before, said);
-    said_by_ = by;
+    auto const former = std::exchange(former_, {});
+    for (std::uint16_t slot = 0; slot < slot_count; ++slot) {
+        if (doubtful.contains(before[slot])) {
+            said[slot] = before[slot];
+            if (servers_[slot] != before[slot]) {
+                former_.emplace(slot, before[slot]);
+            }
+        }
+    }
+    find_successions(before, said, former);
+    said_by_ = doubtful.empty() ? by : nobody;
     said_ = reply.rest(0);
     known_ = true;
     return true;
@@ -102,13 +138,10 @@ bool slot_map::on_answer(std::uint32_t by, script_reply const& reply, time_point
 // What one node said of a slot does not count here: a server whose place was taken a moment after
 // that has the slot for those who believe it, and nothing else.
 void slot_map::find_successions(
-    std::vector<std::uint32_t> before,
-    std::vector<std::uint32_t> const& said
+    std::vector<std::uint32_t> const& before,
+    std::vector<std::uint32_t> const& said,
+    std::map<std::uint16_t, std::uint32_t> const& former
 ) {
-    auto const former = std::exchange(former_, {});
-    for (auto const& [slot, server] : former) {
-        before[slot] = server;
-    }
     if (before == said) {
         return;
     }
@@ -144,8 +177,8 @@ void slot_map::find_successions(
     successions_.merge(all);
 }
 
-void slot_map::on_moved(std::uint16_t slot, std::uint32_t to, time_point now) {
-    moved_.insert_or_assign(slot, now);
+void slot_map::on_moved(std::uint16_t slot, std::uint32_t to) {
+    said_by_ = nobody;
     former_.emplace(slot, servers_[slot]);
     assign(slot, to);
 }

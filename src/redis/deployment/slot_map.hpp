@@ -1,7 +1,6 @@
 #ifndef HOLDFAST_REDIS_DEPLOYMENT_SLOT_MAP_HPP
 #define HOLDFAST_REDIS_DEPLOYMENT_SLOT_MAP_HPP
 
-#include "core/lease_terms.hpp"
 #include "protocol/reply.hpp"
 #include "protocol/slot.hpp"
 
@@ -10,6 +9,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -26,11 +26,6 @@ namespace holdfast::detail {
 /// has slots or not.
 class slot_map {
 public:
-    /// Who has a slot that a node has said to be elsewhere is believed for so long against what
-    /// others say, which may not have heard of it yet: nodes of a cluster tell each other of a
-    /// change within a second or two.
-    static constexpr nanos newer_for = millis{3'000};
-
     slot_map();
 
     /// The number of the server there; a new one if it was not known.
@@ -42,9 +37,23 @@ public:
 
     /// What the server of this number answered to `scripts::cluster_slots`. False if it is not such
     /// an answer, and nothing has changed.
-    bool on_answer(std::uint32_t by, script_reply const& reply, time_point now);
-    /// A node has said that this server has the slot.
-    void on_moved(std::uint16_t slot, std::uint32_t to, time_point now);
+    ///
+    /// Nodes hear of a change one by one, so an answer may be older than what is known. A server is
+    /// believed what it says of its own slots: that it has them, or that another one has those it
+    /// was known to have. What it says of the slots of others counts where their server is not
+    /// within reach. Where that is, whoever is named instead is to be asked: see `take_named`.
+    bool on_answer(
+        std::uint32_t by,
+        script_reply const& reply,
+        std::function<bool(std::uint32_t server)> const& within_reach
+    );
+    /// The node that was taken for the slot's server has said that this one has it.
+    void on_moved(std::uint16_t slot, std::uint32_t to);
+    /// Servers that were said by others to have slots of a server that is within reach, since this
+    /// was called last. If a slot was said to have none, its server.
+    [[nodiscard]] std::set<std::uint32_t> take_named() noexcept {
+        return std::exchange(named_, {});
+    }
 
     /// Slots in a row that have another server than before, since this was called last. One that
     /// has moved is told once more when that turns out to be a part of a succession.
@@ -93,23 +102,28 @@ private:
     }
     void assign(std::uint16_t slot, std::uint32_t server);
     void note_move(std::uint16_t slot, std::uint32_t from, std::uint32_t to);
-    /// Who had each slot before the last answer, and who has it by that.
+    [[nodiscard]] std::optional<std::vector<std::uint32_t>> read(
+        std::uint32_t by,
+        script_reply const& reply
+    );
+    /// Who had each slot before, and who has it by the last answer; `former` has moved already.
     void find_successions(
-        std::vector<std::uint32_t> before,
-        std::vector<std::uint32_t> const& said
+        std::vector<std::uint32_t> const& before,
+        std::vector<std::uint32_t> const& said,
+        std::map<std::uint16_t, std::uint32_t> const& former
     );
 
     std::vector<config::address> addresses_;
     std::vector<std::uint32_t> servers_;
     // How many slots each server has.
     std::vector<std::size_t> slots_of_;
-    // Slots that a node has said something of, and when.
-    std::map<std::uint16_t, time_point> moved_;
-    // Who had them at the last answer, of those that a node has said something of since.
+    // Who had the slots that have moved, as far as no answer has said yet what became of all that
+    // server's slots.
     std::map<std::uint16_t, std::uint32_t> former_;
+    std::set<std::uint32_t> named_;
     std::vector<move> moves_;
     std::set<succession> successions_;
-    // The last answer, and whose it was.
+    // The last answer, and whose it was. Nobody's if it may say something new the next time.
     std::uint32_t said_by_ = nobody;
     std::string said_;
     std::size_t served_ = 0;

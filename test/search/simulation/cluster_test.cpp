@@ -94,3 +94,20 @@ BOOST_AUTO_TEST_CASE(a_waiter_whose_question_for_the_slots_is_refused_listens_ag
     who.two.drop(*who.waiting);
     BOOST_TEST(all.close_all() == "");
 }
+
+// It says so when it is connected to again.
+BOOST_AUTO_TEST_CASE(a_node_that_has_not_heard_of_a_failover_does_not_lead_back_to_who_is_gone) {
+    clustered all;
+    all.settings().cluster_nodes.push_back({"node-2", 6379});
+    auto& one = all.add_ready();
+    one.drop(*all.granted(one));
+    all.on().promote(all.replica(), 0);
+    all.on().demote(all.first());
+    one.drop(*all.granted(one));
+    all.on().kill(all.first());
+    all.run_for(5s);
+    all.on().start(all.other(), true);
+    all.run_for(5s);
+    one.drop(*all.granted(one));
+    BOOST_TEST(all.close_all() == "");
+}

@@ -3,20 +3,43 @@
 #include "redis/deployment/cluster_routes.hpp"
 #include "unit/redis/deployment/routes_to_nowhere.hpp"
 
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/address_v4.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
 using namespace std::chrono_literals;
 using namespace holdfast::test;
+namespace asio = boost::asio;
 using holdfast::error_code;
 using holdfast::detail::connection_id;
 using holdfast::detail::exec_result;
 using holdfast::detail::slot_of;
 using holdfast::detail::subscriber;
 using purpose = connection_id::purpose;
+
+namespace {
+
+/// Who connects to it waits for an answer.
+class silent_port {
+public:
+    explicit silent_port(asio::io_context& context)
+        : listener_{context, {asio::ip::address_v4::loopback(), 0}} {}
+
+    [[nodiscard]] std::uint16_t number() const { return listener_.local_endpoint().port(); }
+
+private:
+    asio::ip::tcp::acceptor listener_;
+};
+
+}  // namespace
 
 BOOST_FIXTURE_TEST_SUITE(cluster_routes_slots_test, routes_to_nowhere)
 
@@ -82,6 +105,36 @@ BOOST_AUTO_TEST_CASE(a_server_that_lost_its_slots_while_it_was_connected_to_is_l
     context.run_for(300ms);
     BOOST_TEST(log.count("127.0.0.1:13 ") == 6);
     BOOST_TEST(std::count(left.begin(), left.end(), 3U) >= 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_server_without_slots_is_left_when_what_it_was_asked_for_has_ended) {
+    silent_port const silent{context};
+    learn(two_halves);
+    std::optional<exec_result> got;
+    to->on_redirected(
+        0,
+        {true, slot_of("bar"), "127.0.0.1", silent.number()},
+        about("bar", 200ms, got)
+    );
+    learn(two_halves);
+    BOOST_TEST(eventually([&] { return got.has_value(); }));
+    BOOST_TEST(std::count(left.begin(), left.end(), 3U) == 0);
+    BOOST_TEST(eventually([&] { return std::count(left.begin(), left.end(), 3U) == 1; }));
+}
+
+BOOST_AUTO_TEST_CASE(whoever_is_named_by_a_third_is_asked_and_left_if_it_has_nothing) {
+    silent_port const silent{context};
+    learn(fmt::format(" 0 8191 127.0.0.1 11 8192 16383 127.0.0.1 {}", silent.number()));
+    BOOST_TEST(!to->reach("foo"));
+    auto const has_it = to->server_of("foo");
+    learn(" 0 8191 127.0.0.1 11 8192 16383 127.0.0.1 13");
+    BOOST_TEST((to->server_of("foo") == has_it));
+    BOOST_TEST(eventually([&] { return log.count("127.0.0.1:13 ") > 0; }));
+    BOOST_TEST(eventually([&] { return std::count(left.begin(), left.end(), 3U) == 1; }));
+    BOOST_TEST((to->server_of("foo") == has_it));
+    // It is believed if it says so itself.
+    to->on_slots(3, holdfast::detail::script_reply{"42 0 8191 127.0.0.1 11 8192 16383 - 13"});
+    BOOST_TEST(to->server_of("foo").value() == 3U);
 }
 
 BOOST_AUTO_TEST_CASE(a_server_that_takes_over_is_told_of_and_one_that_gets_a_slot_is_not) {

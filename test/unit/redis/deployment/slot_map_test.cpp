@@ -9,22 +9,25 @@
 #include <set>
 #include <string>
 
-using namespace std::chrono_literals;
 using holdfast::config;
 using holdfast::detail::script_reply;
 using holdfast::detail::slot_map;
-using holdfast::detail::time_point;
 
 namespace {
-
-constexpr time_point t0{1h};
 
 struct fixture {
     slot_map map;
     std::uint32_t seed = map.number_of({"seed", 1});
+    std::set<std::uint32_t> within_reach;
 
-    bool answers(std::string const& words, time_point now = t0) {
-        return map.on_answer(seed, script_reply{"42" + words}, now);
+    std::uint32_t number(char const* host, std::uint16_t port) {
+        return map.number_of({host, port});
+    }
+    bool answers(std::string const& words) { return answers(seed, words); }
+    bool answers(std::uint32_t by, std::string const& words) {
+        return map.on_answer(by, script_reply{"42" + words}, [this](auto server) {
+            return within_reach.contains(server);
+        });
     }
     std::string owner(std::uint16_t slot) const {
         auto const server = map.server_of(slot);
@@ -54,8 +57,8 @@ BOOST_AUTO_TEST_CASE(a_node_says_who_has_what) {
     BOOST_TEST(owner(8192) == "b");
     BOOST_TEST(owner(16383) == "b");
     BOOST_TEST(!map.is_primary(seed));
-    BOOST_TEST(map.is_primary(map.number_of({"a", 7000})));
-    BOOST_TEST(map.any_primary().value() == map.number_of({"a", 7000}));
+    BOOST_TEST(map.is_primary(number("a", 7000)));
+    BOOST_TEST(map.any_primary().value() == number("a", 7000));
 }
 
 BOOST_AUTO_TEST_CASE(a_node_that_does_not_know_its_own_host_has_the_one_it_was_asked_at) {
@@ -86,32 +89,66 @@ BOOST_AUTO_TEST_CASE(what_is_no_such_answer_changes_nothing) {
 
 BOOST_AUTO_TEST_CASE(a_slot_that_has_moved_is_not_moved_back_by_who_has_not_heard_of_it) {
     BOOST_TEST(answers(two_halves));
-    auto const b = map.number_of({"b", 7001});
-    map.on_moved(7, b, t0);
+    auto const a = number("a", 7000);
+    auto const b = number("b", 7001);
+    map.on_moved(7, b);
+    within_reach = {b};
+    BOOST_TEST(answers(two_halves));
     BOOST_TEST(owner(7) == "b");
-    BOOST_TEST(answers(two_halves, t0 + slot_map::newer_for));
+    // Whoever is named can say whether it is so, each time.
+    BOOST_TEST((map.take_named() == std::set{a}));
+    BOOST_TEST(map.take_named().empty());
+    BOOST_TEST(answers(two_halves));
+    BOOST_TEST((map.take_named() == std::set{a}));
+    BOOST_TEST(answers(a, " 0 6 a 7000 7 16383 b 7001"));
     BOOST_TEST(owner(7) == "b");
-    // In the end they are right.
-    BOOST_TEST(answers(two_halves, t0 + slot_map::newer_for + 1ns));
+    BOOST_TEST(answers(a, two_halves));
     BOOST_TEST(owner(7) == "a");
+    BOOST_TEST(map.take_named().empty());
+}
+
+BOOST_AUTO_TEST_CASE(who_cannot_be_reached_is_not_defended) {
+    BOOST_TEST(answers(two_halves));
+    map.on_moved(7, number("b", 7001));
+    BOOST_TEST(answers(two_halves));
+    BOOST_TEST(owner(7) == "a");
+    BOOST_TEST(map.take_named().empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_slot_that_nobody_is_said_to_have_is_asked_after_where_it_was) {
+    BOOST_TEST(answers(two_halves));
+    within_reach = {number("a", 7000)};
+    BOOST_TEST(answers(" 8192 16383 b 7001"));
+    BOOST_TEST(map.complete());
+    BOOST_TEST((map.take_named() == within_reach));
+    BOOST_TEST(answers(number("a", 7000), " 8192 16383 b 7001"));
+    BOOST_TEST(owner(7) == "nobody");
 }
 
 BOOST_AUTO_TEST_CASE(who_has_a_slot_knows_when_that_is_over) {
     BOOST_TEST(answers(two_halves));
-    auto const b = map.number_of({"b", 7001});
-    map.on_moved(7, b, t0);
-    BOOST_TEST(map.on_answer(b, script_reply{"42 0 6 a 7000 7 7 c 7002 8 16383 b 7001"}, t0));
+    auto const b = number("b", 7001);
+    map.on_moved(7, b);
+    within_reach = {number("a", 7000), b};
+    BOOST_TEST(answers(b, " 0 6 a 7000 7 7 c 7002 8 16383 b 7001"));
     BOOST_TEST(owner(7) == "c");
+}
+
+BOOST_AUTO_TEST_CASE(who_has_a_slot_knows_it_before_others_do) {
+    BOOST_TEST(answers(two_halves));
+    within_reach = {number("a", 7000), number("b", 7001)};
+    BOOST_TEST(answers(number("b", 7001), " 0 6 a 7000 7 16383 b 7001"));
+    BOOST_TEST(owner(7) == "b");
 }
 
 BOOST_AUTO_TEST_CASE(the_last_word_on_one_slot_counts) {
     BOOST_TEST(answers(two_halves));
-    map.on_moved(7, map.number_of({"b", 7001}), t0);
-    map.on_moved(7, map.number_of({"c", 7002}), t0 + 1ms);
+    map.on_moved(7, number("b", 7001));
+    map.on_moved(7, number("c", 7002));
     BOOST_TEST(owner(7) == "c");
-    BOOST_TEST(map.is_primary(map.number_of({"c", 7002})));
-    map.on_moved(7, map.number_of({"a", 7000}), t0 + 2ms);
-    BOOST_TEST(!map.is_primary(map.number_of({"c", 7002})));
+    BOOST_TEST(map.is_primary(number("c", 7002)));
+    map.on_moved(7, number("a", 7000));
+    BOOST_TEST(!map.is_primary(number("c", 7002)));
     BOOST_TEST(map.complete());
 }
 
@@ -126,20 +163,17 @@ BOOST_AUTO_TEST_CASE(what_has_changed_is_told_once) {
     BOOST_TEST(all[1].last == 16'383);
     BOOST_TEST(answers(two_halves));
     BOOST_TEST(map.take_moves().empty());
-    map.on_moved(7, map.number_of({"b", 7001}), t0);
+    map.on_moved(7, number("b", 7001));
     auto const moves = map.take_moves();
     BOOST_REQUIRE(moves.size() == 1U);
     BOOST_TEST(moves[0].first == 7);
     BOOST_TEST(moves[0].last == 7);
-    BOOST_TEST(moves[0].from.value() == map.number_of({"a", 7000}));
-    BOOST_TEST(moves[0].to.value() == map.number_of({"b", 7001}));
+    BOOST_TEST(moves[0].from.value() == number("a", 7000));
+    BOOST_TEST(moves[0].to.value() == number("b", 7001));
     BOOST_TEST(map.take_moves().empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_replica_that_takes_over_is_told_from_slots_that_are_moved) {
-    auto const number = [&](char const* host, std::uint16_t port) {
-        return map.number_of({host, port});
-    };
     auto const a = number("a", 7000);
     auto const b = number("b", 7001);
     auto const c = number("c", 7002);
@@ -157,25 +191,25 @@ BOOST_AUTO_TEST_CASE(a_replica_that_takes_over_is_told_from_slots_that_are_moved
     BOOST_TEST((map.take_successions() == std::set<slot_map::succession>{{c, a}}));
     BOOST_TEST(map.take_successions().empty());
     // So it has if a node said so of one slot first.
-    map.on_moved(9000, c, t0);
+    map.on_moved(9000, c);
     BOOST_TEST(map.take_successions().empty());
     BOOST_TEST(answers(" 0 8191 a 7000 8192 16383 c 7002"));
     BOOST_TEST((map.take_successions() == std::set<slot_map::succession>{{b, c}}));
     // Also of the only one that there is.
     BOOST_TEST(answers(" 0 8191 a 7000 9000 9000 c 7002"));
-    map.on_moved(9000, b, t0);
+    map.on_moved(9000, b);
     BOOST_TEST(answers(" 0 8191 a 7000 9000 9000 b 7001"));
     BOOST_TEST((map.take_successions() == std::set<slot_map::succession>{{c, b}}));
 }
 
 // Whoever has it got it from the replica, which may not have had all that was in it.
 BOOST_AUTO_TEST_CASE(a_slot_that_moves_on_after_a_failover_has_failed_over) {
-    auto const a = map.number_of({"a", 7000});
-    auto const b = map.number_of({"b", 7001});
-    auto const c = map.number_of({"c", 7002});
+    auto const a = number("a", 7000);
+    auto const b = number("b", 7001);
+    auto const c = number("c", 7002);
     BOOST_TEST(answers(two_halves));
     BOOST_TEST(map.take_successions().empty());
-    map.on_moved(7, b, t0);
+    map.on_moved(7, b);
     BOOST_TEST(map.take_successions().empty());
     static_cast<void>(map.take_moves());
     BOOST_TEST(answers(" 0 6 c 7002 7 7 b 7001 8 8191 c 7002 8192 16383 b 7001"));
@@ -188,19 +222,57 @@ BOOST_AUTO_TEST_CASE(a_slot_that_moves_on_after_a_failover_has_failed_over) {
 }
 
 BOOST_AUTO_TEST_CASE(a_server_that_has_just_got_a_slot_may_lose_its_place) {
-    auto const a = map.number_of({"a", 7000});
-    auto const c = map.number_of({"c", 7002});
+    auto const a = number("a", 7000);
+    auto const c = number("c", 7002);
     BOOST_TEST(answers(two_halves));
-    map.on_moved(9000, a, t0);
-    BOOST_TEST(map.on_answer(c, script_reply{"42 0 8191 c 7002 8192 16383 b 7001"}, t0 + 1s));
+    map.on_moved(9000, a);
+    BOOST_TEST(answers(c, " 0 8191 c 7002 8192 16383 b 7001"));
     BOOST_TEST((map.take_successions() == std::set<slot_map::succession>{{a, c}}));
 }
 
+// A node that has not heard of it answers in between.
+BOOST_AUTO_TEST_CASE(a_failover_is_found_however_many_have_not_heard_of_it) {
+    auto const a = number("a", 7000);
+    auto const c = number("c", 7002);
+    auto const after = " 0 8191 c 7002 8192 16383 b 7001";
+    BOOST_TEST(answers(two_halves));
+    within_reach = {a, number("b", 7001), c};
+    map.on_moved(7, c);
+    BOOST_TEST(answers(two_halves));
+    BOOST_TEST(map.take_successions().empty());
+    // One that has heard of it is not believed before one of the two says so.
+    BOOST_TEST(answers(after));
+    BOOST_TEST(map.take_successions().empty());
+    BOOST_TEST(owner(8) == "a");
+    BOOST_TEST((map.take_named() == std::set{a, c}));
+    BOOST_TEST(answers(c, after));
+    BOOST_TEST((map.take_successions() == std::set<slot_map::succession>{{a, c}}));
+    BOOST_TEST(owner(8) == "c");
+    // And there is none back.
+    BOOST_TEST(answers(two_halves));
+    BOOST_TEST(map.take_successions().empty());
+    BOOST_TEST(owner(8) == "c");
+}
+
+BOOST_AUTO_TEST_CASE(doubt_of_some_slots_hides_no_failover_of_others) {
+    auto const b = number("b", 7001);
+    auto const c = number("c", 7002);
+    auto const d = number("d", 7003);
+    BOOST_TEST(answers(two_halves));
+    within_reach = {number("a", 7000), b, c, d};
+    BOOST_TEST(answers(d, " 0 8191 a 7000 8192 16383 d 7003"));
+    BOOST_TEST((map.take_successions() == std::set<slot_map::succession>{{b, d}}));
+    // The one has not heard of the other.
+    BOOST_TEST(answers(c, " 0 8191 c 7002 8192 16383 b 7001"));
+    BOOST_TEST((map.take_successions() == std::set<slot_map::succession>{{number("a", 7000), c}}));
+    BOOST_TEST(owner(9000) == "d");
+}
+
 BOOST_AUTO_TEST_CASE(a_server_keeps_its_number) {
-    auto const a = map.number_of({"a", 7000});
-    BOOST_TEST(map.number_of({"a", 7001}) != a);
-    BOOST_TEST(map.number_of({"b", 7000}) != a);
-    BOOST_TEST(map.number_of({"a", 7000}) == a);
+    auto const a = number("a", 7000);
+    BOOST_TEST(number("a", 7001) != a);
+    BOOST_TEST(number("b", 7000) != a);
+    BOOST_TEST(number("a", 7000) == a);
     BOOST_TEST(map.servers() == 4U);
 }
 
