@@ -69,7 +69,7 @@ std::optional<std::string> grant_delay::key() const {
     constexpr unsigned most = 10U * slot_count;
     for (unsigned i = 0; i < most; ++i) {
         auto made = server_key(prefix, i);
-        if (client_.server_of(made) == server_) {
+        if (client_.server_of(slot_of(made)) == server_) {
             return made;
         }
     }

@@ -47,7 +47,7 @@ void sort_by_slot(std::span<std::shared_ptr<tenure>> due) {
     for (auto& one : due) {
         auto const& on = *one->over().on();
         auto const kind = reinterpret_cast<std::uintptr_t>(on.speaks);
-        order.emplace_back(kind * slot_count + slot_of(on.lock), &one);
+        order.emplace_back(kind * slot_count + on.slot, &one);
     }
     std::sort(order.begin(), order.end());
     std::vector<std::shared_ptr<tenure>> sorted;

@@ -146,17 +146,17 @@ public:
 
     /// The keys are spread over the slots of a cluster: those of one call share a slot.
     [[nodiscard]] virtual bool clustered() const noexcept { return false; }
-    /// The number of the server that has a key. None: it is not known.
-    [[nodiscard]] virtual std::optional<std::uint32_t> server_of(std::string_view /*key*/) const {
+    /// The number of the server that has a slot. None: it is not known.
+    [[nodiscard]] virtual std::optional<std::uint32_t> server_of(std::uint16_t /*slot*/) const {
         return 0;
     }
-    /// Whether a request about a key can be sent now. A cluster begins to connect to its server if
-    /// it has not yet; `on_up` tells of it.
-    [[nodiscard]] virtual bool reach(std::string_view /*key*/) {
+    /// Whether a request about a key of a slot can be sent now. A cluster begins to connect to its
+    /// server if it has not yet; `on_up` tells of it.
+    [[nodiscard]] virtual bool reach(std::uint16_t /*slot*/) {
         return up(connection_id::purpose::commands);
     }
-    /// As `why_down`, of the server that has a key.
-    [[nodiscard]] virtual obstacle why_out_of_reach(std::string_view /*key*/) const {
+    /// As `why_down`, of the server that has a slot.
+    [[nodiscard]] virtual obstacle why_out_of_reach(std::uint16_t /*slot*/) const {
         return why_down();
     }
 };

@@ -2,6 +2,8 @@
 #define HOLDFAST_PROTOCOL_CALL_HPP
 
 #include "protocol/script.hpp"
+#include "protocol/slot.hpp"
+#include "protocol/target.hpp"
 
 #include <holdfast/fencing_token.hpp>
 
@@ -35,6 +37,11 @@ public:
     call& key(std::string_view name) {
         ++keys_;
         return add(name);
+    }
+    /// The first key: that of the lock itself.
+    call& key_of(target const& on) {
+        slot_ = on.slot;
+        return key(on.lock);
     }
     call& arg(std::string_view value) { return add(value); }
     call& arg(std::int64_t value) {
@@ -85,6 +92,8 @@ public:
     [[nodiscard]] script const& what() const noexcept { return *what_; }
     [[nodiscard]] std::chrono::nanoseconds timeout() const noexcept { return timeout_; }
     [[nodiscard]] std::size_t keys() const noexcept { return keys_; }
+    /// Of its keys, of which it has one.
+    [[nodiscard]] std::uint16_t slot() const noexcept { return slot_ ? *slot_ : slot_of(word(0)); }
     /// Keys and arguments.
     [[nodiscard]] std::size_t size() const noexcept { return ends_.size(); }
     [[nodiscard]] std::string_view word(std::size_t i) const noexcept {
@@ -108,6 +117,7 @@ private:
     std::string words_;
     boost::container::small_vector<std::uint32_t, 8> ends_;
     std::size_t keys_ = 0;
+    std::optional<std::uint16_t> slot_;
     std::optional<std::size_t> floor_;
     std::shared_ptr<bool const> withdrawn_;
     bool may_be_forbidden_ = false;

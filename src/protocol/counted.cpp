@@ -12,7 +12,7 @@ std::string counted::mark_of(target const& on, holder_id const& id) {
 }
 
 void counted::add_keys(call& to, target const& on, holder_id const& id) {
-    to.key(on.lock).key(on.channel()).key(mark_of(on, id));
+    to.key_of(on).key(on.channel()).key(mark_of(on, id));
 }
 
 call counted::try_set(request const& what) const {
@@ -28,7 +28,7 @@ counted::request_reply counted::read_request(script_reply const& reply) {
 
 call counted::read(target const& on, std::chrono::nanoseconds timeout) {
     call sent{scripts::counted_read, timeout};
-    sent.key(on.lock);
+    sent.key_of(on);
     return sent;
 }
 

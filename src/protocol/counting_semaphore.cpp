@@ -16,7 +16,7 @@ constexpr std::chrono::milliseconds withdrawn_for = std::chrono::minutes{10};
 
 call counting_semaphore_protocol_type::acquire(attempt const& what) const {
     call sent{scripts::counting_semaphore_acquire, what.timeout};
-    sent.key(what.on.lock)
+    sent.key_of(what.on)
         .key(mark_of(what.on, what.id))
         .arg(std::int64_t{what.on.permits})
         .arg(taken_for.count());
@@ -60,7 +60,7 @@ call counting_semaphore_protocol_type::add(request const& what) {
 
 call counting_semaphore_protocol_type::drain(request const& what) {
     call sent{scripts::counting_semaphore_drain, what.timeout};
-    sent.key(what.on.lock).key(mark_of(what.on, what.id)).arg(what.kept.count());
+    sent.key_of(what.on).key(mark_of(what.on, what.id)).arg(what.kept.count());
     return sent;
 }
 

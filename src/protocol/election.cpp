@@ -75,7 +75,7 @@ election_keys make_election_keys(config const& settings, std::string_view name) 
 
 call proclaim(proclamation const& what) {
     call sent{scripts::election_proclaim, what.timeout};
-    sent.key(what.of.lock->lock).key(what.of.history).key(what.of.channel);
+    sent.key_of(*what.of.lock).key(what.of.history).key(what.of.channel);
     sent.arg(what.holder.view())
         .arg(signed_of(what.term.value))
         .arg(signed_of(what.change))
@@ -100,7 +100,7 @@ call look(
     std::chrono::nanoseconds timeout
 ) {
     call sent{scripts::election_look, timeout};
-    sent.key(of.lock->lock).key(of.history);
+    sent.key_of(*of.lock).key(of.history);
     if (seen) {
         sent.arg(signed_of(seen->number))
             .arg(signed_of(seen->term.value))

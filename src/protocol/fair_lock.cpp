@@ -53,7 +53,7 @@ public:
     [[nodiscard]] call inspect(target const& on, std::chrono::nanoseconds timeout, bool)
         const override {
         call sent{scripts::fair_lock_inspect, timeout};
-        sent.key(on.lock).key(on.counter()).key(on.queue());
+        sent.key_of(on).key(on.counter()).key(on.queue());
         return sent;
     }
 
@@ -71,7 +71,7 @@ public:
 private:
     static call attempt_call(attempt const& what, orphan const* seen) {
         call sent{scripts::fair_lock_acquire, what.timeout};
-        sent.key(what.on.lock)
+        sent.key_of(what.on)
             .key(what.on.counter())
             .key(what.on.queue())
             .key(what.on.waiters())
@@ -96,7 +96,7 @@ private:
     }
 
     static void add_queue_keys(call& to, target const& on) {
-        to.key(on.lock).key(on.channel()).key(on.queue()).key(on.waiters()).key(trust_of(on));
+        to.key_of(on).key(on.channel()).key(on.queue()).key(on.waiters()).key(trust_of(on));
     }
 
     static std::string trust_of(target const& on) {

@@ -30,7 +30,7 @@ std::string hash_lock::usual_hold_key(target const& on) {
 
 call hash_lock::renew(renewal const& what) const {
     call sent{scripts::lock_renew, what.timeout};
-    sent.key(what.on.lock);
+    sent.key_of(what.on);
     if (what.tokens > 0) {
         sent.key(what.on.counter()).key(what.on.queue());
     }
@@ -69,7 +69,7 @@ call hash_lock::renew_many(std::span<member const> all, nanos timeout) const {
     call sent{scripts::lock_renew_many, timeout};
     sent.reserve(3 * all.size(), 96 * all.size());
     for (auto const& one : all) {
-        sent.key(one.on->lock);
+        sent.key_of(*one.on);
     }
     for (auto const& one : all) {
         sent.arg(one.lease.count()).arg(one.id.view());

@@ -26,7 +26,7 @@ public:
 
     [[nodiscard]] call acquire(attempt const& what) const override {
         call sent{scripts::lock_acquire, what.timeout};
-        sent.key(what.on.lock).key(what.on.counter());
+        sent.key_of(what.on).key(what.on.counter());
         if (what.hand_over) {
             sent.key(what.on.queue());
         }
@@ -54,7 +54,7 @@ public:
 
     [[nodiscard]] call take_over(attempt const& what, orphan const& seen) const override {
         call sent{scripts::lock_take_over, what.timeout};
-        sent.key(what.on.lock).key(what.on.counter());
+        sent.key_of(what.on).key(what.on.counter());
         if (what.hand_over) {
             sent.key(what.on.queue());
         }
@@ -88,7 +88,7 @@ public:
 
     [[nodiscard]] call release(parting const& what) const override {
         call sent{scripts::lock_release, what.timeout};
-        sent.key(what.on.lock).key(what.on.channel());
+        sent.key_of(what.on).key(what.on.channel());
         if (what.hand_over) {
             sent.key(what.on.queue()).key(what.on.counter());
         }
@@ -114,7 +114,7 @@ public:
 
     [[nodiscard]] call inspect(target const& on, nanos timeout, bool hand_over) const override {
         call sent{scripts::lock_inspect, timeout};
-        sent.key(on.lock).key(on.counter());
+        sent.key_of(on).key(on.counter());
         if (hand_over) {
             sent.key(on.queue());
         }
@@ -123,7 +123,7 @@ public:
 
     [[nodiscard]] call force_release(target const& on, nanos timeout, millis) const override {
         call sent{scripts::lock_force_release, timeout};
-        sent.key(on.lock).key(on.channel());
+        sent.key_of(on).key(on.channel());
         return sent;
     }
 };

@@ -19,7 +19,7 @@ call acquire_together(std::span<primitive::attempt const> all) {
     call sent{scripts::multi_lock_acquire, first.timeout};
     sent.reserve(4 * all.size() + 4, 192 * all.size());
     for (auto const& each : all) {
-        sent.key(each.on.lock).key(each.on.counter());
+        sent.key_of(each.on).key(each.on.counter());
         if (first.hand_over) {
             sent.key(each.on.queue());
         }

@@ -9,10 +9,9 @@
 namespace holdfast::detail {
 
 bool has_one_slot(target const& of) noexcept {
-    auto const slot = slot_of(of.lock);
     std::array const parts{of.counter(), of.channel(), of.queue(), of.waiters()};
-    return std::all_of(parts.begin(), parts.end(), [slot](std::string_view part) {
-        return part.empty() || slot_of(part) == slot;
+    return std::all_of(parts.begin(), parts.end(), [&of](std::string_view part) {
+        return part.empty() || slot_of(part) == of.slot;
     });
 }
 

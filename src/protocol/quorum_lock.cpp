@@ -14,7 +14,7 @@ public:
 
     [[nodiscard]] call acquire(attempt const& what) const override {
         call sent{scripts::quorum_lock_acquire, what.timeout};
-        sent.key(what.on.lock).key(what.on.counter());
+        sent.key_of(what.on).key(what.on.counter());
         if (what.preflight) {
             // It asks for the preflight; the release has it as a key.
             sent.key(what.on.channel());
@@ -53,7 +53,7 @@ public:
 
     [[nodiscard]] call release(parting const& what) const override {
         call sent{scripts::lock_release, what.timeout};
-        sent.key(what.on.lock).key(what.on.channel());
+        sent.key_of(what.on).key(what.on.channel());
         sent.arg(what.id.view());
         return sent;
     }
@@ -61,14 +61,14 @@ public:
     [[nodiscard]] call inspect(target const& on, std::chrono::nanoseconds timeout, bool)
         const override {
         call sent{scripts::lock_inspect, timeout};
-        sent.key(on.lock).key(on.counter());
+        sent.key_of(on).key(on.counter());
         return sent;
     }
 
     [[nodiscard]] call force_release(target const& on, std::chrono::nanoseconds timeout, millis)
         const override {
         call sent{scripts::lock_force_release, timeout};
-        sent.key(on.lock).key(on.channel());
+        sent.key_of(on).key(on.channel());
         return sent;
     }
 };
@@ -92,7 +92,7 @@ target make_quorum_lock_target(std::string_view prefix, std::string_view name) {
 
 call raise_token(token_raise const& what) {
     call sent{scripts::quorum_lock_raise_token, what.timeout};
-    sent.key(what.on.lock).key(what.on.counter());
+    sent.key_of(what.on).key(what.on.counter());
     sent.arg(what.id.view()).arg(what.counter_ttl.count()).arg(signed_of(what.token.value));
     return sent;
 }

@@ -34,7 +34,7 @@ public:
     [[nodiscard]] call inspect(target const& on, std::chrono::nanoseconds timeout, bool)
         const final {
         call sent{scripts::read_write_lock_inspect, timeout};
-        sent.key(on.lock).key(on.counter()).key(on.queue()).arg(side());
+        sent.key_of(on).key(on.counter()).key(on.queue()).arg(side());
         return sent;
     }
 
@@ -52,7 +52,7 @@ public:
     [[nodiscard]] call force_release(target const& on, std::chrono::nanoseconds timeout, millis)
         const final {
         call sent{scripts::read_write_lock_force_release, timeout};
-        sent.key(on.lock).key(on.channel()).arg(side());
+        sent.key_of(on).key(on.channel()).arg(side());
         return sent;
     }
 
@@ -63,7 +63,7 @@ protected:
     [[nodiscard]] virtual call attempt_call(attempt const& what, orphan const* seen) const = 0;
 
     static void add_attempt_keys(call& to, target const& on) {
-        to.key(on.lock).key(on.counter()).key(on.queue()).key(on.waiters()).key(on.channel());
+        to.key_of(on).key(on.counter()).key(on.queue()).key(on.waiters()).key(on.channel());
     }
 
     static void add_attempt_arguments(call& to, attempt const& what, orphan const* seen) {
@@ -111,7 +111,7 @@ public:
 
     [[nodiscard]] call renew(renewal const& what) const override {
         call sent{scripts::read_lock_renew, what.timeout};
-        sent.key(what.on.lock)
+        sent.key_of(what.on)
             .key(hold_key(what.on, what.id))
             .arg(what.lease.count())
             .arg(what.id.view());
@@ -123,7 +123,7 @@ public:
         call sent{scripts::read_lock_renew_many, timeout};
         sent.reserve(4 * all.size(), 192 * all.size());
         for (auto const& one : all) {
-            sent.key(one.on->lock).key(hold_key(*one.on, one.id));
+            sent.key_of(*one.on).key(hold_key(*one.on, one.id));
         }
         for (auto const& one : all) {
             sent.arg(one.lease.count()).arg(one.id.view());
@@ -133,7 +133,7 @@ public:
 
     [[nodiscard]] call release(parting const& what) const override {
         call sent{scripts::read_lock_release, what.timeout};
-        sent.key(what.on.lock)
+        sent.key_of(what.on)
             .key(what.on.channel())
             .key(what.on.queue())
             .key(what.on.waiters())
@@ -185,7 +185,7 @@ public:
     // Its field is renewed as the holder of a lock is.
     [[nodiscard]] call renew(renewal const& what) const override {
         call sent{scripts::lock_renew, what.timeout};
-        sent.key(what.on.lock).arg(what.lease.count()).arg(field_of(what.id));
+        sent.key_of(what.on).arg(what.lease.count()).arg(field_of(what.id));
         return sent;
     }
 
@@ -194,7 +194,7 @@ public:
         call sent{scripts::lock_renew_many, timeout};
         sent.reserve(3 * all.size(), 96 * all.size());
         for (auto const& one : all) {
-            sent.key(one.on->lock);
+            sent.key_of(*one.on);
         }
         for (auto const& one : all) {
             sent.arg(one.lease.count()).arg(field_of(one.id));
@@ -204,7 +204,7 @@ public:
 
     [[nodiscard]] call release(parting const& what) const override {
         call sent{scripts::write_lock_release, what.timeout};
-        sent.key(what.on.lock).key(what.on.channel()).key(what.on.queue()).key(what.on.waiters());
+        sent.key_of(what.on).key(what.on.channel()).key(what.on.queue()).key(what.on.waiters());
         if (what.held.count > 0) {
             sent.key(learned_key(what.on));
         }

@@ -52,7 +52,7 @@ public:
 
     [[nodiscard]] call acquire(attempt const& what) const override {
         call sent{scripts::semaphore_acquire, what.timeout};
-        sent.key(what.on.lock)
+        sent.key_of(what.on)
             .key(deadlines_of(what.on))
             .key(what.on.channel())
             .key(what.on.counter())
@@ -149,7 +149,7 @@ public:
     [[nodiscard]] call inspect(target const& on, std::chrono::nanoseconds timeout, bool)
         const override {
         call sent{scripts::semaphore_inspect, timeout};
-        sent.key(on.lock).key(deadlines_of(on)).key(on.queue()).key(heard_of(on));
+        sent.key_of(on).key(deadlines_of(on)).key(on.queue()).key(heard_of(on));
         return sent;
     }
     // What a lock has in common with a semaphore. See `read_semaphore` for the rest.
@@ -174,7 +174,7 @@ public:
     }
 
     static void add_keys(call& to, target const& on) {
-        to.key(on.lock)
+        to.key_of(on)
             .key(deadlines_of(on))
             .key(on.channel())
             .key(on.queue())

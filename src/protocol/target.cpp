@@ -1,6 +1,7 @@
 #include "protocol/target.hpp"
 
 #include "core/lease_terms.hpp"
+#include "protocol/slot.hpp"
 
 #include <fmt/format.h>
 
@@ -39,6 +40,7 @@ target make_target(
         {with(beginnings[0]), with(beginnings[1]), with(beginnings[2]), with(beginnings[3])}
     };
     made.hash = static_cast<std::uint32_t>(std::hash<std::string_view>{}(made.lock));
+    made.slot = slot_of(made.lock);
     return made;
 }
 

@@ -38,6 +38,8 @@ struct target {
     /// Zero: so many cannot be had.
     std::uint32_t permits = 1;
     target_kind kind = target_kind::lock;
+    /// Of all its keys, on a cluster. See `has_one_slot`.
+    std::uint16_t slot = 0;
 
     [[nodiscard]] bool valid() const noexcept { return !lock.empty(); }
     [[nodiscard]] std::string_view counter() const noexcept { return parts[0]; }

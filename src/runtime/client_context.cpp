@@ -157,7 +157,7 @@ bool client_context::can_execute() const {
 }
 
 bool client_context::can_execute(target const& on) const {
-    return backend_ && backend_->reach(on.lock);
+    return backend_ && backend_->reach(on.slot);
 }
 
 void client_context::hold_grants_back(std::uint32_t server, bool now) {
@@ -169,12 +169,12 @@ void client_context::hold_grants_back(std::uint32_t server, bool now) {
 }
 
 bool client_context::is_held_back(target const& on) const {
-    auto const number = clustered_ ? server_of(on.lock) : std::optional{0U};
+    auto const number = clustered_ ? server_of(on.slot) : std::optional{0U};
     return !number || !granting_.contains(*number);
 }
 
 bool client_context::in_one_slot(target const& a, target const& b) const noexcept {
-    return !clustered_ || slot_of(a.lock) == slot_of(b.lock);
+    return !clustered_ || a.slot == b.slot;
 }
 
 bool client_context::may_share_a_call(target const& a, target const& b) const noexcept {
@@ -187,7 +187,7 @@ client_context::some client_context::those_of(connection_id which) const {
     }
     return [this, which](target const& on) {
         // Nobody knows yet whose it is.
-        auto const number = backend_ ? backend_->server_of(on.lock) : std::nullopt;
+        auto const number = server_of(on.slot);
         return !number || *number == which.server;
     };
 }
@@ -204,7 +204,7 @@ server_knowledge& client_context::server(std::uint32_t number) {
 }
 
 server_knowledge& client_context::server(target const& on) {
-    auto const number = clustered_ && backend_ ? backend_->server_of(on.lock) : std::nullopt;
+    auto const number = clustered_ ? server_of(on.slot) : std::nullopt;
     return server(number.value_or(0));
 }
 
@@ -217,7 +217,7 @@ backend::obstacle client_context::why_down() const {
 }
 
 backend::obstacle client_context::why_down(target const& on) const {
-    return backend_ ? backend_->why_out_of_reach(on.lock) : backend::obstacle{};
+    return backend_ ? backend_->why_out_of_reach(on.slot) : backend::obstacle{};
 }
 
 error_code client_context::failure() const {

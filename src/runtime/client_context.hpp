@@ -136,9 +136,9 @@ public:
     /// `config::lock_delay` each server counts as held back until it is said not to be: requests
     /// may reach it before the client is told of its connection.
     void hold_grants_back(std::uint32_t server, bool now);
-    /// The number of the server that has a key, where that is known.
-    [[nodiscard]] std::optional<std::uint32_t> server_of(std::string_view key) const {
-        return backend_ ? backend_->server_of(key) : std::nullopt;
+    /// The number of the server that has a slot, where that is known.
+    [[nodiscard]] std::optional<std::uint32_t> server_of(std::uint16_t slot) const {
+        return backend_ ? backend_->server_of(slot) : std::nullopt;
     }
     [[nodiscard]] subscription subscribe(std::string channel, subscriber& to);
     /// Why nothing can be executed.

@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_nobody_needs_is_left_and_connected_to_again) 
         };
         BOOST_TEST(co_await co_eventually(5s, is_up));
         auto const name = cluster.name_on(1, "idle:");
-        BOOST_TEST(co_await co_eventually(5s, [&] { return to->reach(name); }));
+        BOOST_TEST(co_await co_eventually(5s, [&] { return to->reach(detail::slot_of(name)); }));
         BOOST_TEST(clients_of(cluster, 1, "idle") == 2U);
         // The last one stays: the cluster can be asked for its slots.
         auto const all = [&] {

@@ -74,11 +74,11 @@ public:
     identity who(std::uint32_t) const override { return {run_id, began_by}; }
     bool clustered() const noexcept override { return is_cluster; }
     /// Of a cluster: server 0 has the first half of the slots, and 1 the second.
-    std::optional<std::uint32_t> server_of(std::string_view key) const override {
-        return is_cluster && detail::slot_of(key) >= detail::slot_count / 2 ? 1U : 0U;
+    std::optional<std::uint32_t> server_of(std::uint16_t slot) const override {
+        return is_cluster && slot >= detail::slot_count / 2 ? 1U : 0U;
     }
-    bool reach(std::string_view key) override {
-        return commands_up && !out_of_reach.contains(*server_of(key));
+    bool reach(std::uint16_t slot) override {
+        return commands_up && !out_of_reach.contains(*server_of(slot));
     }
 
     bool is_cluster = false;

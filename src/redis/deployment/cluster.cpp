@@ -31,12 +31,12 @@ public:
     [[nodiscard]] obstacle why_down() const override { return to_->why_down(); }
     [[nodiscard]] identity who(std::uint32_t server) const override { return to_->who(server); }
     [[nodiscard]] bool clustered() const noexcept override { return true; }
-    [[nodiscard]] std::optional<std::uint32_t> server_of(std::string_view key) const override {
-        return to_->server_of(key);
+    [[nodiscard]] std::optional<std::uint32_t> server_of(std::uint16_t slot) const override {
+        return to_->server_of(slot);
     }
-    [[nodiscard]] bool reach(std::string_view key) override { return to_->reach(key); }
-    [[nodiscard]] obstacle why_out_of_reach(std::string_view key) const override {
-        return to_->why_out_of_reach(key);
+    [[nodiscard]] bool reach(std::uint16_t slot) override { return to_->reach(slot); }
+    [[nodiscard]] obstacle why_out_of_reach(std::uint16_t slot) const override {
+        return to_->why_out_of_reach(slot);
     }
 
 private:

@@ -45,7 +45,7 @@ void cluster_routes::start(backend_events& events) {
     if (!nodes_) {
         common_.cluster = std::shared_ptr<cluster_observer>{shared_from_this(), this};
         channels_ = std::make_unique<cluster_channels>(cluster_channels::actions{
-            .server_of = [this](std::string_view channel) { return server_of(channel); },
+            .server_of = [this](std::string_view channel) { return server_of(slot_of(channel)); },
             .subscribe =
                 [this](std::uint32_t server, std::string channel, subscriber& to) {
                     return open(server).subscribe(std::move(channel), to);
@@ -129,8 +129,7 @@ backend::obstacle cluster_routes::why_down() const {
     return found;
 }
 
-bool cluster_routes::reach(std::string_view key) {
-    auto const slot = slot_of(key);
+bool cluster_routes::reach(std::uint16_t slot) {
     auto const to = map_.server_of(slot);
     if (!nodes_ || stopped_ || !to) {
         wanted_.insert(slot);
@@ -144,8 +143,8 @@ bool cluster_routes::reach(std::string_view key) {
     return false;
 }
 
-backend::obstacle cluster_routes::why_out_of_reach(std::string_view key) const {
-    auto const to = server_of(key);
+backend::obstacle cluster_routes::why_out_of_reach(std::uint16_t slot) const {
+    auto const to = server_of(slot);
     auto const* const one = to && nodes_ ? nodes_->find(*to) : nullptr;
     return one ? one->why_down() : why_down();
 }
@@ -159,6 +158,7 @@ backend::identity cluster_routes::who(std::uint32_t server) const {
 
 void cluster_routes::on_up(connection_id which) {
     if (which.what == purpose::commands) {
+        lost_by_.erase(which.server);
         nodes_->on_up(which.server);
     }
     if (!map_.known()) {
@@ -174,6 +174,16 @@ void cluster_routes::on_down(connection_id which) {
     if (std::erase(untold_, which) == 0) {
         events_->on_down(which);
     }
+    if (which.what == purpose::commands) {
+        if (auto lost = lost_by_.extract(which.server)) {
+            // What was sent to it will have ended by then, and may be asked elsewhere at once.
+            later([this, these = std::make_shared<slot_set>(lost.mapped())] {
+                if (!stopped_) {
+                    tell_moved(*these);
+                }
+            });
+        }
+    }
     leave_unless_primary(which.server);
     look_soon();
 }
@@ -185,6 +195,7 @@ void cluster_routes::on_failure(connection_id which, error_code cause) {
 
 void cluster_routes::on_closed(std::uint32_t server) {
     awaited_.erase(server);
+    lost_by_.erase(server);
     events_->on_closed(server);
 }
 

@@ -10,8 +10,10 @@
 #include "redis/deployment/slot_map.hpp"
 #include "runtime/runtime.hpp"
 
+#include <bitset>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -40,11 +42,11 @@ public:
 
     [[nodiscard]] bool up(connection_id::purpose what) const;
     [[nodiscard]] backend::obstacle why_down() const;
-    [[nodiscard]] std::optional<std::uint32_t> server_of(std::string_view key) const {
-        return map_.server_of(slot_of(key));
+    [[nodiscard]] std::optional<std::uint32_t> server_of(std::uint16_t slot) const {
+        return map_.server_of(slot);
     }
-    [[nodiscard]] bool reach(std::string_view key);
-    [[nodiscard]] backend::obstacle why_out_of_reach(std::string_view key) const;
+    [[nodiscard]] bool reach(std::uint16_t slot);
+    [[nodiscard]] backend::obstacle why_out_of_reach(std::uint16_t slot) const;
     [[nodiscard]] backend::identity who(std::uint32_t server) const;
 
     // cluster_observer
@@ -80,7 +82,10 @@ private:
     void on_slot_moved(std::uint32_t server, std::uint16_t slot, std::uint32_t to);
     void on_map_changed();
     void settle();
+    using slot_set = std::bitset<slot_count>;
     void tell_of_moves(std::vector<slot_map::move> const& moves);
+    /// Those whose server is up: it has them, or what was sent to the former one has ended.
+    void tell_moved(slot_set const& these);
     /// Has those say themselves which slots they have that others named.
     void ask_the_named();
     void leave_replaced();
@@ -110,6 +115,8 @@ private:
     std::set<std::uint16_t> wanted_;
     // Servers that are connected to because they were named, and have not answered.
     std::set<std::uint32_t> awaited_;
+    // Slots that a server has lost since it was connected to.
+    std::map<std::uint32_t, slot_set> lost_by_;
     // Servers whose place was taken by another.
     std::set<std::uint32_t> replaced_;
     timer look_timer_;

@@ -25,7 +25,7 @@ void answer(replicated_handler& handler, exec_status status, error_code cause) {
 }  // namespace
 
 void cluster_routes::exec(call&& what, exec_handler&& handler) {
-    auto to = what.keys() > 0 ? server_of(what.word(0)) : map_.any_primary();
+    auto to = what.keys() > 0 ? server_of(what.slot()) : map_.any_primary();
     if (stopped_ || !nodes_ || !to) {
         auto const cause = stopped_ ? make_error_code(errc::client_stopped) : why_down().cause;
         asio::post(common_.strand, [handler = std::move(handler), cause]() mutable {
@@ -45,7 +45,7 @@ void cluster_routes::exec_replicated(
     replication const& wanted,
     replicated_handler&& handler
 ) {
-    auto const to = server_of(what.word(0));
+    auto const to = server_of(what.slot());
     if (stopped_ || !nodes_ || !to) {
         auto const cause = stopped_ ? make_error_code(errc::client_stopped) : why_down().cause;
         asio::post(common_.strand, [handler = std::move(handler), cause]() mutable {

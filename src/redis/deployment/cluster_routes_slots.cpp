@@ -5,7 +5,6 @@
 #include "redis/deployment/cluster_routes.hpp"
 
 #include <algorithm>
-#include <bitset>
 #include <memory>
 #include <utility>
 
@@ -168,16 +167,26 @@ void cluster_routes::settle() {
 
 // A server that is up already has slots now that it did not have.
 void cluster_routes::tell_of_moves(std::vector<slot_map::move> const& moves) {
-    auto const moved = std::make_shared<std::bitset<slot_count>>();
+    slot_set moved;
     for (auto const& [first, last, from, to] : moves) {
-        if (to && nodes_->usable(*to)) {
-            for (std::size_t slot = first; slot <= last; ++slot) {
-                moved->set(slot);
+        for (std::size_t slot = first; slot <= last; ++slot) {
+            moved.set(slot);
+            if (from && nodes_->find(*from)) {
+                lost_by_[*from].set(slot);
             }
         }
     }
-    if (moved->any()) {
-        events_->on_moved([moved](std::string_view key) { return moved->test(slot_of(key)); });
+    tell_moved(moved);
+}
+
+void cluster_routes::tell_moved(slot_set const& these) {
+    auto const there = std::make_shared<slot_set>();
+    for (std::uint16_t slot = 0; slot < slot_count; ++slot) {
+        auto const to = these[slot] ? map_.server_of(slot) : std::nullopt;
+        there->set(slot, to && nodes_->usable(*to));
+    }
+    if (there->any()) {
+        events_->on_moved([there](std::string_view key) { return there->test(slot_of(key)); });
     }
 }
 

@@ -111,3 +111,22 @@ BOOST_AUTO_TEST_CASE(a_node_that_has_not_heard_of_a_failover_does_not_lead_back_
     one.drop(*all.granted(one));
     BOOST_TEST(all.close_all() == "");
 }
+
+// It has connected to the successor by then, and no time-out of its own has passed.
+BOOST_AUTO_TEST_CASE(what_a_former_primary_never_answered_is_asked_of_its_successor_at_once) {
+    clustered all;
+    all.settings().cluster_nodes.push_back({"node-2", 6379});
+    all.settings().request_timeout = 1min;
+    auto& one = all.add_ready();
+    auto const held = all.granted(one);
+    all.on().pause(all.first());
+    one.run([&] { all.held_by(*held).renew([](error_code) {}); });
+    all.run_for(1s);
+    all.on().promote(all.replica(), 0);
+    all.on().tell(all.other());
+    auto const renewed = [&] { return one.client().stats().renewals != 0; };
+    BOOST_TEST(all.run_until(renewed, 5s));
+    BOOST_TEST((all.state_of(one, *held) == lease_state::held));
+    one.drop(*held);
+    BOOST_TEST(all.close_all() == "");
+}

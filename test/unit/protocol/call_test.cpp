@@ -2,6 +2,7 @@
 
 #include "protocol/call.hpp"
 
+#include "protocol/lock.hpp"
 #include "unit/calls.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -15,7 +16,9 @@
 using namespace std::chrono_literals;
 using namespace std::string_view_literals;
 using holdfast::detail::call;
+using holdfast::detail::make_lock_target;
 using holdfast::detail::script;
+using holdfast::detail::slot_of;
 using holdfast::test::typed;
 
 namespace {
@@ -33,6 +36,17 @@ BOOST_AUTO_TEST_CASE(keys_are_counted_and_arguments_follow_them) {
     BOOST_TEST(sent.size() == 4U);
     BOOST_TEST((sent.timeout() == 3s));
     BOOST_TEST(sent.what().sha1 == example.sha1);
+}
+
+BOOST_AUTO_TEST_CASE(its_slot_is_that_of_its_keys) {
+    auto const on = make_lock_target("", "foo");
+    call by_target{example, 3s};
+    by_target.key_of(on).key("{foo}:counter");
+    BOOST_TEST(typed(by_target) == "example 2 foo {foo}:counter");
+    BOOST_TEST(by_target.slot() == slot_of("foo"));
+    call by_name{example, 3s};
+    by_name.key("bar").key("{bar}:counter");
+    BOOST_TEST(by_name.slot() == slot_of("bar"));
 }
 
 BOOST_AUTO_TEST_CASE(room_that_was_made_changes_nothing) {

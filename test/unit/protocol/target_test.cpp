@@ -12,6 +12,7 @@
 using holdfast::detail::escaped;
 using holdfast::detail::make_lock_target;
 using holdfast::detail::may_share_a_call;
+using holdfast::detail::slot_of;
 using holdfast::detail::target;
 using holdfast::detail::target_key;
 using holdfast::detail::target_key_hash;
@@ -26,6 +27,11 @@ BOOST_AUTO_TEST_CASE(targets_of_one_name_are_equal_whichever_object_names_it) {
     BOOST_TEST((target_key{one} == target_key{same}));
     BOOST_TEST(target_key_hash{}(target_key{one}) == target_key_hash{}(target_key{same}));
     BOOST_TEST(!(target_key{one} == target_key{other}));
+}
+
+BOOST_AUTO_TEST_CASE(a_target_knows_its_slot) {
+    BOOST_TEST(make_lock_target("app:", "foo").slot == slot_of("app:foo"));
+    BOOST_TEST(make_lock_target("app:", "{foo}bar").slot == slot_of("foo"));
 }
 
 BOOST_AUTO_TEST_CASE(locks_of_one_protocol_may_share_a_call) {

@@ -32,12 +32,12 @@ BOOST_AUTO_TEST_CASE(a_request_for_a_server_that_is_not_connected_to_waits_for_i
 
 BOOST_AUTO_TEST_CASE(who_has_a_slot_now_gets_all_that_comes_later) {
     learn(two_halves);
-    auto const before = to->server_of("bar");
+    auto const before = to->server_of(slot_of("bar"));
     std::optional<exec_result> got;
     to->on_redirected(0, {false, slot_of("bar"), "127.0.0.1", 13}, about("bar", 50ms, got));
-    BOOST_TEST(to->server_of("bar").value() == to->server_of("{bar}:2").value());
-    BOOST_TEST((to->server_of("bar") != before));
-    BOOST_TEST((to->server_of("bar") != to->server_of("foo")));
+    BOOST_TEST(to->server_of(slot_of("bar")).value() == to->server_of(slot_of("{bar}:2")).value());
+    BOOST_TEST((to->server_of(slot_of("bar")) != before));
+    BOOST_TEST((to->server_of(slot_of("bar")) != to->server_of(slot_of("foo"))));
     BOOST_TEST(eventually([&] { return log.count("127.0.0.1:13 ") > 0; }));
     BOOST_TEST(eventually([&] { return got.has_value(); }));
     BOOST_TEST((got->status == exec_status::not_sent));
@@ -45,10 +45,10 @@ BOOST_AUTO_TEST_CASE(who_has_a_slot_now_gets_all_that_comes_later) {
 
 BOOST_AUTO_TEST_CASE(what_is_asked_for_elsewhere_once_leaves_the_slot_where_it_is) {
     learn(two_halves);
-    auto const before = to->server_of("bar");
+    auto const before = to->server_of(slot_of("bar"));
     std::optional<exec_result> got;
     to->on_redirected(0, {true, slot_of("bar"), "127.0.0.1", 13}, about("bar", 50ms, got));
-    BOOST_TEST((to->server_of("bar") == before));
+    BOOST_TEST((to->server_of(slot_of("bar")) == before));
     BOOST_TEST(eventually([&] { return log.count("127.0.0.1:13 ") > 0; }));
     BOOST_TEST(eventually([&] { return got.has_value(); }));
 }
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(after_the_end_nothing_is_sent_on) {
     std::optional<exec_result> got;
     to->on_redirected(0, {false, slot_of("bar"), "127.0.0.1", 13}, about("bar", 1h, got));
     BOOST_TEST(eventually([&] { return got.has_value(); }));
-    BOOST_TEST(!to->reach("bar"));
+    BOOST_TEST(!to->reach(slot_of("bar")));
 }
 
 BOOST_AUTO_TEST_CASE(what_waits_for_replicas_waits_for_its_server) {

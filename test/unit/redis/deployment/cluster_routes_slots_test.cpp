@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(what_is_learnt_is_told_and_logged_once) {
 
 BOOST_AUTO_TEST_CASE(nonsense_is_not_believed) {
     to->on_slots(0, holdfast::detail::script_reply{"42 x"});
-    BOOST_TEST(!to->server_of("foo").has_value());
+    BOOST_TEST(!to->server_of(slot_of("foo")).has_value());
 }
 
 BOOST_AUTO_TEST_CASE(one_primary_is_connected_to_although_nobody_asks_for_it) {
@@ -71,19 +71,19 @@ BOOST_AUTO_TEST_CASE(one_primary_is_connected_to_although_nobody_asks_for_it) {
 }
 
 BOOST_AUTO_TEST_CASE(what_was_asked_for_before_is_connected_to_then) {
-    BOOST_TEST(!to->reach("foo"));
+    BOOST_TEST(!to->reach(slot_of("foo")));
     learn(two_halves);
     BOOST_TEST(eventually([&] { return log.count("127.0.0.1:12 ") > 0; }));
 }
 
 BOOST_AUTO_TEST_CASE(who_takes_over_from_a_server_in_use_is_connected_to) {
     learn(two_halves);
-    BOOST_TEST(!to->reach("foo"));
+    BOOST_TEST(!to->reach(slot_of("foo")));
     learn(" 0 8191 127.0.0.1 11 8192 16383 127.0.0.1 13");
     BOOST_TEST(eventually([&] { return log.count("127.0.0.1:13 ") > 0; }));
     // And the former one is left.
     auto const before = log.count("127.0.0.1:12 ");
-    BOOST_TEST(to->reach("foo") == false);
+    BOOST_TEST(to->reach(slot_of("foo")) == false);
     BOOST_TEST(log.count("127.0.0.1:12 ") == before);
 }
 
@@ -125,16 +125,16 @@ BOOST_AUTO_TEST_CASE(a_server_without_slots_is_left_when_what_it_was_asked_for_h
 BOOST_AUTO_TEST_CASE(whoever_is_named_by_a_third_is_asked_and_left_if_it_has_nothing) {
     silent_port const silent{context};
     learn(fmt::format(" 0 8191 127.0.0.1 11 8192 16383 127.0.0.1 {}", silent.number()));
-    BOOST_TEST(!to->reach("foo"));
-    auto const has_it = to->server_of("foo");
+    BOOST_TEST(!to->reach(slot_of("foo")));
+    auto const has_it = to->server_of(slot_of("foo"));
     learn(" 0 8191 127.0.0.1 11 8192 16383 127.0.0.1 13");
-    BOOST_TEST((to->server_of("foo") == has_it));
+    BOOST_TEST((to->server_of(slot_of("foo")) == has_it));
     BOOST_TEST(eventually([&] { return log.count("127.0.0.1:13 ") > 0; }));
     BOOST_TEST(eventually([&] { return std::count(left.begin(), left.end(), 3U) == 1; }));
-    BOOST_TEST((to->server_of("foo") == has_it));
+    BOOST_TEST((to->server_of(slot_of("foo")) == has_it));
     // It is believed if it says so itself.
     to->on_slots(3, holdfast::detail::script_reply{"42 0 8191 127.0.0.1 11 8192 16383 - 13"});
-    BOOST_TEST(to->server_of("foo").value() == 3U);
+    BOOST_TEST(to->server_of(slot_of("foo")).value() == 3U);
 }
 
 BOOST_AUTO_TEST_CASE(a_server_that_takes_over_is_told_of_and_one_that_gets_a_slot_is_not) {
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_takes_over_is_told_of_and_one_that_gets_a_slo
     BOOST_TEST(successors.empty());
     learn(" 0 8190 127.0.0.1 11 8191 8191 127.0.0.1 13 8192 16383 127.0.0.1 14");
     BOOST_REQUIRE(successors.size() == 1U);
-    BOOST_TEST(successors[0] == to->server_of("foo").value());
+    BOOST_TEST(successors[0] == to->server_of(slot_of("foo")).value());
 }
 
 BOOST_AUTO_TEST_CASE(a_move_to_a_server_without_a_connection_is_told_by_its_connection) {

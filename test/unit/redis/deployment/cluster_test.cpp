@@ -21,6 +21,7 @@ using holdfast::detail::exec_result;
 using holdfast::detail::exec_status;
 using holdfast::detail::make_cluster;
 using holdfast::detail::script;
+using holdfast::detail::slot_of;
 using holdfast::test::nowhere;
 using purpose = connection_id::purpose;
 
@@ -46,8 +47,8 @@ BOOST_FIXTURE_TEST_SUITE(cluster_test, world)
 BOOST_AUTO_TEST_CASE(before_the_start_there_is_nothing) {
     BOOST_TEST(to->clustered());
     BOOST_TEST(!to->up(purpose::commands));
-    BOOST_TEST(!to->reach("a"));
-    BOOST_TEST(!to->server_of("a").has_value());
+    BOOST_TEST(!to->reach(slot_of("a")));
+    BOOST_TEST(!to->server_of(slot_of("a")).has_value());
     BOOST_TEST(!to->why_down().cause);
     to->stop();
     BOOST_TEST(ends());
@@ -57,7 +58,7 @@ BOOST_AUTO_TEST_CASE(each_node_that_the_user_names_is_tried) {
     to->start(*this);
     BOOST_TEST(eventually([&] { return log.count(":1 ") > 0 && log.count(":2 ") > 0; }));
     BOOST_TEST((to->why_down().cause == errc::unreachable));
-    BOOST_TEST((to->why_out_of_reach("a").cause == errc::unreachable));
+    BOOST_TEST((to->why_out_of_reach(slot_of("a")).cause == errc::unreachable));
     BOOST_TEST(!to->why_down().permanent);
     std::optional<exec_result> got;
     call what{example, 1s};
