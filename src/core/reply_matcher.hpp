@@ -1,9 +1,11 @@
 #ifndef HOLDFAST_CORE_REPLY_MATCHER_HPP
 #define HOLDFAST_CORE_REPLY_MATCHER_HPP
 
+#include <boost/circular_buffer.hpp>
+
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <utility>
 #include <vector>
 
@@ -26,7 +28,10 @@ public:
 
     /// `request` is left as it was if there is no memory for it.
     void on_sent(Request&& request, std::uint64_t nonce, bool is_check = false) {
-        in_flight_.emplace_back(std::move(request), nonce, is_check);
+        if (in_flight_.full()) {
+            in_flight_.set_capacity(std::max(least_capacity, 2 * in_flight_.capacity()));
+        }
+        in_flight_.push_back({std::move(request), nonce, is_check});
     }
 
     [[nodiscard]] bool empty() const noexcept { return in_flight_.empty(); }
@@ -67,7 +72,7 @@ public:
         for (auto& one : in_flight_) {
             lost.push_back(std::move(one.request));
         }
-        in_flight_.clear();
+        in_flight_.rset_capacity(0);
         return lost;
     }
 
@@ -86,17 +91,15 @@ public:
 
 private:
     struct entry {
-        entry(Request&& what, std::uint64_t expected, bool check)
-            : request{std::move(what)},
-              nonce{expected},
-              is_check{check} {}
-
         Request request;
         std::uint64_t nonce;
         bool is_check;
     };
 
-    std::deque<entry> in_flight_;
+    static constexpr std::size_t least_capacity = 16;
+
+    // Its memory is used again: requests come and go all the time.
+    boost::circular_buffer<entry> in_flight_;
     std::vector<doubt> in_doubt_;
 };
 

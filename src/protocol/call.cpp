@@ -1,5 +1,9 @@
 #include "protocol/call.hpp"
 
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
 namespace holdfast::detail {
 
 namespace {
@@ -10,18 +14,12 @@ constexpr std::string_view no_floor = "9007199254740991";
 }  // namespace
 
 void call::for_another_server() {
-    if (floor_) {
-        replace(*floor_, no_floor);
-    }
-}
-
-void call::replace(std::size_t i, std::string_view with) {
-    auto const former = word(i);
-    auto const begin = static_cast<std::size_t>(former.data() - words_.data());
-    auto const grows = static_cast<std::uint32_t>(with.size() - former.size());
-    words_.replace(begin, former.size(), with);
-    for (; i < ends_.size(); ++i) {
-        ends_[i] += grows;  // modulo 2^32: it may shrink
+    if (floor_ && word(*floor_) != no_floor) {
+        bulk_strings words;
+        for (std::size_t i = 0; i < size(); ++i) {
+            words.add(i == *floor_ ? no_floor : word(i));
+        }
+        words_ = std::move(words);
     }
 }
 

@@ -1,22 +1,18 @@
 #ifndef HOLDFAST_PROTOCOL_CALL_HPP
 #define HOLDFAST_PROTOCOL_CALL_HPP
 
+#include "protocol/bulk_strings.hpp"
 #include "protocol/script.hpp"
 #include "protocol/slot.hpp"
 #include "protocol/target.hpp"
 
 #include <holdfast/fencing_token.hpp>
 
-#include <boost/container/small_vector.hpp>
-
-#include <array>
-#include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
 
@@ -24,36 +20,39 @@ namespace holdfast::detail {
 
 /// One execution of a script: what is run, its keys and its arguments.
 ///
-/// The words stand one behind the other in one string: a call costs one allocation, and can be sent
-/// a second time.
+/// The words stand one behind the other: a call costs one allocation, and can be sent a second
+/// time.
 class call {
 public:
     /// `timeout` is the longest time to wait for the reply.
     call(script const& what, std::chrono::nanoseconds timeout) : what_{&what}, timeout_{timeout} {
-        words_.reserve(usual_size);
+        words_.reserve(usual_words, usual_size);
     }
 
     /// The keys come before the arguments.
     call& key(std::string_view name) {
         ++keys_;
-        return add(name);
+        words_.add(name);
+        return *this;
     }
     /// The first key: that of the lock itself.
     call& key_of(target const& on) {
         slot_ = on.slot;
         return key(on.lock);
     }
-    call& arg(std::string_view value) { return add(value); }
+    call& arg(std::string_view value) {
+        words_.add(value);
+        return *this;
+    }
     call& arg(std::int64_t value) {
-        std::array<char, 20> digits;
-        auto const end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-        return add({digits.data(), static_cast<std::size_t>(end - digits.data())});
+        words_.add(value);
+        return *this;
     }
 
     /// An argument: a token counter that has reached it was written a moment ago, on the server
     /// that the call is made for.
     call& token_floor(fencing_token floor) {
-        floor_ = ends_.size();
+        floor_ = words_.size();
         return arg(static_cast<std::int64_t>(floor.value));
     }
     /// Forgets that floor: the call may go to another server. A replica that has taken over has
@@ -84,10 +83,7 @@ public:
     [[nodiscard]] bool is_withdrawn() const noexcept { return withdrawn_ && *withdrawn_; }
 
     /// Room for so many words of so many bytes in all.
-    void reserve(std::size_t words, std::size_t bytes) {
-        ends_.reserve(words);
-        words_.reserve(bytes);
-    }
+    void reserve(std::size_t words, std::size_t bytes) { words_.reserve(words, bytes); }
 
     [[nodiscard]] script const& what() const noexcept { return *what_; }
     [[nodiscard]] std::chrono::nanoseconds timeout() const noexcept { return timeout_; }
@@ -95,27 +91,21 @@ public:
     /// Of its keys, of which it has one.
     [[nodiscard]] std::uint16_t slot() const noexcept { return slot_ ? *slot_ : slot_of(word(0)); }
     /// Keys and arguments.
-    [[nodiscard]] std::size_t size() const noexcept { return ends_.size(); }
-    [[nodiscard]] std::string_view word(std::size_t i) const noexcept {
-        auto const begin = i == 0 ? 0U : ends_[i - 1];
-        return std::string_view{words_}.substr(begin, ends_[i] - begin);
+    [[nodiscard]] std::size_t size() const noexcept { return words_.size(); }
+    [[nodiscard]] std::string_view word(std::size_t i) const noexcept { return words_.word(i); }
+    /// As it is sent.
+    [[nodiscard]] std::string_view bulk_string(std::size_t i) const noexcept {
+        return words_.bulk_string(i);
     }
 
 private:
     // Two keys of a usual name, a holder id and some numbers.
+    static constexpr std::size_t usual_words = 8;
     static constexpr std::size_t usual_size = 192;
-
-    call& add(std::string_view word) {
-        words_ += word;
-        ends_.push_back(static_cast<std::uint32_t>(words_.size()));
-        return *this;
-    }
-    void replace(std::size_t i, std::string_view with);
 
     script const* what_;
     std::chrono::nanoseconds timeout_;
-    std::string words_;
-    boost::container::small_vector<std::uint32_t, 8> ends_;
+    bulk_strings words_;
     std::size_t keys_ = 0;
     std::optional<std::uint16_t> slot_;
     std::optional<std::size_t> floor_;

@@ -4,6 +4,7 @@
 #include "protocol/backend.hpp"
 #include "redis/cluster_observer.hpp"
 #include "redis/replies.hpp"
+#include "redis/request_batch.hpp"
 #include "redis/supervisor.hpp"
 
 #include <holdfast/lease_clock.hpp>
@@ -83,7 +84,7 @@ private:
     void on_timeout();
 
     items waiting_;
-    std::vector<std::string_view> words_;
+    script_words words_;
     std::shared_ptr<round> under_way_;
     timer timeout_;
     lease_clock::time_point armed_for_ = lease_clock::time_point::max();

@@ -1,27 +1,14 @@
 #include "redis/request_batch.hpp"
 
-#include <array>
-#include <charconv>
+#include <string>
+#include <utility>
 
 namespace holdfast::detail {
 
-namespace {
-
-// A number as the text of an argument.
-class decimal {
-public:
-    explicit decimal(std::uint64_t value) noexcept
-        : end_{std::to_chars(text_.data(), text_.data() + text_.size(), value).ptr} {}
-    [[nodiscard]] std::string_view view() const noexcept {
-        return {text_.data(), static_cast<std::size_t>(end_ - text_.data())};
-    }
-
-private:
-    std::array<char, 20> text_;
-    char* end_;
-};
-
-}  // namespace
+// Found by its arguments: how Boost.Redis asks for a word.
+void boost_redis_to_bulk(std::string& to, ready_word const& word) {
+    to.append(word.bulk_string);
+}
 
 void push_script(
     boost::redis::request& to,
@@ -29,19 +16,21 @@ void push_script(
     bool by_text,
     std::uint64_t nonce,
     script_dialect dialect,
-    std::vector<std::string_view>& words
+    script_words& words
 ) {
     auto const form = what.what().in(dialect);
-    decimal const last{nonce};
-    decimal const key_count{what.keys()};
-    words.clear();
-    words.push_back(by_text ? form.text : form.sha1);
-    words.push_back(key_count.view());
+    words.own.clear();
+    words.own.add(by_text ? form.text : form.sha1);
+    words.own.add(std::uint64_t{what.keys()});
+    words.own.add(nonce);
+    words.all.clear();
+    words.all.push_back({words.own.bulk_string(0)});
+    words.all.push_back({words.own.bulk_string(1)});
     for (std::size_t i = 0; i < what.size(); ++i) {
-        words.push_back(what.word(i));
+        words.all.push_back({what.bulk_string(i)});
     }
-    words.push_back(last.view());
-    to.push_range(by_text ? "EVAL" : "EVALSHA", words);
+    words.all.push_back({words.own.bulk_string(2)});
+    to.push_range(by_text ? "EVAL" : "EVALSHA", words.all);
 }
 
 void request_batch::add(
@@ -60,8 +49,7 @@ void request_batch::add_asking() {
 }
 
 void request_batch::add_check(std::uint64_t nonce) {
-    decimal const text{nonce};
-    request_.push("PING", text.view());
+    request_.push("PING", nonce);
     ++size_;
 }
 

@@ -1,6 +1,7 @@
 #ifndef HOLDFAST_REDIS_REQUEST_BATCH_HPP
 #define HOLDFAST_REDIS_REQUEST_BATCH_HPP
 
+#include "protocol/bulk_strings.hpp"
 #include "protocol/call.hpp"
 #include "protocol/script.hpp"
 
@@ -14,6 +15,17 @@
 
 namespace holdfast::detail {
 
+/// A word as it is sent.
+struct ready_word {
+    std::string_view bulk_string;
+};
+
+/// The words of a script's command, while it is added to a request: memory that is used again.
+struct script_words {
+    std::vector<ready_word> all;
+    bulk_strings own;
+};
+
 /// Adds a script to a request. `by_text`: the server does not know it by its hash.
 void push_script(
     boost::redis::request& to,
@@ -21,7 +33,7 @@ void push_script(
     bool by_text,
     std::uint64_t nonce,
     script_dialect dialect,
-    std::vector<std::string_view>& words
+    script_words& words
 );
 
 /// What leaves as one request of Boost.Redis: the commands of several operations.
@@ -51,7 +63,7 @@ public:
 private:
     boost::redis::request request_;
     std::size_t size_ = 0;
-    std::vector<std::string_view> words_;
+    script_words words_;
 };
 
 /// Keeps batches, so that their memory is used again.
