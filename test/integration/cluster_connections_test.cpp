@@ -16,9 +16,6 @@ using namespace holdfast::test;
 
 namespace {
 
-constexpr auto sharded = holdfast::cluster_channel_kind::sharded;
-constexpr auto plain = holdfast::cluster_channel_kind::plain;
-
 struct nobody final : holdfast::detail::backend_events {
     void on_up(holdfast::detail::connection_id) override {}
     void on_down(holdfast::detail::connection_id) override {}
@@ -31,6 +28,23 @@ std::size_t clients_of(redis_cluster& cluster, std::size_t node, std::string con
         count += each["name"].starts_with(name) ? 1U : 0U;
     }
     return count;
+}
+
+// Of all nodes. It has no other rights.
+void allow_alice(redis_cluster& cluster, std::string const& rights) {
+    std::vector<std::string> words{"ACL", "SETUSER", "alice", "reset", "on", ">secret"};
+    std::istringstream each{rights};
+    for (std::string word; each >> word;) {
+        words.push_back(word);
+    }
+    for (std::size_t i = 0; i < cluster.size(); ++i) {
+        auto const reply = cluster.probe(i).command(words);
+        BOOST_TEST(!reply.is_error(), reply.text);
+    }
+}
+
+holdfast::config settings_of_alice(redis_cluster& cluster) {
+    return holdfast::parse_url(cluster.url_as("alice:secret"));
 }
 
 }  // namespace
@@ -112,69 +126,49 @@ BOOST_AUTO_TEST_CASE(a_server_that_nobody_needs_is_left_and_connected_to_again) 
     });
 }
 
-BOOST_AUTO_TEST_CASE(a_user_needs_the_rights_that_the_readme_names_and_no_more) {
-    std::string const of_one_server =
+HOLDFAST_FOR_CHANNELS(a_user_needs_the_rights_that_the_readme_names_and_no_more) {
+    std::string rights =
         "resetchannels ~app:* ~redisson_lock_token:{app:* ~redisson_lock__channel:{app:* "
         "~holdfast_queue:{app:* ~holdfast_hold:{app:* &redisson_lock__channel:{app:* "
         "&holdfast_waiters:{app:* &holdfast_client:* +ping +time +evalsha +eval +subscribe "
         "+unsubscribe +pttl +hkeys +hgetall +hexists +hset +hdel +set +get +incr +incrby +pexpire "
         "+pexpireat +exists +del +publish +zadd +zrem +zrange +zrank +zscore +zcount "
-        "+pubsub|numsub";
-    std::string const of_cluster = " +cluster|slots +asking";
-    std::string const of_sharded = " +spublish +ssubscribe +sunsubscribe +pubsub|shardnumsub";
-    for (auto const kind : {sharded, plain}) {
-        auto& cluster = shared_cluster();
-        auto const rights = of_one_server + of_cluster + (kind == sharded ? of_sharded : "");
-        for (std::size_t i = 0; i < cluster.size(); ++i) {
-            std::vector<std::string> words{"ACL", "SETUSER", "alice", "reset", "on", ">secret"};
-            std::istringstream each{rights};
-            for (std::string word; each >> word;) {
-                words.push_back(word);
-            }
-            auto const reply = cluster.probe(i).command(words);
-            BOOST_TEST(!reply.is_error(), reply.text);
+        "+pubsub|numsub +cluster|slots +asking";
+    if (kind == holdfast::cluster_channel_kind::sharded) {
+        rights += " +spublish +ssubscribe +sunsubscribe +pubsub|shardnumsub";
+    }
+    log_lines log;
+    with_cluster([&](redis_cluster& cluster, asio::any_io_executor executor) -> task {
+        allow_alice(cluster, rights);
+        auto settings = settings_of_alice(cluster);
+        settings.cluster_channels = kind;
+        settings.key_prefix = "app:";
+        settings.log = log.sink();
+        holdfast::client first{executor, settings};
+        holdfast::client second{executor, settings};
+        for (std::string const name : {"a", "b", "c"}) {
+            auto held = co_await first.lock(name).acquire();
+            waiting_acquire waiter{executor, second.lock(name)};
+            auto probe = cluster.probe_of("app:" + name);
+            BOOST_TEST(co_await co_eventually(5s, [&] {
+                return probe.cmd("ZCARD", "holdfast_queue:{app:" + name + "}").number == 1;
+            }));
+            co_await held.release();
+            BOOST_TEST(co_await co_eventually(2s, [&] { return waiter.granted(); }));
+            co_await waiter.lease().release();
         }
-        log_lines log;
-        with_cluster([&](redis_cluster& at, asio::any_io_executor executor) -> task {
-            auto settings = holdfast::parse_url(at.url());
-            settings.cluster_channels = kind;
-            settings.username = "alice";
-            settings.password = "secret";
-            settings.key_prefix = "app:";
-            settings.log = log.sink();
-            holdfast::client first{executor, settings};
-            holdfast::client second{executor, settings};
-            for (std::string const name : {"a", "b", "c"}) {
-                auto held = co_await first.lock(name).acquire();
-                waiting_acquire waiter{executor, second.lock(name)};
-                auto probe = at.probe_of("app:" + name);
-                BOOST_TEST(co_await co_eventually(5s, [&] {
-                    return probe.cmd("ZCARD", "holdfast_queue:{app:" + name + "}").number == 1;
-                }));
-                co_await held.release();
-                BOOST_TEST(co_await co_eventually(2s, [&] { return waiter.granted(); }));
-                co_await waiter.lease().release();
-            }
-            BOOST_TEST(second.stats().hand_overs_by.other_client == 3U);
-        });
-        BOOST_TEST(log.count(log_level::error, "") == 0U, log.all());
-        BOOST_TEST(log.count(log_level::warning, "") == 0U, log.all());
-    }
-    // Without the right to ask for the slots a client says so.
-    auto& cluster = shared_cluster();
-    for (std::size_t i = 0; i < cluster.size(); ++i) {
-        cluster.probe(i).cmd("ACL", "SETUSER", "alice", "-cluster|slots");
-    }
-    with_cluster([](redis_cluster& at, asio::any_io_executor executor) -> task {
-        auto settings = holdfast::parse_url(at.url_of(0));
-        settings.username = "alice";
-        settings.password = "secret";
-        holdfast::client client{executor, settings};
+        BOOST_TEST(second.stats().hand_overs_by.other_client == 3U);
+    });
+    BOOST_TEST(log.count(log_level::error, "") == 0U, log.all());
+    BOOST_TEST(log.count(log_level::warning, "") == 0U, log.all());
+}
+
+BOOST_AUTO_TEST_CASE(without_the_right_to_ask_for_the_slots_a_client_says_so) {
+    with_cluster([](redis_cluster& cluster, asio::any_io_executor executor) -> task {
+        allow_alice(cluster, "~* &* +@all -cluster");
+        holdfast::client client{executor, settings_of_alice(cluster)};
         auto ready = client.ready(as_result);
         auto [ec] = co_await std::move(ready);
         BOOST_TEST((ec == errc::no_permission), ec.message());
     });
-    for (std::size_t i = 0; i < cluster.size(); ++i) {
-        cluster.probe(i).cmd("ACL", "DELUSER", "alice");
-    }
 }

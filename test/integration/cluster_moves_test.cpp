@@ -12,9 +12,6 @@ using namespace holdfast::test;
 
 namespace {
 
-constexpr auto sharded = holdfast::cluster_channel_kind::sharded;
-constexpr auto plain = holdfast::cluster_channel_kind::plain;
-
 holdfast::config settings_of(
     redis_cluster& cluster,
     holdfast::cluster_channel_kind kind = holdfast::cluster_channel_kind::automatic
@@ -103,37 +100,36 @@ BOOST_AUTO_TEST_CASE(a_request_that_is_sent_on_takes_no_counter_of_a_moment_ago_
     });
 }
 
-BOOST_AUTO_TEST_CASE(a_waiter_gets_its_lock_after_the_slot_has_moved) {
-    for (auto const kind : {sharded, plain}) {
-        with_cluster([kind](redis_cluster& cluster, asio::any_io_executor executor) -> task {
-            holdfast::client first{executor, settings_of(cluster, kind)};
-            holdfast::client second{executor, settings_of(cluster, kind)};
-            for (int round = 0; round < 3; ++round) {
-                auto const name = "waits:" + std::to_string(round);
-                auto const slot = redis_cluster::slot_of(name);
-                auto held = co_await first.lock(name).acquire();
-                waiting_acquire waiter{executor, second.lock(name)};
-                auto from = cluster.probe_of(name);
-                BOOST_TEST(co_await co_eventually(5s, [&] {
-                    return from.cmd("ZCARD", "holdfast_queue:{" + name + "}").as_integer() == 1;
-                }));
-                auto const to = other_than(cluster.owner_of(slot));
-                cluster.move(slot, to);
-                co_await sleep_for(round * 150ms);
-                co_await held.release();
-                // Long before its holder's lease would have ended.
-                BOOST_TEST(co_await co_eventually(1500ms, [&] { return waiter.granted(); }));
-                BOOST_TEST(cluster.probe(to).exists(name));
-                co_await waiter.lease().release();
-            }
-        });
-    }
+HOLDFAST_FOR_CHANNELS(a_waiter_gets_its_lock_after_the_slot_has_moved) {
+    with_cluster([kind](redis_cluster& cluster, asio::any_io_executor executor) -> task {
+        holdfast::client first{executor, settings_of(cluster, kind)};
+        holdfast::client second{executor, settings_of(cluster, kind)};
+        for (int round = 0; round < 3; ++round) {
+            auto const name = "waits:" + std::to_string(round);
+            auto const slot = redis_cluster::slot_of(name);
+            auto held = co_await first.lock(name).acquire();
+            waiting_acquire waiter{executor, second.lock(name)};
+            auto from = cluster.probe_of(name);
+            BOOST_TEST(co_await co_eventually(5s, [&] {
+                return from.cmd("ZCARD", "holdfast_queue:{" + name + "}").as_integer() == 1;
+            }));
+            auto const to = other_than(cluster.owner_of(slot));
+            cluster.move(slot, to);
+            co_await sleep_for(round * 150ms);
+            co_await held.release();
+            // Long before its holder's lease would have ended.
+            BOOST_TEST(co_await co_eventually(1500ms, [&] { return waiter.granted(); }));
+            BOOST_TEST(cluster.probe(to).exists(name));
+            co_await waiter.lease().release();
+        }
+    });
 }
 
-BOOST_AUTO_TEST_CASE(a_waiter_is_subscribed_where_the_slot_has_gone) {
+BOOST_AUTO_TEST_CASE(a_waiter_is_subscribed_where_the_slot_has_gone, *needs_version_7()) {
+    constexpr auto kind = holdfast::cluster_channel_kind::sharded;
     with_cluster([](redis_cluster& cluster, asio::any_io_executor executor) -> task {
-        holdfast::client first{executor, settings_of(cluster, sharded)};
-        holdfast::client second{executor, settings_of(cluster, sharded)};
+        holdfast::client first{executor, settings_of(cluster, kind)};
+        holdfast::client second{executor, settings_of(cluster, kind)};
         auto const held = co_await first.lock("listens").acquire();
         waiting_acquire waiter{executor, second.lock("listens")};
         auto const channel = "redisson_lock__channel:{listens}";
@@ -224,53 +220,51 @@ BOOST_AUTO_TEST_CASE(a_command_goes_to_a_wrong_node_once_for_each_change) {
     });
 }
 
-BOOST_AUTO_TEST_CASE(locks_go_round_among_clients_while_their_slots_move) {
-    for (auto const kind : {sharded, plain}) {
-        with_cluster([kind](redis_cluster& cluster, asio::any_io_executor executor) -> task {
-            std::deque<holdfast::client> clients;
-            for (int i = 0; i < 3; ++i) {
-                clients.emplace_back(executor, settings_of(cluster, kind));
-            }
-            std::deque<shared_thing> things;
-            for (auto const* name : {"round:a", "round:b", "round:c"}) {
-                things.push_back({.name = name});
-            }
-            bool over = false;
-            int working = 0;
-            for (auto& client : clients) {
-                for (auto& thing : things) {
-                    for (int i = 0; i < 2; ++i) {
-                        auto worker = take_turns(client, thing, over, working);
-                        asio::co_spawn(executor, std::move(worker), asio::detached);
-                    }
+HOLDFAST_FOR_CHANNELS(locks_go_round_among_clients_while_their_slots_move) {
+    with_cluster([kind](redis_cluster& cluster, asio::any_io_executor executor) -> task {
+        std::deque<holdfast::client> clients;
+        for (int i = 0; i < 3; ++i) {
+            clients.emplace_back(executor, settings_of(cluster, kind));
+        }
+        std::deque<shared_thing> things;
+        for (auto const* name : {"round:a", "round:b", "round:c"}) {
+            things.push_back({.name = name});
+        }
+        bool over = false;
+        int working = 0;
+        for (auto& client : clients) {
+            for (auto& thing : things) {
+                for (int i = 0; i < 2; ++i) {
+                    auto worker = take_turns(client, thing, over, working);
+                    asio::co_spawn(executor, std::move(worker), asio::detached);
                 }
             }
-            co_await sleep_for(300ms);
-            auto const before = cluster.errors("MOVED");
-            constexpr int moves = 24;
-            for (int i = 0; i < moves; ++i) {
-                auto& thing = things[static_cast<std::size_t>(i) % things.size()];
-                auto const slot = redis_cluster::slot_of(thing.name);
-                cluster.move(slot, other_than(cluster.owner_of(slot)));
-                auto const had = thing.grants;
-                // It is not held for longer than a moment, and nobody waits for a lease to end.
-                BOOST_TEST(co_await co_eventually(1500ms, [&] { return thing.grants > had + 3; }));
-            }
-            // Each client's commands and each client's subscriptions, which have another
-            // connection.
-            BOOST_TEST(cluster.errors("MOVED") - before <= moves * 3 * 2);
-            over = true;
-            BOOST_TEST(co_await co_eventually(10s, [&] { return working == 0; }));
-            for (auto const& thing : things) {
-                BOOST_TEST(thing.overlaps == 0);
-                BOOST_TEST(thing.stale_tokens == 0);
-            }
-            BOOST_TEST(cluster.errors("CROSSSLOT") == 0);
-            BOOST_TEST_MESSAGE(
-                "grants: " << things[0].grants + things[1].grants + things[2].grants
-                           << ", MOVED: " << cluster.errors("MOVED") - before
-                           << ", TRYAGAIN: " << cluster.errors("TRYAGAIN")
-            );
-        });
-    }
+        }
+        co_await sleep_for(300ms);
+        auto const before = cluster.errors("MOVED");
+        constexpr int moves = 24;
+        for (int i = 0; i < moves; ++i) {
+            auto& thing = things[static_cast<std::size_t>(i) % things.size()];
+            auto const slot = redis_cluster::slot_of(thing.name);
+            cluster.move(slot, other_than(cluster.owner_of(slot)));
+            auto const had = thing.grants;
+            // It is not held for longer than a moment, and nobody waits for a lease to end.
+            BOOST_TEST(co_await co_eventually(1500ms, [&] { return thing.grants > had + 3; }));
+        }
+        // Each client's commands and each client's subscriptions, which have another
+        // connection.
+        BOOST_TEST(cluster.errors("MOVED") - before <= moves * 3 * 2);
+        over = true;
+        BOOST_TEST(co_await co_eventually(10s, [&] { return working == 0; }));
+        for (auto const& thing : things) {
+            BOOST_TEST(thing.overlaps == 0);
+            BOOST_TEST(thing.stale_tokens == 0);
+        }
+        BOOST_TEST(cluster.errors("CROSSSLOT") == 0);
+        BOOST_TEST_MESSAGE(
+            "grants: " << things[0].grants + things[1].grants + things[2].grants
+                       << ", MOVED: " << cluster.errors("MOVED") - before
+                       << ", TRYAGAIN: " << cluster.errors("TRYAGAIN")
+        );
+    });
 }

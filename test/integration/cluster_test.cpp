@@ -29,24 +29,22 @@ holdfast::config settings_of(redis_cluster& cluster, holdfast::cluster_channel_k
     return settings;
 }
 
-constexpr auto sharded = holdfast::cluster_channel_kind::sharded;
-constexpr auto plain = holdfast::cluster_channel_kind::plain;
-
 using two_clients_body = std::function<
     task(redis_cluster&, asio::any_io_executor const&, holdfast::client&, holdfast::client&)>;
 
-// Runs a coroutine with two clients, for each kind of channels.
-void with_two_clients(two_clients_body const& body, bool hand_over = true) {
-    for (auto const kind : {sharded, plain}) {
-        with_cluster([&](redis_cluster& cluster, asio::any_io_executor executor) -> task {
-            auto settings = settings_of(cluster, kind);
-            settings.hand_over = hand_over;
-            holdfast::client first{executor, settings};
-            holdfast::client second{executor, settings};
-            auto running = body(cluster, executor, first, second);
-            co_await std::move(running);
-        });
-    }
+void with_two_clients(
+    holdfast::cluster_channel_kind kind,
+    two_clients_body const& body,
+    bool hand_over = true
+) {
+    with_cluster([&](redis_cluster& cluster, asio::any_io_executor executor) -> task {
+        auto settings = settings_of(cluster, kind);
+        settings.hand_over = hand_over;
+        holdfast::client first{executor, settings};
+        holdfast::client second{executor, settings};
+        auto running = body(cluster, executor, first, second);
+        co_await std::move(running);
+    });
 }
 
 // Runs the coroutine in a moment, while the caller waits for what it does.
@@ -105,8 +103,8 @@ BOOST_AUTO_TEST_CASE(a_busy_lock_is_refused_and_a_name_without_a_slot_is_none) {
     });
 }
 
-BOOST_AUTO_TEST_CASE(a_waiter_of_another_client_is_handed_the_lock) {
-    with_two_clients([](auto& cluster, auto const& executor, auto& first, auto& second) -> task {
+HOLDFAST_FOR_CHANNELS(a_waiter_of_another_client_is_handed_the_lock) {
+    with_two_clients(kind, [](auto& cluster, auto& executor, auto& first, auto& second) -> task {
         for (auto const& name : names_on_all(cluster, "waited:")) {
             auto held = co_await first.lock(name).acquire();
             waiting_acquire waiter{executor, second.lock(name)};
@@ -127,8 +125,8 @@ BOOST_AUTO_TEST_CASE(a_waiter_of_another_client_is_handed_the_lock) {
     });
 }
 
-BOOST_AUTO_TEST_CASE(without_hand_over_a_release_wakes_the_waiter) {
-    auto const body = [](auto& cluster, auto const& executor, auto& first, auto& second) -> task {
+HOLDFAST_FOR_CHANNELS(without_hand_over_a_release_wakes_the_waiter) {
+    auto const body = [](auto& cluster, auto& executor, auto& first, auto& second) -> task {
         for (auto const& name : names_on_all(cluster, "told:")) {
             auto held = co_await first.lock(name).acquire();
             waiting_acquire waiter{executor, second.lock(name)};
@@ -142,7 +140,7 @@ BOOST_AUTO_TEST_CASE(without_hand_over_a_release_wakes_the_waiter) {
             co_await waiter.lease().release();
         }
     };
-    with_two_clients(body, false);
+    with_two_clients(kind, body, false);
 }
 
 BOOST_AUTO_TEST_CASE(a_forced_release_tells_the_waiters) {
@@ -161,8 +159,8 @@ BOOST_AUTO_TEST_CASE(a_forced_release_tells_the_waiters) {
     });
 }
 
-BOOST_AUTO_TEST_CASE(fair_locks_and_read_write_locks_wait_and_are_handed_on) {
-    with_two_clients([](auto& cluster, auto const& executor, auto& first, auto& second) -> task {
+HOLDFAST_FOR_CHANNELS(fair_locks_and_read_write_locks_wait_and_are_handed_on) {
+    with_two_clients(kind, [](auto& cluster, auto& executor, auto& first, auto& second) -> task {
         for (auto const& name : names_on_all(cluster, "fair:")) {
             auto held = co_await first.fair_lock(name).acquire();
             auto const limit = lease_clock::now() + 2s;
@@ -186,8 +184,8 @@ BOOST_AUTO_TEST_CASE(fair_locks_and_read_write_locks_wait_and_are_handed_on) {
     });
 }
 
-BOOST_AUTO_TEST_CASE(semaphores_and_latches_wait_and_are_told) {
-    with_two_clients([](auto& cluster, auto const& executor, auto& first, auto& second) -> task {
+HOLDFAST_FOR_CHANNELS(semaphores_and_latches_wait_and_are_told) {
+    with_two_clients(kind, [](auto& cluster, auto& executor, auto& first, auto& second) -> task {
         for (auto const& name : names_on_all(cluster, "pool:")) {
             auto pool = first.semaphore(name);
             static_cast<void>(co_await pool.try_set_permits(1));
@@ -218,8 +216,9 @@ BOOST_AUTO_TEST_CASE(semaphores_and_latches_wait_and_are_told) {
     });
 }
 
-BOOST_AUTO_TEST_CASE(leaders_of_each_node_follow_each_other_and_are_seen) {
+HOLDFAST_FOR_CHANNELS(leaders_of_each_node_follow_each_other_and_are_seen) {
     with_two_clients(
+        kind,
         [](redis_cluster& cluster,
            asio::any_io_executor const& executor,
            holdfast::client& first,

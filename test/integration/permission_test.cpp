@@ -152,7 +152,7 @@ BOOST_DATA_TEST_CASE(
     check_that_the_acquire_fails_at_once(keys);
 }
 
-BOOST_AUTO_TEST_CASE(keys_that_may_only_be_read_fail_the_acquire_at_once, *needs_settings_of_7()) {
+BOOST_AUTO_TEST_CASE(keys_that_may_only_be_read_fail_the_acquire_at_once, *needs_version_7()) {
     check_that_the_acquire_fails_at_once("%R~*");
 }
 

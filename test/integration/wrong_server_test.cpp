@@ -2,7 +2,6 @@
 // that loads its data and one that turns clients away are `server_refused`, which may pass.
 
 #include "support/curt_server.hpp"
-#include "support/free_port.hpp"
 #include "support/one_server.hpp"
 
 #include <boost/test/data/monomorphic.hpp>
@@ -37,15 +36,8 @@ task check_always(holdfast::client& client, errc expected, int times) {
     }
 }
 
-server_options one_of_a_cluster() {
-    // The default for the cluster's own port, 10 000 higher, does not exist for most free ports.
-    auto const other_port = std::to_string(free_tcp_port());
-    return {.tcp = true, .extra = {"cluster-enabled yes", "cluster-port " + other_port}};
-}
-
 }  // namespace
 
-BOOST_TEST_DECORATOR(*needs_settings_of_7())
 BOOST_DATA_TEST_CASE(
     one_node_of_a_cluster_is_an_unsupported_server,
     boost::unit_test::data::make({false, true}),
@@ -53,10 +45,10 @@ BOOST_DATA_TEST_CASE(
 ) {
     log_lines log;
     with_server(
-        one_of_a_cluster(),
+        {.cluster = true},
         [&](redis_server& server, asio::any_io_executor executor) -> task {
             if (has_slots) {
-                server.probe().cmd("CLUSTER", "ADDSLOTSRANGE", 0, 16383);
+                server.probe().add_slots(0, 16'383);
             }
             holdfast::client client{executor, logging(server.url(), log)};
             auto [ready] = co_await client.ready(as_result);
@@ -97,7 +89,7 @@ BOOST_DATA_TEST_CASE(
 
 BOOST_AUTO_TEST_CASE(
     a_server_that_loads_its_data_refuses_whenever_it_is_asked,
-    *needs_settings_of_7()
+    *needs_version_7()
 ) {
     log_lines log;
     // It takes six seconds, and answers between the keys.

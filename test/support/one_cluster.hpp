@@ -34,6 +34,18 @@ inline void with_cluster(
     );
 }
 
+/// Two test cases: `HOLDFAST_FOR_CHANNELS(name) { … kind … }`. That with sharded channels is
+/// skipped where the server is older than Redis 7.0, and has none.
+#define HOLDFAST_FOR_CHANNELS(name)                                        \
+    static void name(holdfast::cluster_channel_kind);                      \
+    BOOST_AUTO_TEST_CASE(name##_by_sharded_channels, *needs_version_7()) { \
+        name(holdfast::cluster_channel_kind::sharded);                     \
+    }                                                                      \
+    BOOST_AUTO_TEST_CASE(name##_by_plain_channels) {                       \
+        name(holdfast::cluster_channel_kind::plain);                       \
+    }                                                                      \
+    static void name(holdfast::cluster_channel_kind kind)
+
 /// For two clients of a lock: one waits while the other has it.
 class waiting_acquire {
 public:

@@ -48,8 +48,8 @@ inline boost::unit_test::decorator::precondition needs_tls() {
     });
 }
 
-/// The same where the server is older than Redis 7.0: it has not the settings that the test needs.
-inline boost::unit_test::decorator::precondition needs_settings_of_7() {
+/// The same where the server is older than Redis 7.0, and has not what the test needs.
+inline boost::unit_test::decorator::precondition needs_version_7() {
     return boost::unit_test::precondition([](boost::unit_test::test_unit_id) {
         return boost::test_tools::assertion_result{server_major() >= 7};
     });

@@ -1,6 +1,5 @@
 #include "redis_cluster.hpp"
 
-#include "free_port.hpp"
 #include "protocol/slot.hpp"
 
 #include <algorithm>
@@ -28,19 +27,17 @@ void check(redis_value const& reply, std::string const& what) {
 redis_cluster::redis_cluster(cluster_options options) {
     for (std::size_t i = 0; i < options.primaries + options.replicas; ++i) {
         server_options node{
-            .tcp = true,
             .users = options.users,
             .extra = options.extra,
             .program = options.program,
+            .cluster = true,
         };
         node.extra.insert(
             node.extra.end(),
             {
-                "cluster-enabled yes",
                 "cluster-config-file nodes.conf",
                 "cluster-node-timeout 1000",
                 "cluster-replica-validity-factor 0",
-                "cluster-port " + std::to_string(free_tcp_port()),
             }
         );
         nodes_.push_back(std::make_unique<redis_server>(std::move(node)));
@@ -60,14 +57,10 @@ void redis_cluster::form(cluster_options const& options) {
             auto const first = i * share;
             auto const last =
                 i + 1 == options.primaries ? detail::slot_count - 1U : first + share - 1;
-            check(at.cmd("CLUSTER", "ADDSLOTSRANGE", first, last), "ADDSLOTSRANGE");
+            at.add_slots(first, last);
         }
         if (i > 0) {
-            auto const bus = at.cmd("CONFIG", "GET", "cluster-port").as_array().at(1).as_string();
-            check(
-                probe(0).cmd("CLUSTER", "MEET", "127.0.0.1", node(i).tcp_port(), bus),
-                "CLUSTER MEET"
-            );
+            check(probe(0).cmd("CLUSTER", "MEET", "127.0.0.1", node(i).tcp_port()), "CLUSTER MEET");
         }
     }
     auto const each_says = [this](std::string const& line) {

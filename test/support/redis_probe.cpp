@@ -131,6 +131,15 @@ std::vector<std::string> redis_probe::pubsub_channels(std::string const& pattern
     return sorted_strings(checked({"PUBSUB", "CHANNELS", pattern}));
 }
 
+void redis_probe::add_slots(std::size_t first, std::size_t last) {
+    // ADDSLOTSRANGE came with Redis 7.
+    std::vector<std::string> words{"CLUSTER", "ADDSLOTS"};
+    for (auto slot = first; slot <= last; ++slot) {
+        words.push_back(std::to_string(slot));
+    }
+    checked(words);
+}
+
 std::int64_t redis_probe::pubsub_numsub(std::string const& channel) {
     return checked({"PUBSUB", "NUMSUB", channel}).as_array().at(1).as_integer();
 }

@@ -58,6 +58,9 @@ public:
     std::uint64_t time();
     void flushall();
 
+    /// Gives slots of a cluster to the node, from the first to the last.
+    void add_slots(std::size_t first, std::size_t last);
+
     // Channels. After a subscription only `subscribe` and `next_message` may be called.
     std::int64_t publish(std::string const& channel, std::string const& payload);
     std::vector<std::string> pubsub_channels(std::string const& pattern = "*");  // sorted

@@ -75,7 +75,9 @@ redis_server::redis_server(server_options options)
         }
         for (int attempt = 1;; ++attempt) {
             remove_data();
-            tcp_port_ = options_.tcp ? free_tcp_port() : std::uint16_t{0};
+            tcp_port_ = options_.cluster ? free_cluster_port()
+                        : options_.tcp   ? free_tcp_port()
+                                         : std::uint16_t{0};
             tls_port_ = options_.tls ? free_tcp_port() : std::uint16_t{0};
             try {
                 start();
@@ -194,6 +196,9 @@ void redis_server::write_configuration() const {
         << "save \"\"\n";
     if (options_.appendonly) {
         out << "appendonly yes\nappendfsync always\n";
+    }
+    if (options_.cluster) {
+        out << "cluster-enabled yes\n";
     }
     if (options_.tls) {
         out << "tls-port " << tls_port_ << "\n"

@@ -25,6 +25,7 @@ struct server_options {
     bool appendonly = false;           // every write is on disk before its reply
     std::vector<std::string> extra{};  // lines of redis.conf, last, so that they win
     std::string program{};             // empty: as redis_server says
+    bool cluster = false;              // a node of a cluster, with a TCP port
     bool sentinel = false;             // a Sentinel, which keeps what it knows in `restart(true)`
 };
 
