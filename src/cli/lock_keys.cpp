@@ -221,7 +221,6 @@ clients_by_id clients_in(std::string_view client_list) {
         if (colon == std::string_view::npos || !is_uuid(name.substr(colon + 1))) {
             continue;
         }
-        // A connection to a UNIX socket has the socket's path as its address.
         all.try_emplace(
             std::string{name.substr(colon + 1)},
             client_info{std::string{name.substr(0, colon)}, std::string{text_in(one, "addr")}}

@@ -31,6 +31,17 @@ void add(fields& to, std::string_view pair, char between) {
     }
 }
 
+// Of a socket servers write `/path:0`, and Valkey 9.1 writes `[/path:0]:0`.
+std::string without_port_of_socket(std::string_view address) {
+    if (address.starts_with("[/")) {
+        address = address.substr(1, address.rfind(']') - 1);
+    }
+    if (address.starts_with('/') && address.ends_with(":0")) {
+        address.remove_suffix(2);
+    }
+    return std::string{address};
+}
+
 // Whether the character is one of the set, which begins behind its `[`. Takes the set.
 bool matches_set(std::string_view& pattern, char c) {
     bool const inverted = pattern.starts_with('^');
@@ -96,6 +107,9 @@ std::vector<fields> read_client_list(std::string_view text) {
         fields read;
         for (auto line = take_until(rest, "\r\n"); !line.empty();) {
             add(read, take_until(line, " "), '=');
+        }
+        if (auto const at = read.find("addr"); at != read.end()) {
+            at->second = without_port_of_socket(at->second);
         }
         if (!read.empty()) {
             all.push_back(std::move(read));

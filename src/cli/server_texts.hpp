@@ -20,7 +20,8 @@ using fields = std::map<std::string, std::string, std::less<>>;
 
 /// The text of INFO or CLUSTER INFO: `name:value` a line.
 [[nodiscard]] fields read_info(std::string_view text);
-/// The text of CLIENT LIST: a client a line, `name=value` a word.
+/// The text of CLIENT LIST: a client a line, `name=value` a word. The address of a client at a UNIX
+/// socket is the socket's path.
 [[nodiscard]] std::vector<fields> read_client_list(std::string_view text);
 /// A reply of names and values in turn: CONFIG GET, PUBSUB NUMSUB.
 [[nodiscard]] fields read_pairs(detail::raw_reply const& reply);

@@ -119,7 +119,10 @@ BOOST_AUTO_TEST_CASE(each_kind_is_shown_with_its_holders_and_who_waits) {
 
         auto const stock = seen.of("stock:7");
         BOOST_TEST(has(stock, R"("kind":"lock")"), stock);
-        BOOST_TEST(has(stock, R"("program":"shop","address":")" + server.unix_socket()), stock);
+        BOOST_TEST(
+            has(stock, R"("program":"shop","address":")" + server.unix_socket() + "\""),
+            stock
+        );
         BOOST_TEST(has(stock, R"("token":)" + std::to_string(lock.token().value)), stock);
         BOOST_TEST(has(stock, R"("age_ms":)"), stock);
         BOOST_TEST(has(stock, R"("remaining_ms":)"), stock);

@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(inspect_shows_whose_connections_a_holder_has) {
     BOOST_TEST(has(text, "'a'  held"));
     // The program is its own child's parent: `run` was started directly.
     auto const process = "/" + std::to_string(holder.pid()) + "'";
-    BOOST_TEST(has(text, process + " at " + server.unix_socket()), text);
+    BOOST_TEST(has(text, process + " at " + server.unix_socket() + "\n"), text);
     auto const json = output_of(server, {"--json", "inspect", "a"});
     BOOST_TEST(has(json, R"("name":"a","kind":"lock","held":true,"waiting":0,"holder":")"), json);
     BOOST_TEST(has(json, R"("client":{"name":"holdfast@)"), json);

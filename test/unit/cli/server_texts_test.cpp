@@ -33,6 +33,14 @@ BOOST_AUTO_TEST_CASE(a_client_list_has_a_client_a_line) {
     BOOST_TEST(read_client_list("").empty());
 }
 
+BOOST_AUTO_TEST_CASE(a_client_at_a_unix_socket_has_its_path_as_address) {
+    for (std::string const said : {"/run/redis.sock:0", "[/run/redis.sock:0]:0"}) {
+        auto const all = read_client_list("addr=" + said + " laddr=" + said + "\n");
+        BOOST_REQUIRE(all.size() == 1U);
+        BOOST_TEST(text_in(all[0], "addr") == "/run/redis.sock");
+    }
+}
+
 BOOST_AUTO_TEST_CASE(pairs_are_read_whatever_they_came_as) {
     auto reply = words({"save", "900 1", "timeout"});
     reply.values.emplace_back(std::int64_t{30});
