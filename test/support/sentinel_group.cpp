@@ -1,5 +1,6 @@
 #include "sentinel_group.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <iostream>
@@ -32,15 +33,26 @@ redis_probe brief_probe(redis_server const& of) {
     return probe;
 }
 
-// What a Sentinel says of the primary.
-std::map<std::string, std::string> ask(redis_server const& sentinel) {
-    auto probe = brief_probe(sentinel);
-    auto const reply = probe.cmd("SENTINEL", "MASTER", name);
+std::map<std::string, std::string> fields_of(redis_value const& reply) {
     std::map<std::string, std::string> fields;
     for (std::size_t i = 0; i + 1 < reply.elements.size(); i += 2) {
         fields[reply.elements[i].as_string()] = reply.elements[i + 1].as_string();
     }
     return fields;
+}
+
+// What a Sentinel says of the primary.
+std::map<std::string, std::string> ask(redis_server const& sentinel) {
+    return fields_of(brief_probe(sentinel).cmd("SENTINEL", "MASTER", name));
+}
+
+// Whether a Sentinel has heard that each replica it knows follows the primary.
+bool sees_all_follow(redis_server const& sentinel) {
+    auto const all = brief_probe(sentinel).cmd("SENTINEL", "REPLICAS", name);
+    return std::ranges::all_of(all.elements, [](redis_value const& one) {
+        auto const says = fields_of(one);
+        return says.at("flags") == "slave" && says.at("master-link-status") == "ok";
+    });
 }
 
 bool within(std::chrono::milliseconds limit, auto const& holds) {
@@ -130,15 +142,18 @@ void sentinel_group::start_sentinels() {
 
 void sentinel_group::hurry(redis_server& sentinel) const {
     if (options_.quick) {
-        // An older one does not know the command.
+        // What a Sentinel last heard of a replica must be younger than five times PING-PERIOD where
+        // the primary is down, else than three times INFO-PERIOD: it promotes no other one. During
+        // a failover, and while a replica is cut off, it asks each second, whatever it is told. An
+        // older one does not know the command.
         auto probe = brief_probe(sentinel);
         static_cast<void>(probe.command(
             {"SENTINEL",
              "DEBUG",
              "INFO-PERIOD",
-             "100",
+             "300",
              "PING-PERIOD",
-             "100",
+             "400",
              "ASK-PERIOD",
              "100",
              "PUBLISH-PERIOD",
@@ -258,7 +273,7 @@ bool sentinel_group::knows_all(redis_server& sentinel) const {
     auto const says = ask(sentinel);
     return says.at("num-slaves") == std::to_string(options_.replicas) &&
            says.at("num-other-sentinels") == std::to_string(options_.sentinels - 1) &&
-           says.at("flags") == "master";
+           says.at("flags") == "master" && sees_all_follow(sentinel);
 }
 
 bool sentinel_group::has_all_data(std::size_t number) const {

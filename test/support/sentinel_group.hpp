@@ -28,7 +28,7 @@ struct group_options {
     std::chrono::milliseconds down_after{500};
     std::chrono::milliseconds failover_timeout{6'000};
 
-    // Sentinels look at the servers every tenth of a second and talk to each other twice a second,
+    // Sentinels look at the servers a few times a second and talk to each other twice a second,
     // where they can be told to (Redis 7): a failover takes a second or two then. If they talked
     // more often, one would take the promoted replica for one that has gone astray.
     bool quick = true;
