@@ -77,8 +77,11 @@ handshake::handshake(config const& settings, bool for_commands, std::string nonc
         request_.push("EVAL", scripts::cluster_slots.text, "0", nonce_);
         steps_.push_back(step::slots);
     }
-    // The nonce comes last: it proves that no reply before it is missing.
-    add(step::ping, "PING", nonce_);
+    // The nonce comes last: it proves that no reply before it is missing. A Sentinel gives only
+    // one, and before Redis 7 takes no nonce.
+    if (with != peer::sentinel) {
+        add(step::ping, "PING", nonce_);
+    }
 }
 
 void handshake::add(step what, std::string_view command, std::string_view argument) {

@@ -1,5 +1,6 @@
 #include "redis/supervisor.hpp"
 
+#include "core/lease_terms.hpp"
 #include "redis/cluster_observer.hpp"
 #include "redis/endpoint.hpp"
 #include "runtime/counters.hpp"
@@ -238,6 +239,27 @@ asio::awaitable<void> supervisor::drain(
     connection->cancel(boost::redis::operation::run);
 }
 
+// Before Redis 7 a Sentinel refuses the PING of Boost.Redis, which has an argument, and the error
+// would end the connection. Boost.Redis sends none while other commands leave. The timer is free as
+// long as the epoch lasts; its end, or the next pause, ends the wait.
+asio::awaitable<void> supervisor::ping_sentinel(
+    std::shared_ptr<supervisor> self,
+    std::shared_ptr<redis_connection> connection
+) {
+    boost::redis::request ping;
+    ping.push("PING");
+    auto const goes_on = [&] { return !self->stopped_ && self->connection_ == connection; };
+    while (goes_on()) {
+        self->pause_.expires_after(health_check_interval_of(self->settings()) / 2);
+        auto pause = self->pause_.async_wait(awaited);
+        co_await std::move(pause);
+        if (goes_on()) {
+            auto exec = connection->async_exec(ping, boost::redis::any_adapter{}, awaited);
+            co_await std::move(exec);
+        }
+    }
+}
+
 void supervisor::on_handshake(std::shared_ptr<redis_connection> const& connection, error_code ec) {
     // A connection that ended is judged where its end is dealt with.
     if (ec || stopped_ || connection != connection_) {
@@ -297,6 +319,9 @@ void supervisor::on_connected(handshake::verdict&& passed) {
     began_by_ = up_since_ - std::max(least, std::chrono::seconds{0});
     said_.reset();
     say(log_level::info, "is up");
+    if (of_.with == handshake::peer::sentinel) {
+        asio::co_spawn(of_.strand, ping_sentinel(shared_from_this(), connection_), asio::detached);
+    }
     on_up();
     if (to_.up) {
         to_.up(id_);

@@ -119,6 +119,10 @@ private:
         std::shared_ptr<supervisor> self,
         std::shared_ptr<redis_connection> connection
     );
+    static asio::awaitable<void> ping_sentinel(
+        std::shared_ptr<supervisor> self,
+        std::shared_ptr<redis_connection> connection
+    );
     /// False if nobody knows where to connect to.
     [[nodiscard]] bool accept(address_source::answer found);
     void connect();

@@ -110,6 +110,22 @@ BOOST_AUTO_TEST_CASE(a_server_is_no_sentinel) {
     );
 }
 
+// Some refuse the PING that other servers are asked with.
+BOOST_AUTO_TEST_CASE(the_connections_to_sentinels_last_while_nothing_happens) {
+    sentinel_group group{{.replicas = 0}};
+    log_lines log;
+    run_with_deadline([&](asio::any_io_executor executor) -> task {
+        auto settings = short_times(group.url());
+        settings.health_check_interval = 600ms;
+        settings.log = log.sink();
+        holdfast::client client{executor, settings};
+        co_await client.ready();
+        co_await sleep_for(2s);
+    });
+    BOOST_TEST(log.count("Sentinel connection to") == 3U, log.all());
+    BOOST_TEST(log.count(log_level::info, "is up") == 5U, log.all());
+}
+
 BOOST_AUTO_TEST_CASE(passwords_of_servers_and_of_sentinels_are_apart) {
     sentinel_group group{{.replicas = 1, .password = "other-s3cret", .sentinel_password = "s3cret"}
     };
@@ -127,7 +143,7 @@ BOOST_AUTO_TEST_CASE(passwords_of_servers_and_of_sentinels_are_apart) {
     check_that_it_fails(wrong, errc::auth_failed, "the server refused the connection");
 }
 
-BOOST_AUTO_TEST_CASE(sentinels_may_speak_tls_where_the_servers_do_not) {
+BOOST_AUTO_TEST_CASE(sentinels_may_speak_tls_where_the_servers_do_not, *needs_tls()) {
     sentinel_group group{{.replicas = 0, .sentinels = 2, .sentinel_tls = certificate_options{}}};
     // Each has an authority of its own.
     auto const both = group.sentinel(0).folder() / "both.crt";
