@@ -179,7 +179,7 @@ void cluster_routes::on_down(connection_id which) {
             // What was sent to it will have ended by then, and may be asked elsewhere at once.
             later([this, these = std::make_shared<slot_set>(lost.mapped())] {
                 if (!stopped_) {
-                    tell_moved(*these);
+                    tell_of_lost(*these);
                 }
             });
         }

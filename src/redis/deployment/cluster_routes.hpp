@@ -84,7 +84,9 @@ private:
     void settle();
     using slot_set = std::bitset<slot_count>;
     void tell_of_moves(std::vector<slot_map::move> const& moves);
-    /// Those whose server is up: it has them, or what was sent to the former one has ended.
+    /// What was sent to the former server of these has ended.
+    void tell_of_lost(slot_set const& by_a_former_server);
+    /// Their servers are up.
     void tell_moved(slot_set const& these);
     /// Has those say themselves which slots they have that others named.
     void ask_the_named();

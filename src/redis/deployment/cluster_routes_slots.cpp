@@ -167,26 +167,38 @@ void cluster_routes::settle() {
 
 // A server that is up already has slots now that it did not have.
 void cluster_routes::tell_of_moves(std::vector<slot_map::move> const& moves) {
-    slot_set moved;
+    slot_set there;
     for (auto const& [first, last, from, to] : moves) {
+        auto* const lost = from && nodes_->find(*from) ? &lost_by_[*from] : nullptr;
+        bool const usable = to && nodes_->usable(*to);
         for (std::size_t slot = first; slot <= last; ++slot) {
-            moved.set(slot);
-            if (from && nodes_->find(*from)) {
-                lost_by_[*from].set(slot);
+            if (lost) {
+                lost->set(slot);
+            }
+            if (usable) {
+                there.set(slot);
             }
         }
     }
-    tell_moved(moved);
+    tell_moved(there);
+}
+
+// Of the others it is told when their server is up.
+void cluster_routes::tell_of_lost(slot_set const& by_a_former_server) {
+    slot_set there;
+    for (std::uint16_t slot = 0; slot < slot_count; ++slot) {
+        auto const to = by_a_former_server[slot] ? map_.server_of(slot) : std::nullopt;
+        if (to && nodes_->usable(*to)) {
+            there.set(slot);
+        }
+    }
+    tell_moved(there);
 }
 
 void cluster_routes::tell_moved(slot_set const& these) {
-    auto const there = std::make_shared<slot_set>();
-    for (std::uint16_t slot = 0; slot < slot_count; ++slot) {
-        auto const to = these[slot] ? map_.server_of(slot) : std::nullopt;
-        there->set(slot, to && nodes_->usable(*to));
-    }
-    if (there->any()) {
-        events_->on_moved([there](std::string_view key) { return there->test(slot_of(key)); });
+    if (these.any()) {
+        auto const kept = std::make_shared<slot_set>(these);
+        events_->on_moved([kept](std::string_view key) { return kept->test(slot_of(key)); });
     }
 }
 
