@@ -107,21 +107,22 @@ bool slot_map::on_answer(
     for (auto const& [slot, server] : former_) {
         before[slot] = server;
     }
-    // Servers of whose slots it is not known yet who has them.
+    // Servers of whose slots it is not known yet who has them, and those that perhaps do.
     std::set<std::uint32_t> doubtful;
+    std::set<std::uint32_t> named;
     for (std::uint16_t slot = 0; slot < slot_count; ++slot) {
         auto const known = servers_[slot];
         bool const own = by == known || by == said[slot];
         if (known == said[slot] || own || known == nobody || !reached[known]) {
             assign(slot, said[slot]);
         } else {
-            named_.insert(said[slot] == nobody ? known : said[slot]);
+            named.insert(said[slot] == nobody ? known : said[slot]);
             doubtful.insert(before[slot]);
         }
     }
     auto const former = std::exchange(former_, {});
     for (std::uint16_t slot = 0; slot < slot_count; ++slot) {
-        if (doubtful.contains(before[slot])) {
+        if (doubtful.contains(before[slot]) || named.contains(said[slot])) {
             said[slot] = before[slot];
             if (servers_[slot] != before[slot]) {
                 former_.emplace(slot, before[slot]);
@@ -130,6 +131,7 @@ bool slot_map::on_answer(
     }
     find_successions(before, said, former);
     said_by_ = doubtful.empty() ? by : nobody;
+    named_.merge(named);
     said_ = reply.rest(0);
     known_ = true;
     return true;

@@ -254,6 +254,22 @@ BOOST_AUTO_TEST_CASE(a_failover_is_found_however_many_have_not_heard_of_it) {
     BOOST_TEST(owner(8) == "c");
 }
 
+// The node that tells of it has given one of its own slots to the one that takes over.
+BOOST_AUTO_TEST_CASE(a_slot_that_moves_at_the_same_time_hides_no_failover) {
+    auto const a = number("a", 7000);
+    auto const b = number("b", 7001);
+    auto const c = number("c", 7002);
+    auto const after = " 0 8191 c 7002 8192 8999 b 7001 9000 9000 c 7002 9001 16383 b 7001";
+    BOOST_TEST(answers(two_halves));
+    within_reach = {a, b, c};
+    BOOST_TEST(answers(b, after));
+    BOOST_TEST(owner(9000) == "c");
+    BOOST_TEST(owner(8) == "a");
+    BOOST_TEST(map.take_successions().empty());
+    BOOST_TEST(answers(c, after));
+    BOOST_TEST((map.take_successions() == std::set<slot_map::succession>{{a, c}}));
+}
+
 BOOST_AUTO_TEST_CASE(doubt_of_some_slots_hides_no_failover_of_others) {
     auto const b = number("b", 7001);
     auto const c = number("c", 7002);
