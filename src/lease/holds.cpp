@@ -284,14 +284,16 @@ bool holds::has(target const& on, holder_id const& id) const noexcept {
     });
 }
 
-// A promoted replica may have lost that the id has the lock, and not that it waited for it. Others
-// may have had the lock before it is granted to the id again.
+// It was lost meanwhile, and others may have had the lock before it is granted to the id again. A
+// promoted replica may have lost that the id has the lock, and not that it waited for it; and an
+// attempt that came late may have made it a waiter once more, after the lock was released by force.
 void holds::on_granted(target const& on, holder_id const& id, fencing_token token) {
     for (auto& each : holds_) {
         if (target_key{*each.on()} == target_key{on} && each.id().view() == id.view() &&
             each.current() && each.current()->token() < token) {
             auto const keeps = each.shared_from_this();
-            each.lose(loss_reason::failed_over);
+            // Whoever speaks for another server may be heard before that is known.
+            each.lose(client_.can_execute(on) ? loss_reason::deleted : loss_reason::failed_over);
             return;
         }
     }

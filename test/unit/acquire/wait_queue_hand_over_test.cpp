@@ -229,7 +229,7 @@ BOOST_AUTO_TEST_CASE(a_grant_for_an_id_that_has_the_lock_changes_nothing) {
     BOOST_TEST(waiting.got.valid());
 }
 
-// As a promoted replica does that has lost the hold, and not the place in the queue.
+// It was released by force, and an attempt that came late made it a waiter once more.
 BOOST_AUTO_TEST_CASE(a_new_grant_for_an_id_that_has_the_lock_tells_that_it_was_lost) {
     handing_client all;
     acquiring const waiting{all};
@@ -239,10 +239,24 @@ BOOST_AUTO_TEST_CASE(a_new_grant_for_an_id_that_has_the_lock_tells_that_it_was_l
     BOOST_TEST(waiting.got.valid());
     all.grant_to(id, 79);
     BOOST_TEST((waiting.got.state() == holdfast::lease_state::lost));
-    BOOST_TEST((waiting.got.loss() == holdfast::loss_reason::failed_over));
+    BOOST_TEST((waiting.got.loss() == holdfast::loss_reason::deleted));
     BOOST_TEST(all.sent() == "release");
     BOOST_TEST(all.id() == id);
     BOOST_TEST(all.count().claims_passed_on == 1U);
+}
+
+// As a promoted replica does that has lost the hold, and not the place in the queue. It is heard
+// before requests can be sent to it.
+BOOST_AUTO_TEST_CASE(a_new_grant_by_another_server_tells_of_a_failover) {
+    handing_client all;
+    acquiring const waiting{all};
+    auto const id = all.wait_in_queue();
+    all.grant_to(id, 77);
+    all.answer(replied(1, 78, 0, 0));
+    all.server->commands_up = false;
+    all.grant_to(id, 79);
+    BOOST_TEST((waiting.got.state() == holdfast::lease_state::lost));
+    BOOST_TEST((waiting.got.loss() == holdfast::loss_reason::failed_over));
 }
 
 BOOST_AUTO_TEST_CASE(grants_of_other_clients_are_none_of_ours) {
