@@ -319,7 +319,8 @@ void supervisor::on_connected(handshake::verdict&& passed) {
     began_by_ = up_since_ - std::max(least, std::chrono::seconds{0});
     said_.reset();
     say(log_level::info, "is up");
-    if (of_.with == handshake::peer::sentinel) {
+    constexpr int takes_every_ping = 7;
+    if (of_.with == handshake::peer::sentinel && passed.major_version < takes_every_ping) {
         asio::co_spawn(of_.strand, ping_sentinel(shared_from_this(), connection_), asio::detached);
     }
     on_up();
