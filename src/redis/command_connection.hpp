@@ -1,9 +1,9 @@
 #ifndef HOLDFAST_REDIS_COMMAND_CONNECTION_HPP
 #define HOLDFAST_REDIS_COMMAND_CONNECTION_HPP
 
-#include "core/reply_matcher.hpp"
 #include "protocol/backend.hpp"
 #include "redis/cluster_observer.hpp"
+#include "redis/reply_matcher.hpp"
 #include "redis/request_batch.hpp"
 #include "redis/supervisor.hpp"
 #include "redis/texts_in_flight.hpp"

@@ -1,7 +1,7 @@
 // Replies are matched with requests by counting, and errors are believed only when a later nonce
 // has proven the count.
 
-#include "core/reply_matcher.hpp"
+#include "redis/reply_matcher.hpp"
 
 #include <boost/test/unit_test.hpp>
 
