@@ -90,6 +90,9 @@ bool hold_fsm::one_waits() const noexcept {
 }
 
 void hold_fsm::on_confirmed(confirmation const& by) noexcept {
+    if (lost()) {
+        return;
+    }
     by_.until = std::max(by_.until, by.until);
     by_.sent_at = std::max(by_.sent_at, by.sent_at);
     on_verified(by.sent_at);

@@ -90,8 +90,10 @@ public:
     void on_replaced() noexcept { verified_at_ = time_point::min(); }
     /// It may not be ours any more. Only a request that is sent later can tell.
     void on_doubt(time_point since) noexcept { doubt_at_ = std::max(doubt_at_, since); }
-    /// The server says that it is not ours.
+    /// The server says that it is not ours. It never is again: others may have had the lock before
+    /// its id has it once more, and its tokens are older than theirs.
     void on_lost() noexcept { by_.until = time_point::min(); }
+    [[nodiscard]] bool lost() const noexcept { return by_.until == time_point::min(); }
     /// Another client waits.
     void on_others_wait() noexcept { waiting_ = std::max<std::uint8_t>(waiting_, 1); }
     /// One other client waits, and as far as the server has said no more.

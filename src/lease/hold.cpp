@@ -111,7 +111,7 @@ error_code hold::on_result(request const& what, exec_result const& result) {
 }
 
 error_code hold::on_answered(request const& what, loss_reason lost) {
-    if (!is_linked()) {
+    if (!is_linked() || fsm_.lost()) {
         return errc::lease_lost;
     }
     if (lost != loss_reason::none) {

@@ -111,6 +111,16 @@ BOOST_AUTO_TEST_CASE(one_that_is_lost_or_over_goes_to_nobody) {
     BOOST_TEST((fsm.next(usual, false, t0) == step::release));
 }
 
+// Its id may have the lock once more, after others.
+BOOST_AUTO_TEST_CASE(one_that_is_lost_stays_so) {
+    auto fsm = fresh();
+    BOOST_TEST(!fsm.lost());
+    fsm.on_lost();
+    fsm.on_confirmed({t0 + 1s, t0 + 30s});
+    BOOST_TEST(fsm.lost());
+    BOOST_TEST((fsm.next(usual, false, t0 + 1s) == step::release));
+}
+
 BOOST_AUTO_TEST_CASE(a_run_ends_after_64_grants_if_others_wait) {
     auto fsm = fresh(64);
     fsm.on_others_wait();
