@@ -225,11 +225,16 @@ void faults::give_back(std::string const& lock) {
 void faults::end_endless(std::string const& lock) {
     if (!all_.on.up()) {
         all_.in.after(100ms, [this, lock] { end_endless(lock); });
-    } else if (dice().chance(50)) {
+        return;
+    }
+    if (dice().chance(50)) {
         give_back(lock);
-    } else if (all_.judge.holds_on_server(lock, other_holder)) {
+        return;
+    }
+    // Also if it was taken over: a replica may not know that yet.
+    given_back_.insert(lock);
+    if (all_.judge.holds_on_server(lock, other_holder)) {
         all_.in.trace(nullptr, "FAULT: somebody else limits " + lock);
-        given_back_.insert(lock);
         all_.on.as_operator({"PEXPIRE", lock, std::to_string(200 + dice().below(3'000))});
         all_.judge.on_endless_limited(lock);
     }
