@@ -79,9 +79,10 @@ BOOST_AUTO_TEST_CASE(what_was_asked_for_before_is_connected_to_then) {
 BOOST_AUTO_TEST_CASE(who_takes_over_from_a_server_in_use_is_connected_to) {
     learn(two_halves);
     BOOST_TEST(!to->reach(slot_of("foo")));
-    learn(" 0 8191 127.0.0.1 11 8192 16383 127.0.0.1 13");
+    // The former one says so, whose number is 2.
+    learn(" 0 8191 127.0.0.1 11 8192 16383 127.0.0.1 13", 2);
     BOOST_TEST(eventually([&] { return log.count("127.0.0.1:13 ") > 0; }));
-    // And the former one is left.
+    // And it is left.
     auto const before = log.count("127.0.0.1:12 ");
     BOOST_TEST(to->reach(slot_of("foo")) == false);
     BOOST_TEST(log.count("127.0.0.1:12 ") == before);

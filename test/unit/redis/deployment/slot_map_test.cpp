@@ -225,6 +225,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_has_just_got_a_slot_may_lose_its_place) {
     auto const a = number("a", 7000);
     auto const c = number("c", 7002);
     BOOST_TEST(answers(two_halves));
+    within_reach = {a};
     map.on_moved(9000, a);
     BOOST_TEST(answers(c, " 0 8191 c 7002 8192 16383 b 7001"));
     BOOST_TEST((map.take_successions() == std::set<slot_map::succession>{{a, c}}));
