@@ -292,7 +292,8 @@ void holds::on_granted(target const& on, holder_id const& id, fencing_token toke
         if (target_key{*each.on()} == target_key{on} && each.id().view() == id.view() &&
             each.current() && each.current()->token() < token) {
             auto const keeps = each.shared_from_this();
-            // Whoever speaks for another server may be heard before that is known.
+            // A message of another server may come before the connection that tells which one it
+            // is.
             each.lose(client_.can_execute(on) ? loss_reason::deleted : loss_reason::failed_over);
             return;
         }

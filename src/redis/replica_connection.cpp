@@ -1,7 +1,6 @@
 #include "redis/replica_connection.hpp"
 
 #include "core/lease_terms.hpp"
-#include "redis/request_batch.hpp"
 #include "runtime/counters.hpp"
 
 #include <boost/asio/error.hpp>

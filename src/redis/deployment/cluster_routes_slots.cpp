@@ -183,7 +183,7 @@ void cluster_routes::tell_of_moves(std::vector<slot_map::move> const& moves) {
     tell_moved(there);
 }
 
-// Of the others it is told when their server is up.
+// Slots whose server is not up yet are left out: `on_up` tells of these.
 void cluster_routes::tell_of_lost(slot_set const& by_a_former_server) {
     slot_set there;
     for (std::uint16_t slot = 0; slot < slot_count; ++slot) {
@@ -235,7 +235,7 @@ void cluster_routes::leave_unused() {
                (awaited_.contains(number) && nodes_->within_reach(number));
     });
     if (left || !awaited_.empty()) {
-        // Nothing tells when that is over.
+        // No event tells when such a server is idle, or fails to answer.
         look_within(look_interval);
     }
 }

@@ -40,8 +40,8 @@ public:
     ///
     /// Nodes hear of a change one by one, so an answer may be older than what is known. A server is
     /// believed what it says of its own slots: that it has them, or that another one has those it
-    /// was known to have. What it says of the slots of others counts where their server is not
-    /// within reach. Where that is, whoever is named instead is to be asked: see `take_named`.
+    /// was known to have. What it says of the slots of a third one counts while that one is not
+    /// within reach. Otherwise the server that it names has to be asked: see `take_named`.
     bool on_answer(
         std::uint32_t by,
         script_reply const& reply,
@@ -123,7 +123,7 @@ private:
     std::set<std::uint32_t> named_;
     std::vector<move> moves_;
     std::set<succession> successions_;
-    // The last answer, and whose it was. Nobody's if it may say something new the next time.
+    // The last answer, and whose it was. `nobody`: the same answer may change something once more.
     std::uint32_t said_by_ = nobody;
     std::string said_;
     std::size_t served_ = 0;

@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(a_slot_that_has_moved_is_not_moved_back_by_who_has_not_hear
     within_reach = {b};
     BOOST_TEST(answers(two_halves));
     BOOST_TEST(owner(7) == "b");
-    // Whoever is named can say whether it is so, each time.
+    // The server that is named is to be asked, each time anew.
     BOOST_TEST((map.take_named() == std::set{a}));
     BOOST_TEST(map.take_named().empty());
     BOOST_TEST(answers(two_halves));
