@@ -7,6 +7,8 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <utility>
 
@@ -38,6 +40,12 @@ struct clustered : lease_stage {
     machine& replica() { return on().machine_at(1); }
     machine& other() { return on().machine_at(2); }
 };
+
+std::ptrdiff_t connections_to(machine const& node) {
+    return std::count_if(node.links.begin(), node.links.end(), [](auto const& one) {
+        return one->open();
+    });
+}
 
 }  // namespace
 
@@ -127,6 +135,34 @@ BOOST_AUTO_TEST_CASE(what_a_former_primary_never_answered_is_asked_of_its_succes
     auto const renewed = [&] { return one.client().stats().renewals != 0; };
     BOOST_TEST(all.run_until(renewed, 5s));
     BOOST_TEST((all.state_of(one, *held) == lease_state::held));
+    one.drop(*held);
+    BOOST_TEST(all.close_all() == "");
+}
+
+// It answers as if it had the slot. It is left then, and not when unused connections are looked for, twice a minute.
+BOOST_AUTO_TEST_CASE(a_node_that_was_busy_when_it_lost_its_last_slot_is_left_soon) {
+    clustered all;
+    all.settings().cluster_nodes.push_back({"node-2", 6379});
+    all.settings().request_timeout = 1min;
+    auto const last = detail::slot_of("lock");
+    for (std::uint16_t slot = 0; slot < detail::slot_count; ++slot) {
+        if (slot != last) {
+            all.on().give_slot(slot, all.other());
+        }
+    }
+    all.on().tell(all.first());
+    all.on().tell(all.other());
+    auto& one = all.add_ready();
+    auto const held = all.granted(one);
+    all.on().pause(all.first());
+    one.run([&] { all.held_by(*held).renew([](error_code) {}); });
+    all.run_for(100ms);
+    all.on().give_slot(last, all.other());
+    all.on().tell(all.other());
+    all.run_for(900ms);
+    BOOST_TEST(connections_to(all.first()) != 0);
+    all.on().resume(all.first());
+    BOOST_TEST(all.run_until([&] { return connections_to(all.first()) == 0; }, 2s));
     one.drop(*held);
     BOOST_TEST(all.close_all() == "");
 }

@@ -28,7 +28,6 @@ void faults::on_primary() {
     all_.long_faults = true;
     auto const takes = dice().any_scale(1ms, 3s);
     auto const fate = dice().below(4);
-    auto const began = all_.in.now();
     switch (fate) {
         case 0:
             say("the primary is killed");
@@ -45,11 +44,14 @@ void faults::on_primary() {
     // of a cluster tells them itself.
     bool const connections_end =
         all_.at != deployment::cluster && (all_.by_name || dice().chance(50));
-    lasts(takes, [this, &on, &old, &to, fate, began, connections_end] {
-        // The clock of a replica may be behind by what the failover took, if the former primary is
-        // not there to grant anything at the end of it.
+    lasts(takes, [this, &on, &old, &to, fate, connections_end] {
+        // The clock of a replica may be behind by as long as the former primary has not been there
+        // to grant anything. Another fault may have started it again.
         bool const clocks_differ = fate == 0 && all_.at != deployment::cluster && dice().chance(50);
-        promote(to, clocks_differ ? dice().time(0ns, all_.in.now() - began) : 0ns);
+        promote(
+            to,
+            clocks_differ && !old.up ? dice().time(0ns, all_.in.now() - old.down_since) : 0ns
+        );
         auto const knows = [this, &on, &old, fate, connections_end] {
             if (fate == 0) {
                 on.start(old, true);

@@ -28,6 +28,8 @@ struct machine {
     nanos clock_offset{0};
     bool paused = false;
     bool up = true;
+    /// Since when it is not up, if it is not.
+    nanos down_since{0};
     /// New connections are refused.
     bool refuses = false;
     bool pings_fail = false;

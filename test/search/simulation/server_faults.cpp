@@ -67,6 +67,9 @@ void server::resume(machine& which) {
 }
 
 void server::kill(machine& which) {
+    if (which.up) {
+        which.down_since = in_.now();
+    }
     which.up = false;
     for (auto const& one : links()) {
         if (&one->at() == &which) {
