@@ -2,7 +2,9 @@
 
 #include "memory_server/commands.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 
 namespace holdfast::memory {
 
@@ -30,10 +32,12 @@ value slots(command_call& of) {
     auto reply = value::array();
     for (std::size_t first = 0; first < owners.size();) {
         auto const owner = owners[first];
-        auto end = first + 1;
-        while (end < owners.size() && owners[end] == owner) {
-            ++end;
-        }
+        auto const other = std::find_if(
+            owners.begin() + static_cast<std::ptrdiff_t>(first),
+            owners.end(),
+            [owner](auto each) { return each != owner; }
+        );
+        auto const end = static_cast<std::size_t>(other - owners.begin());
         if (owner != cluster_view::nobody) {
             auto range = value::array({
                 value::integer(static_cast<std::int64_t>(first)),

@@ -21,6 +21,25 @@ std::string_view next_word(std::string_view& rest) {
     return word;
 }
 
+void fill(
+    std::vector<std::uint32_t>& slots,
+    std::size_t first,
+    std::size_t end,
+    std::uint32_t server
+) {
+    std::fill_n(slots.begin() + static_cast<std::ptrdiff_t>(first), end - first, server);
+}
+
+// Behind the slots in a row that are like this one in each of these: there are few such rows.
+template <class... Slots>
+std::size_t end_of_row(std::size_t first, Slots const&... of) {
+    auto end = first + 1;
+    while (end < slot_count && ((of[end] == of[first]) && ...)) {
+        ++end;
+    }
+    return end;
+}
+
 }  // namespace
 
 slot_map::slot_map() : servers_(slot_count, nobody) {}
@@ -35,30 +54,35 @@ std::uint32_t slot_map::number_of(config::address const& where) {
     return number;
 }
 
-void slot_map::assign(std::uint16_t slot, std::uint32_t server) {
-    auto& now = servers_[slot];
-    if (now == server) {
+void slot_map::assign(std::size_t first, std::size_t end, std::uint32_t server) {
+    auto const before = servers_[first];
+    if (before == server) {
         return;
     }
-    note_move(slot, now, server);
-    if (now != nobody) {
-        --slots_of_[now];
-        --served_;
+    agreed_.clear();
+    note_move(first, end, before, server);
+    if (before != nobody) {
+        slots_of_[before] -= end - first;
+        served_ -= end - first;
     }
     if (server != nobody) {
-        ++slots_of_[server];
-        ++served_;
+        slots_of_[server] += end - first;
+        served_ += end - first;
     }
-    now = server;
+    fill(servers_, first, end, server);
 }
 
-// Whole ranges move at a time: all slots, with the first answer.
-void slot_map::note_move(std::uint16_t slot, std::uint32_t from, std::uint32_t to) {
-    move made{slot, slot, known_server(from), known_server(to)};
+void slot_map::note_move(std::size_t first, std::size_t end, std::uint32_t from, std::uint32_t to) {
+    move const made{
+        static_cast<std::uint16_t>(first),
+        static_cast<std::uint16_t>(end - 1),
+        known_server(from),
+        known_server(to)
+    };
     if (!moves_.empty()) {
         auto& before = moves_.back();
-        if (before.last + 1 == slot && before.from == made.from && before.to == made.to) {
-            before.last = slot;
+        if (before.last + 1U == first && before.from == made.from && before.to == made.to) {
+            before.last = made.last;
             return;
         }
     }
@@ -80,7 +104,7 @@ std::optional<std::vector<std::uint32_t>> slot_map::read(
         }
         auto const server =
             number_of({host == "-" ? addresses_[by].host : std::string{host}, *port});
-        std::fill(said.begin() + *first, said.begin() + *last + 1, server);
+        fill(said, *first, *last + 1U, server);
     }
     return said;
 }
@@ -90,8 +114,8 @@ bool slot_map::on_answer(
     script_reply const& reply,
     std::function<bool(std::uint32_t server)> const& within_reach
 ) {
-    // Most answers say what the last one said.
-    if (by == said_by_ && reply.rest(0) == said_) {
+    // Most answers say what is known.
+    if (auto const at = agreed_.find(by); at != agreed_.end() && at->second == reply.rest(0)) {
         return true;
     }
     auto read_answer = read(by, reply);
@@ -110,29 +134,35 @@ bool slot_map::on_answer(
     // Servers of whose slots it is not known yet who has them, and those that perhaps do.
     std::set<std::uint32_t> doubtful;
     std::set<std::uint32_t> named;
-    for (std::uint16_t slot = 0; slot < slot_count; ++slot) {
+    for (std::size_t slot = 0, end = 0; slot < slot_count; slot = end) {
+        end = end_of_row(slot, servers_, said, before);
         auto const known = servers_[slot];
         bool const own = by == known || by == said[slot];
         if (known == said[slot] || own || known == nobody || !reached[known]) {
-            assign(slot, said[slot]);
+            assign(slot, end, said[slot]);
         } else {
             named.insert(said[slot] == nobody ? known : said[slot]);
             doubtful.insert(before[slot]);
         }
     }
     auto const former = std::exchange(former_, {});
-    for (std::uint16_t slot = 0; slot < slot_count; ++slot) {
-        if (doubtful.contains(before[slot]) || named.contains(said[slot])) {
-            said[slot] = before[slot];
-            if (servers_[slot] != before[slot]) {
-                former_.emplace(slot, before[slot]);
-            }
+    for (std::size_t slot = 0, end = 0; slot < slot_count; slot = end) {
+        end = end_of_row(slot, servers_, said, before);
+        if (!doubtful.contains(before[slot]) && !named.contains(said[slot])) {
+            continue;
+        }
+        fill(said, slot, end, before[slot]);
+        for (auto moved = slot; servers_[slot] != before[slot] && moved < end; ++moved) {
+            former_.emplace(static_cast<std::uint16_t>(moved), before[slot]);
         }
     }
     find_successions(before, said, former);
-    said_by_ = doubtful.empty() ? by : nobody;
     named_.merge(named);
-    said_ = reply.rest(0);
+    if (doubtful.empty()) {
+        agreed_[by] = reply.rest(0);
+    } else {
+        agreed_.clear();
+    }
     known_ = true;
     return true;
 }
@@ -149,7 +179,7 @@ void slot_map::find_successions(
     }
     std::vector<bool> had_slots(addresses_.size());
     std::vector<bool> has_slots(addresses_.size());
-    for (std::size_t slot = 0; slot < slot_count; ++slot) {
+    for (std::size_t slot = 0; slot < slot_count; slot = end_of_row(slot, before, said)) {
         if (before[slot] != nobody) {
             had_slots[before[slot]] = true;
         }
@@ -159,7 +189,7 @@ void slot_map::find_successions(
     }
     std::set<succession> all;
     std::set<std::uint32_t> replaced;
-    for (std::size_t slot = 0; slot < slot_count; ++slot) {
+    for (std::size_t slot = 0; slot < slot_count; slot = end_of_row(slot, before, said)) {
         auto const from = before[slot];
         auto const to = said[slot];
         if (from != nobody && to != nobody && !has_slots[from]) {
@@ -173,16 +203,16 @@ void slot_map::find_successions(
     // That these have moved was told before it was known why.
     for (auto const& [slot, server] : former) {
         if (all.contains({server, servers_[slot]})) {
-            note_move(slot, server, servers_[slot]);
+            note_move(slot, slot + 1U, server, servers_[slot]);
         }
     }
     successions_.merge(all);
 }
 
 void slot_map::on_moved(std::uint16_t slot, std::uint32_t to) {
-    said_by_ = nobody;
+    agreed_.clear();
     former_.emplace(slot, servers_[slot]);
-    assign(slot, to);
+    assign(slot, slot + 1U, to);
 }
 
 std::optional<std::uint32_t> slot_map::server_of(std::uint16_t slot) const noexcept {

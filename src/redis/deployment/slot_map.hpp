@@ -100,8 +100,9 @@ private:
     [[nodiscard]] static std::optional<std::uint32_t> known_server(std::uint32_t server) noexcept {
         return server == nobody ? std::nullopt : std::optional{server};
     }
-    void assign(std::uint16_t slot, std::uint32_t server);
-    void note_move(std::uint16_t slot, std::uint32_t from, std::uint32_t to);
+    // Of slots in a row that have the same server.
+    void assign(std::size_t first, std::size_t end, std::uint32_t server);
+    void note_move(std::size_t first, std::size_t end, std::uint32_t from, std::uint32_t to);
     [[nodiscard]] std::optional<std::vector<std::uint32_t>> read(
         std::uint32_t by,
         script_reply const& reply
@@ -123,9 +124,8 @@ private:
     std::set<std::uint32_t> named_;
     std::vector<move> moves_;
     std::set<succession> successions_;
-    // The last answer, and whose it was. `nobody`: the same answer may change something once more.
-    std::uint32_t said_by_ = nobody;
-    std::string said_;
+    // The last answers of those who said what is known, by server: the same ones change nothing.
+    std::map<std::uint32_t, std::string> agreed_;
     std::size_t served_ = 0;
     bool known_ = false;
 };
