@@ -59,7 +59,8 @@ namespace holdfast {
 ///
 /// The options of an acquisition are those of each node's lease. A learned lease and `orphan_after`
 /// are `errc::invalid_options` here. An `owner` that holds the lock enters again with a lease of
-/// its own; its token may be greater than the first one's, and is never less.
+/// its own; its token may be greater than the first one's, and is never less. A store that has seen
+/// the greater one refuses the other.
 ///
 /// On each node the lock excludes a `lock` of the same name there, and Redisson's. There is no
 /// semaphore on a quorum: pairs of holders may have different majorities, and so more holders in

@@ -66,12 +66,15 @@ quorum_judge::belief_ref quorum_judge::on_delivered(belief made) {
     }
     auto const token = one.held->token().value;
     auto& last = last_[one.lock];
-    // An owner may join what its former lease gives back.
+    // An owner may join what its former lease gives back. Of two leases that it asked for at a
+    // time, the first one may be delivered last, to a thread that was blocked.
     bool const same = one.owner != 0 && last.to == one.of && last.owner == one.owner;
-    if (same ? token < last.token : token <= last.token) {
+    bool const at_a_time = same && one.asked_at < last.at;
+    auto const before = same ? last.before : last.token;
+    if (same && !at_a_time ? token < last.token : token <= before) {
         in_.violation(fmt::format("a lease: {}, after token {}", describe(one), last.token));
     }
-    last = {std::max(last.token, token), one.of, one.owner};
+    last = {std::max(last.token, token), one.of, one.owner, in_.now(), before};
     if (joined) {
         reached_(sometimes::joined);
     }

@@ -32,6 +32,7 @@ public:
         quorum_lease const* held;
         /// Zero: without an owner, and so alone.
         std::size_t owner;
+        nanos asked_at;
     };
     using belief_ref = std::list<belief>::iterator;
 
@@ -54,6 +55,10 @@ private:
         std::uint64_t token = 0;
         process const* to = nullptr;
         std::size_t owner = 0;
+        // When it was delivered.
+        nanos at{0};
+        // The greatest token of another owner.
+        std::uint64_t before = 0;
     };
     std::map<std::string, last_grant> last_;
     // By lock and server: the process that it was granted to last.

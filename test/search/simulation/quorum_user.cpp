@@ -77,7 +77,7 @@ private:
         auto& held = std::get<0>(*asked->results);
         judge_answer(what, *asked, started);
         if (held) {
-            auto use = hold(what, held, owner);
+            auto use = hold(what, held, owner, started);
             co_await std::move(use);
         }
     }
@@ -139,13 +139,19 @@ private:
         );
     }
 
-    asio::awaitable<void> hold(request const& what, quorum_lease& held, std::size_t owner) {
+    asio::awaitable<void> hold(
+        request const& what,
+        quorum_lease& held,
+        std::size_t owner,
+        nanos asked_at
+    ) {
         auto const self = shared_from_this();  // the watch may end later
         auto const believed = all_.quorums.on_delivered({
             .of = &process_,
             .lock = what.lock,
             .held = &held,
             .owner = owner,
+            .asked_at = asked_at,
         });
         node_.on_held(1);
         ++all_.grants;
