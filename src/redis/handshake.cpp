@@ -172,6 +172,11 @@ void handshake::judge_memory(std::string_view info, verdict& out) {
     }
 }
 
+// Otherwise a reply may stand in the place of another one.
+bool handshake::is_whole() const {
+    return replies_.size() == steps_.size() && replies_.back().text(0) == nonce_;
+}
+
 handshake::verdict handshake::judge() const {
     verdict result;
     auto const there = std::min(replies_.size(), steps_.size());
@@ -196,13 +201,13 @@ handshake::verdict handshake::judge() const {
             case step::slots: break;
         }
     }
-    // A replica knows them, too.
-    auto const slots = std::find(steps_.begin(), steps_.end(), step::slots) - steps_.begin();
-    if (static_cast<std::size_t>(slots) < there) {
-        result.slots = replies_[static_cast<std::size_t>(slots)].text(0);
-    }
     if (!result.error && replies_.size() != steps_.size()) {
         result.error = errc::unreachable;
+    }
+    // A replica knows them, too.
+    auto const slots = std::find(steps_.begin(), steps_.end(), step::slots);
+    if (slots != steps_.end() && is_whole()) {
+        result.slots = replies_[static_cast<std::size_t>(slots - steps_.begin())].text(0);
     }
     return result;
 }

@@ -71,6 +71,7 @@ private:
     void judge_hello(raw_reply const& reply, verdict& out) const;
     static void judge_server(std::string_view info, verdict& out);
     static void judge_memory(std::string_view info, verdict& out);
+    [[nodiscard]] bool is_whole() const;
 
     boost::redis::request request_;
     std::vector<step> steps_;

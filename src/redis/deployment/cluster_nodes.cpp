@@ -106,12 +106,6 @@ std::vector<std::uint32_t> cluster_nodes::numbers() const {
     return all;
 }
 
-void cluster_nodes::touch(std::uint32_t number) noexcept {
-    if (auto const at = nodes_.find(number); at != nodes_.end()) {
-        at->second.used_at = lease_clock::now();
-    }
-}
-
 void cluster_nodes::exec(std::uint32_t number, config::address const& where, routed_call&& what) {
     auto& to = open(number, where);
     if (to.up(connection_id::purpose::commands) || to.was_up()) {
@@ -143,6 +137,8 @@ void cluster_nodes::on_up(std::uint32_t number) {
     if (at == nodes_.end()) {
         return;
     }
+    // Whoever waited for it needs it now.
+    at->second.used_at = lease_clock::now();
     auto& to = *at->second.link;
     for (auto& one : std::exchange(at->second.waiting, {})) {
         if (one.what.is_withdrawn()) {
@@ -230,7 +226,8 @@ bool cluster_nodes::close_unused(
             return other.first != number && wanted(other.first) &&
                    other.second.link->up(connection_id::purpose::commands);
         });
-        if (!last && idle(one) && now - one.used_at >= idle_after) {
+        bool const up = one.link->up(connection_id::purpose::commands);
+        if (!last && up && idle(one) && now - one.used_at >= idle_after) {
             close(number);
         }
     }

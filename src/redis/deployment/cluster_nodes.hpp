@@ -53,13 +53,12 @@ public:
     void exec(std::uint32_t number, config::address const& where, replicated_call&& what);
     /// It has a connection for commands: what waited for it is sent.
     void on_up(std::uint32_t number);
-    /// It was of use just now.
-    void touch(std::uint32_t number) noexcept;
 
     /// Ends the connections to it. What is under way is answered `unknown`.
     void close(std::uint32_t number);
     /// Closes those that nobody has needed for so long, but not the last one of `wanted`; and those
-    /// that are not wanted as soon as they are idle. True if one of these is not idle.
+    /// that are not wanted as soon as they are idle. True if one of these is not idle. One that is
+    /// wanted and cannot be used stays: somebody may wait for it.
     bool close_unused(nanos idle_after, std::function<bool(std::uint32_t)> const& wanted);
     void stop();
 

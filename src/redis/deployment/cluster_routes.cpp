@@ -131,15 +131,10 @@ backend::obstacle cluster_routes::why_down() const {
 
 bool cluster_routes::reach(std::uint16_t slot) {
     auto const to = map_.server_of(slot);
-    if (!nodes_ || stopped_ || !to) {
-        wanted_.insert(slot);
-        return false;
+    if (nodes_ && !stopped_ && to && open(*to).up(purpose::commands)) {
+        return true;
     }
-    if (auto const* const one = nodes_->find(*to)) {
-        nodes_->touch(*to);
-        return one->up(purpose::commands);
-    }
-    open(*to);
+    wanted_.set(slot);
     return false;
 }
 
@@ -159,6 +154,7 @@ backend::identity cluster_routes::who(std::uint32_t server) const {
 void cluster_routes::on_up(connection_id which) {
     if (which.what == purpose::commands) {
         lost_by_.erase(which.server);
+        open_wanted();
         nodes_->on_up(which.server);
     }
     if (!map_.known()) {

@@ -60,6 +60,8 @@ public:
     void on_silent(std::uint32_t server) override;
 
 private:
+    using slot_set = std::bitset<slot_count>;
+
     // A request is sent to no more nodes than this because of what the last one said.
     static constexpr unsigned most_redirections = 5;
 
@@ -82,7 +84,6 @@ private:
     void on_slot_moved(std::uint32_t server, std::uint16_t slot, std::uint32_t to);
     void on_map_changed();
     void settle();
-    using slot_set = std::bitset<slot_count>;
     void tell_of_moves(std::vector<slot_map::move> const& moves);
     /// What was sent to the former server of these has ended.
     void tell_of_lost(slot_set const& by_a_former_server);
@@ -90,6 +91,10 @@ private:
     void tell_moved(slot_set const& these);
     /// Has those say themselves which slots they have that others named.
     void ask_the_named();
+    /// Slots that a server in use has lost, and nobody has, are wanted.
+    void want_again(std::vector<slot_map::move> const& moves);
+    /// Connects to those that have slots which are wanted.
+    void open_wanted();
     void leave_replaced();
     void leave_unused();
     void leave_unless_primary(std::uint32_t server);
@@ -113,8 +118,10 @@ private:
     std::unique_ptr<cluster_channels> channels_;
     // Connections that came up before the slots were known.
     std::vector<connection_id> untold_;
-    // Slots that were asked for when nobody was known to have them.
-    std::set<std::uint16_t> wanted_;
+    // Slots that were asked for when no request about them could be sent, and those that nobody has
+    // any more of a server in use. Whoever waits for them is told when that has changed, and need
+    // not ask again.
+    slot_set wanted_;
     // Servers that are connected to because they were named, and have not answered.
     std::set<std::uint32_t> awaited_;
     // Slots that a server has lost since it was connected to.

@@ -125,13 +125,8 @@ void cluster_routes::on_map_changed() {
 
 void cluster_routes::settle() {
     auto const moves = map_.take_moves();
-    for (auto const slot : std::exchange(wanted_, {})) {
-        if (auto const to = map_.server_of(slot)) {
-            open(*to);
-        } else {
-            wanted_.insert(slot);
-        }
-    }
+    want_again(moves);
+    open_wanted();
     // Whoever took over from a server that was in use is in use.
     for (auto const& [first, last, from, to] : moves) {
         if (to && from && nodes_->find(*from) && !nodes_->find(*to)) {
@@ -162,6 +157,23 @@ void cluster_routes::settle() {
     leave_unused();
     if (something_is_missing()) {
         look_soon();
+    }
+}
+
+void cluster_routes::want_again(std::vector<slot_map::move> const& moves) {
+    for (auto const& [first, last, from, to] : moves) {
+        for (std::size_t slot = first; from && !to && nodes_->find(*from) && slot <= last; ++slot) {
+            wanted_.set(slot);
+        }
+    }
+}
+
+void cluster_routes::open_wanted() {
+    for (std::uint16_t slot = 0; wanted_.any() && slot < slot_count; ++slot) {
+        auto const to = wanted_[slot] ? map_.server_of(slot) : std::nullopt;
+        if (to && open(*to).up(purpose::commands)) {
+            wanted_.reset(slot);
+        }
     }
 }
 

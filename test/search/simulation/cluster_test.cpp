@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -139,7 +140,8 @@ BOOST_AUTO_TEST_CASE(what_a_former_primary_never_answered_is_asked_of_its_succes
     BOOST_TEST(all.close_all() == "");
 }
 
-// It answers as if it had the slot. It is left then, and not when unused connections are looked for, twice a minute.
+// It answers as if it had the slot. It is left then, and not when unused connections are looked
+// for, twice a minute.
 BOOST_AUTO_TEST_CASE(a_node_that_was_busy_when_it_lost_its_last_slot_is_left_soon) {
     clustered all;
     all.settings().cluster_nodes.push_back({"node-2", 6379});
@@ -164,5 +166,48 @@ BOOST_AUTO_TEST_CASE(a_node_that_was_busy_when_it_lost_its_last_slot_is_left_soo
     all.on().resume(all.first());
     BOOST_TEST(all.run_until([&] { return connections_to(all.first()) == 0; }, 2s));
     one.drop(*held);
+    BOOST_TEST(all.close_all() == "");
+}
+
+// Longer than connections are kept that nobody needs.
+BOOST_AUTO_TEST_CASE(who_waits_for_a_node_that_is_away_for_long_has_the_lock_when_it_is_back) {
+    clustered all;
+    auto& one = all.add_ready();
+    one.drop(*all.granted(one));
+    // Otherwise it is the last one, and is kept.
+    auto const elsewhere = one.acquire("foo");
+    BOOST_TEST(all.run_until([&] { return elsewhere->done; }, 10s));
+    all.on().kill(all.first());
+    auto const waiting = one.acquire();
+    all.run_for(3min);
+    BOOST_TEST(!waiting->done);
+    all.on().start(all.first(), true);
+    BOOST_TEST(all.run_until([&] { return waiting->done; }, 10s));
+    one.drop(*waiting);
+    one.drop(*elsewhere);
+    BOOST_TEST(all.close_all() == "");
+}
+
+BOOST_AUTO_TEST_CASE(
+    who_waits_for_a_slot_that_nobody_has_for_a_while_has_the_lock_when_somebody_has_it
+) {
+    clustered all;
+    auto& one = all.add_ready();
+    auto const elsewhere = one.acquire("foo");
+    BOOST_TEST(all.run_until([&] { return elsewhere->done; }, 10s));
+    one.drop(*all.granted(one));
+    all.on().kill(all.first());
+    auto const waiting = one.acquire();
+    memory::cluster_view without{{{"node-0", 6379}, {"node-1", 6379, 0}, {"node-2", 6379}}, 2};
+    std::fill_n(without.owners.rbegin(), detail::slot_count / 2, std::uint8_t{2});
+    without.owners[detail::slot_of("lock")] = memory::cluster_view::nobody;
+    all.other().data.set_cluster(without);
+    all.run_for(1min);
+    BOOST_TEST(!waiting->done);
+    all.on().start(all.first(), true);
+    all.on().tell(all.other());
+    BOOST_TEST(all.run_until([&] { return waiting->done; }, 10s));
+    one.drop(*waiting);
+    one.drop(*elsewhere);
     BOOST_TEST(all.close_all() == "");
 }

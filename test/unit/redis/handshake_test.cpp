@@ -349,6 +349,22 @@ BOOST_AUTO_TEST_CASE(a_node_of_a_cluster_is_asked_for_the_slots) {
     BOOST_TEST(refused.slots == "42 0 16383 h 7000");
 }
 
+// What stands in its place may look like an answer: that nobody has any slot.
+BOOST_AUTO_TEST_CASE(slots_are_not_believed_where_a_reply_is_missing) {
+    answer const slots{type::blob_string, {"42 0 16383 h 7000"}};
+    answer const health{type::simple_string, {"holdfast"}};
+    auto const primary = hello_of("cluster", "master");
+    for (auto const& got : {
+             std::vector{time_of_day, server, memory, slots, pong, health},
+             std::vector{primary, time_of_day, server, memory, slots},
+             std::vector<answer>{},
+         }) {
+        auto const verdict = judged(got, {}, true, true);
+        BOOST_TEST((verdict.error == errc::unreachable));
+        BOOST_TEST(verdict.slots.empty());
+    }
+}
+
 BOOST_AUTO_TEST_CASE(a_user_of_a_cluster_has_to_be_allowed_to_ask_for_the_slots) {
     auto const denied =
         error("NOPERM this user has no permissions to run the 'cluster|slots' command");

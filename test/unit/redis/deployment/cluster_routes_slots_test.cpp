@@ -76,6 +76,17 @@ BOOST_AUTO_TEST_CASE(what_was_asked_for_before_is_connected_to_then) {
     BOOST_TEST(eventually([&] { return log.count("127.0.0.1:12 ") > 0; }));
 }
 
+// Whoever asked for it is told when it is up, and does not ask again.
+BOOST_AUTO_TEST_CASE(what_was_asked_for_is_connected_to_although_nobody_had_it_for_a_while) {
+    learn(two_halves);
+    BOOST_TEST(!to->reach(slot_of("foo")));
+    learn(" 0 8191 127.0.0.1 11", 2);
+    BOOST_TEST(std::count(left.begin(), left.end(), 2U) == 1);
+    auto const before = log.count("127.0.0.1:12 ");
+    learn(two_halves, 1);
+    BOOST_TEST(eventually([&] { return log.count("127.0.0.1:12 ") > before; }));
+}
+
 BOOST_AUTO_TEST_CASE(who_takes_over_from_a_server_in_use_is_connected_to) {
     learn(two_halves);
     BOOST_TEST(!to->reach(slot_of("foo")));
