@@ -137,7 +137,7 @@ void cluster_nodes::on_up(std::uint32_t number) {
     if (at == nodes_.end()) {
         return;
     }
-    // Whoever waited for it needs it now.
+    // A caller that waited for this node needs it now.
     at->second.used_at = lease_clock::now();
     auto& to = *at->second.link;
     for (auto& one : std::exchange(at->second.waiting, {})) {

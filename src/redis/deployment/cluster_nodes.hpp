@@ -57,8 +57,8 @@ public:
     /// Ends the connections to it. What is under way is answered `unknown`.
     void close(std::uint32_t number);
     /// Closes those that nobody has needed for so long, but not the last one of `wanted`; and those
-    /// that are not wanted as soon as they are idle. True if one of these is not idle. One that is
-    /// wanted and cannot be used stays: somebody may wait for it.
+    /// that are not wanted as soon as they are idle. True if one of these is not idle. A wanted
+    /// node that cannot be used stays open, because a caller may wait for it.
     bool close_unused(nanos idle_after, std::function<bool(std::uint32_t)> const& wanted);
     void stop();
 

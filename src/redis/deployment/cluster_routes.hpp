@@ -91,7 +91,7 @@ private:
     void tell_moved(slot_set const& these);
     /// Has those say themselves which slots they have that others named.
     void ask_the_named();
-    /// Slots that a server in use has lost, and nobody has, are wanted.
+    /// Marks the slots as wanted that a connected server has lost, and that no server has.
     void want_again(std::vector<slot_map::move> const& moves);
     /// Connects to those that have slots which are wanted.
     void open_wanted();
@@ -118,9 +118,9 @@ private:
     std::unique_ptr<cluster_channels> channels_;
     // Connections that came up before the slots were known.
     std::vector<connection_id> untold_;
-    // Slots that were asked for when no request about them could be sent, and those that nobody has
-    // any more of a server in use. Whoever waits for them is told when that has changed, and need
-    // not ask again.
+    // A slot is wanted when `reach` was asked for it in vain, or when a connected server has lost
+    // it and no server has it. The routes connect to its server as soon as one is known, and the
+    // events tell the caller, who need not ask again.
     slot_set wanted_;
     // Servers that are connected to because they were named, and have not answered.
     std::set<std::uint32_t> awaited_;

@@ -162,7 +162,10 @@ void cluster_routes::settle() {
 
 void cluster_routes::want_again(std::vector<slot_map::move> const& moves) {
     for (auto const& [first, last, from, to] : moves) {
-        for (std::size_t slot = first; from && !to && nodes_->find(*from) && slot <= last; ++slot) {
+        if (!from || to || !nodes_->find(*from)) {
+            continue;
+        }
+        for (std::size_t slot = first; slot <= last; ++slot) {
             wanted_.set(slot);
         }
     }

@@ -30,7 +30,8 @@ void fill(
     std::fill_n(slots.begin() + static_cast<std::ptrdiff_t>(first), end - first, server);
 }
 
-// Behind the slots in a row that are like this one in each of these: there are few such rows.
+// The end of the row of slots that have the values of the first one in each of these vectors. A map
+// has few such rows.
 template <class... Slots>
 std::size_t end_of_row(std::size_t first, Slots const&... of) {
     auto end = first + 1;

@@ -124,7 +124,7 @@ private:
     std::set<std::uint32_t> named_;
     std::vector<move> moves_;
     std::set<succession> successions_;
-    // The last answers of those who said what is known, by server: the same ones change nothing.
+    // By server, its last answer, if that said what this map says. The same answer changes nothing.
     std::map<std::uint32_t, std::string> agreed_;
     std::size_t served_ = 0;
     bool known_ = false;

@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_was_busy_when_it_lost_its_last_slot_is_left_soo
     BOOST_TEST(all.close_all() == "");
 }
 
-// Longer than connections are kept that nobody needs.
+// The node is away for longer than an unused connection is kept.
 BOOST_AUTO_TEST_CASE(who_waits_for_a_node_that_is_away_for_long_has_the_lock_when_it_is_back) {
     clustered all;
     auto& one = all.add_ready();
