@@ -58,7 +58,7 @@ void looks::on_timer() {
 }
 
 void looks::send(look const& what) {
-    if (!client_.can_execute(*what.on) || !client_.hands_over()) {
+    if (!client_.may_attempt(*what.on) || !client_.hands_over()) {
         return;
     }
     auto const& settings = client_.settings();

@@ -102,7 +102,7 @@ void release_queue::send(entry_ptr const& e, time_point now) {
             .on = *task.on,
             .id = task.id,
             .timeout = task.terms.timeout,
-            .hand_over = client_.hands_over(*task.on),
+            .hand_over = client_.hands_over(*task.on) && !client_.grants_held_back(*task.on),
             .window = task.window,
             .next = next,
             .counter_ttl = client_.settings().fence_ttl,

@@ -119,7 +119,7 @@ public:
     [[nodiscard]] bool can_execute() const;
     /// Requests about this one can be sent. Else its server is being connected to.
     [[nodiscard]] bool can_execute(target const& on) const;
-    /// Requests about this one can be sent that may be granted something.
+    /// Requests about this one can be sent that may grant something, to whomever.
     [[nodiscard]] bool may_attempt(target const& on) const {
         return can_execute(on) && !grants_held_back(on);
     }
@@ -128,7 +128,7 @@ public:
         bool const waits = can_execute(on) && grants_held_back(on);
         return waits ? make_error_code(errc::server_refused) : why_down(on).cause;
     }
-    /// Requests about this one may be sent, except those that may be granted something.
+    /// Requests about this one may be sent, except those that may grant something.
     [[nodiscard]] bool grants_held_back(target const& on) const {
         return settings().lock_delay > millis{0} && is_held_back(on);
     }

@@ -84,6 +84,22 @@ BOOST_AUTO_TEST_CASE(lock_delay_keeps_the_lock_until_the_lost_lease_has_ended) {
     BOOST_TEST(all.close_all() == "");
 }
 
+// Who releases may know less than the former primary did: the lock may be somebody else's by then.
+BOOST_AUTO_TEST_CASE(lock_delay_keeps_a_lock_that_is_released_from_the_next_in_the_queue) {
+    replicated all;
+    all.settings().lock_delay = 3s;
+    auto who = all.contend();
+    all.fail_over(0);
+    auto const failed_at = all.in().now();
+    all.run_for(1s);
+    BOOST_TEST((all.state_of(who.one, *who.held) == lease_state::held));
+    who.one.drop(*who.held);
+    BOOST_TEST(all.run_until([&] { return who.waiting->done; }, 10s));
+    BOOST_TEST((all.in().now() - failed_at > 2'900ms));
+    who.two.drop(*who.waiting);
+    BOOST_TEST(all.close_all() == "");
+}
+
 BOOST_AUTO_TEST_CASE(a_loss_is_learned_of_although_the_holder_is_stuck) {
     replicated all;
     auto& one = all.add_ready();

@@ -99,11 +99,12 @@ oracle::belief_ref oracle::on_delivered(
 void oracle::judge_token(truth& known, std::string const& lock, lease const& held, bool owned) {
     auto const token = held.token().value;
     // An owner may have several leases of one grant.
-    if (!known.used.insert(token).second && !owned && !tokens_excused_) {
+    bool const excused = tokens_excused_ || token <= known.given_again;
+    if (!known.used.insert(token).second && !owned && !excused) {
         in_.violation(fmt::format("token {} of {} was given out twice", token, lock));
     }
     // Others have permits beside it.
-    if (held.valid() && token < known.newest_ended && !tokens_excused_ && !is_pool(lock)) {
+    if (held.valid() && token < known.newest_ended && !excused && !is_pool(lock)) {
         in_.violation(fmt::format(
             "{} is given out with token {} after token {} was done with",
             lock,

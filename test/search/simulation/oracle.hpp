@@ -184,6 +184,8 @@ private:
             granted.erase(granted.lower_bound(first), granted.upper_bound(last));
             granted[first] = {last, holder};
         }
+        // Up to here tokens went back by a change of the primary that nobody could see.
+        std::uint64_t given_again = 0;
         std::set<std::uint64_t> used;
         // Of a lease that was given back, or lost.
         std::uint64_t newest_ended = 0;
@@ -296,6 +298,7 @@ private:
         bool stray = false;   // a former primary gave it to him, or went on giving
         bool unseen = false;  // the primary is one that was it before
         bool moved = false;   // the lock is at a server that nothing has happened to
+        bool ended = false;   // the former primary has said that it is not his any more
     };
     std::map<std::string, lost_writes, std::less<>> lost_;
     std::optional<nanos> failed_over_at_;

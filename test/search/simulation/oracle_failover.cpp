@@ -161,8 +161,7 @@ bool oracle::believes_in_vain(process const& of, std::string_view lock) const {
 
 // Before it is over nobody is granted what somebody had when the primary failed.
 void oracle::judge_delay(script_event const& what, std::string const& holder) {
-    if (!failed_over_at_ || lock_delay_ == 0ns || known_again_ || what.does != "acquire" ||
-        holder != what.holder) {
+    if (!failed_over_at_ || lock_delay_ == 0ns || known_again_) {
         return;
     }
     if (&server_.owner_of(what.lock) != &server_.primary()) {
@@ -181,8 +180,9 @@ void oracle::judge_delay(script_event const& what, std::string const& holder) {
         return;
     }
     // One who has it already asks for more time.
-    auto const& has_it = truths_[std::string{what.lock}].holder_now;
-    if (has_it != holder && !what.late && !what.repeated) {
+    bool const has_it =
+        holder == what.holder && truths_[std::string{what.lock}].holder_now == holder;
+    if (!has_it && !what.late && !what.repeated) {
         in_.violation(fmt::format(
             "{} is granted {:.3f} s after a failover, in spite of lock_delay",
             what.lock,
@@ -284,6 +284,10 @@ void oracle::on_stray_script(script_event const& what) {
         }
     } else if (asks && outcome == 0) {
         held_.emplace(said.nonce(), lock);
+        // By a clock that went forward.
+        if (auto const lost = lost_.find(what.holder); lost != lost_.end()) {
+            lost->second.ended = true;
+        }
     }
     // A release may have given it to the next one, and so may the attempt of one who comes later.
     bool const granted = std::any_of(known.granted.begin(), known.granted.end(), [&](auto& one) {
@@ -303,7 +307,7 @@ void oracle::on_stray_script(script_event const& what) {
 void oracle::judge_reason(loss_reason why, belief const& of) {
     auto const lost = lost_.find(of.holder);
     bool const by_failover = lost != lost_.end() && lost->second.gone && !lost->second.stray &&
-                             !lost->second.unseen && !lost->second.moved;
+                             !lost->second.unseen && !lost->second.moved && !lost->second.ended;
     if (why == loss_reason::failed_over && !failed_over_at_ && !server_.has_restarted()) {
         in_.violation(of.lock + " is said to be lost by a failover, and there was none");
     }

@@ -288,11 +288,14 @@ void oracle::on_tokens(
     std::uint64_t first,
     std::uint64_t last
 ) {
-    bool const unseen = back_at_once_ && known_again_;
-    if (first <= of.last_token && !tokens_excused_ && !unseen) {
-        in_.violation(
-            fmt::format("token {} of {} was granted after {}", first, what.lock, of.last_token)
-        );
+    if (first <= of.last_token && !tokens_excused_) {
+        if (back_at_once_ && known_again_) {
+            of.given_again = of.last_token;
+        } else {
+            in_.violation(
+                fmt::format("token {} of {} was granted after {}", first, what.lock, of.last_token)
+            );
+        }
     }
     of.last_token = std::max(of.last_token, last);
     of.give_tokens(first, last, holder);

@@ -8,6 +8,7 @@
 #include <boost/test/unit_test.hpp>
 
 using namespace std::chrono_literals;
+using holdfast::config;
 using holdfast::lease_clock;
 using holdfast::detail::looks;
 using holdfast::test::handing_client;
@@ -16,6 +17,7 @@ using holdfast::test::replied;
 namespace {
 
 struct world : handing_client {
+    using handing_client::handing_client;
     void later(std::chrono::milliseconds after) {
         on_strand([this, after] {
             after_hand_over.later(on, state->holder_id_of(7), lease_clock::now() + after);
@@ -55,6 +57,14 @@ BOOST_AUTO_TEST_CASE(a_lock_that_nobody_claimed_was_lost_on_its_way) {
     BOOST_TEST(all.eventually([&] { return all.sent() == "release"; }));
     all.answer(replied(0, 0, 0, 0, 0, "x:1", 3'000));
     BOOST_TEST(all.count().claims_lost == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(while_lock_delay_lasts_nobody_is_given_the_lock) {
+    config settings;
+    settings.lock_delay = 1h;
+    world all{settings};
+    all.later(1ms);
+    BOOST_TEST(!all.eventually([&] { return !all.sent().empty(); }));
 }
 
 BOOST_AUTO_TEST_CASE(without_a_connection_it_is_left_to_the_others) {

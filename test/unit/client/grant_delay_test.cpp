@@ -3,6 +3,7 @@
 #include "client/grant_delay.hpp"
 
 #include "unit/acquire/acquiring.hpp"
+#include "unit/acquire/handing_client.hpp"
 #include "unit/lease/granted_lease.hpp"
 
 #include <boost/asio/detached.hpp>
@@ -26,6 +27,7 @@ using holdfast::test::failed;
 using holdfast::test::freed;
 using holdfast::test::grant;
 using holdfast::test::granted;
+using holdfast::test::handing_client;
 using holdfast::test::once;
 using holdfast::test::replied;
 using holdfast::test::scripted_client;
@@ -113,6 +115,21 @@ BOOST_AUTO_TEST_CASE(what_is_held_is_renewed_and_released_meanwhile) {
     all.run();
     BOOST_TEST(all.sent().find("release") != std::string::npos);
     BOOST_TEST(!waiting.done());
+}
+
+// One who is given it does not ask.
+BOOST_AUTO_TEST_CASE(a_release_gives_the_lock_to_nobody_meanwhile) {
+    for (auto const known_for : {0, 3'600'000}) {
+        handing_client all{delayed(1h)};
+        all.reconnect_to("a");
+        all.answer(replied(known_for, server_time));
+        auto held = grant(all);
+        held.release(asio::detached);
+        all.run();
+        BOOST_REQUIRE(all.sent() == "release");
+        bool const gives = all.text().find(" holdfast_queue:{a} ") != std::string::npos;
+        BOOST_TEST(gives == (known_for != 0), all.text());
+    }
 }
 
 BOOST_AUTO_TEST_CASE(each_connection_asks_and_an_older_answer_counts_no_more) {
