@@ -22,6 +22,11 @@ constexpr std::string_view name = sentinel_group::primary_name;
 // timeout, and may do so more than once. A Sentinel that is told to fail over needs no votes.
 constexpr auto patience = 8s;
 
+// A Sentinel that cannot be hurried takes up to a second to connect to a server again, and a server
+// that is promoted closes its connections. With less it is taken for dead then, and the next one is
+// promoted.
+constexpr std::chrono::milliseconds least_of_old{2'500};
+
 std::string monitored(std::string const& what, std::string const& value) {
     return "sentinel " + what + " " + std::string{name} + " " + value;
 }
@@ -77,7 +82,7 @@ bool within(std::chrono::milliseconds limit, auto const& holds) {
 sentinel_group::sentinel_group(group_options options) : options_{std::move(options)} {
     start_servers();
     start_sentinels();
-    if (!wait_until_whole()) {
+    if (!within(usual_limit, [this] { return set_pace(); }) || !wait_until_whole()) {
         throw std::runtime_error{"the Sentinels do not find each other, or the replicas"};
     }
 }
@@ -140,28 +145,34 @@ void sentinel_group::start_sentinels() {
     }
 }
 
-void sentinel_group::hurry(redis_server& sentinel) const {
-    if (options_.quick) {
-        // What a Sentinel last heard of a replica must be younger than five times PING-PERIOD where
-        // the primary is down, else than three times INFO-PERIOD: it promotes no other one. During
-        // a failover, and while a replica is cut off, it asks each second, whatever it is told. An
-        // older one does not know the command.
-        auto probe = brief_probe(sentinel);
-        static_cast<void>(probe.command(
-            {"SENTINEL",
-             "DEBUG",
-             "INFO-PERIOD",
-             "300",
-             "PING-PERIOD",
-             "400",
-             "ASK-PERIOD",
-             "100",
-             "PUBLISH-PERIOD",
-             "500",
-             "MIN-LINK-RECONNECT-PERIOD",
-             "200"}
-        ));
-    }
+bool sentinel_group::set_pace() {
+    return std::ranges::all_of(sentinels_, [this](auto const& each) {
+        return hurry(*each) || options_.down_after >= least_of_old ||
+               !brief_probe(*each)
+                    .cmd("SENTINEL", "SET", name, "down-after-milliseconds", least_of_old.count())
+                    .is_error();
+    });
+}
+
+// What a Sentinel last heard of a replica must be younger than five times PING-PERIOD where the
+// primary is down, else than three times INFO-PERIOD: it promotes no other one. During a failover,
+// and while a replica is cut off, it asks each second, whatever it is told.
+bool sentinel_group::hurry(redis_server& sentinel) {
+    auto const reply = brief_probe(sentinel).cmd(
+        "SENTINEL",
+        "DEBUG",
+        "INFO-PERIOD",
+        300,
+        "PING-PERIOD",
+        400,
+        "ASK-PERIOD",
+        100,
+        "PUBLISH-PERIOD",
+        500,
+        "MIN-LINK-RECONNECT-PERIOD",
+        200
+    );
+    return !reply.is_error();
 }
 
 std::string sentinel_group::url_of(
@@ -298,7 +309,7 @@ bool sentinel_group::replicates() const {
 bool sentinel_group::wait_until_whole(std::chrono::milliseconds limit) {
     return within(limit, [&] {
         for (auto const& each : sentinels_) {
-            hurry(*each);
+            static_cast<void>(hurry(*each));
         }
         for (auto const& each : sentinels_) {
             if (!knows_all(*each)) {

@@ -24,14 +24,9 @@ struct group_options {
     // Of the Sentinels' TLS ports; none without it.
     std::optional<certificate_options> sentinel_tls{};
 
-    // After so long without an answer a Sentinel takes the primary for dead.
+    // After so long without an answer a Sentinel takes the primary for dead; longer before Redis 7.
     std::chrono::milliseconds down_after{500};
     std::chrono::milliseconds failover_timeout{6'000};
-
-    // Sentinels look at the servers a few times a second and talk to each other twice a second,
-    // where they can be told to (Redis 7): a failover takes a second or two then. If they talked
-    // more often, one would take the promoted replica for one that has gone astray.
-    bool quick = true;
 };
 
 /// A primary, its replicas, and Sentinels that watch them: private servers on loopback.
@@ -86,7 +81,12 @@ public:
 private:
     void start_servers();
     void start_sentinels();
-    void hurry(redis_server& sentinel) const;
+    // Sentinels look at the servers a few times a second and talk to each other twice a second,
+    // where they can be told to (Redis 7): a failover takes a second or two then. If they talked
+    // more often, one would take the promoted replica for one that has gone astray.
+    bool set_pace();
+    // Whether it can be told to.
+    static bool hurry(redis_server& sentinel);
     bool knows_all(redis_server& sentinel) const;
     bool has_all_data(std::size_t number) const;
     bool replicates() const;
