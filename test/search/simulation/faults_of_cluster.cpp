@@ -69,14 +69,19 @@ void faults::move_next_key(std::shared_ptr<move> const& what) {
 void faults::end_move(std::shared_ptr<move> const& what) {
     auto& on = all_.on;
     say(fmt::format("{} has the slot of {}", what->to.host, what->lock));
-    if (on.data().exists(what->lock)) {
-        all_.judge.reached(sometimes::moved_while_held);
-    }
-    if (all_.judge.is_waited_for(what->lock)) {
-        all_.judge.reached(sometimes::moved_while_waited_for);
-    }
     on.give_slot(what->keys->slot, what->to);
-    all_.judge.on_slot_moved(what->lock);
+    for (auto const& lock : all_.locks) {
+        if (detail::slot_of(lock) != what->keys->slot) {
+            continue;
+        }
+        if (on.data().exists(lock)) {
+            all_.judge.reached(sometimes::moved_while_held);
+        }
+        if (all_.judge.is_waited_for(lock)) {
+            all_.judge.reached(sometimes::moved_while_waited_for);
+        }
+        all_.judge.on_slot_moved(lock);
+    }
     tell_node(what->to, [this, what] {
         lasts(dice().any_scale(1ms, 300ms), [this, what] {
             tell_node(what->from, [this, what] {

@@ -1,5 +1,6 @@
 #include "simulation/schedule.hpp"
 
+#include "protocol/slot.hpp"
 #include "simulation/counting_user.hpp"
 #include "simulation/faults.hpp"
 #include "simulation/quorum_user.hpp"
@@ -7,15 +8,40 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace holdfast::sim {
 
 namespace {
 
+constexpr std::size_t most_locks = 3;
+
 // Clocks go wrong by up to 0.4 %: two of them by less than what a lease allows for.
 double drift(random_source& dice) {
     return 1.0 + 0.004 * (2 * dice.part() - 1);
+}
+
+// All of these names have one slot, without a tag in them.
+std::string name_in_one_slot(std::string const& kind, std::size_t number) {
+    using names = std::map<std::string, std::vector<std::string>>;
+    static names const all = [] {
+        names found;
+        auto const slot = detail::slot_of("lock-0");
+        for (auto const* const each : {"fair", "pool", "rw", "lock"}) {
+            auto& some = found[each];
+            for (int i = 0; some.size() < most_locks; ++i) {
+                if (auto name = fmt::format("{}-{}", each, i); detail::slot_of(name) == slot) {
+                    some.push_back(std::move(name));
+                }
+            }
+        }
+        return found;
+    }();
+    return all.at(kind).at(number);
 }
 
 // Several processes want one or two locks of a quorum.
@@ -57,13 +83,17 @@ void prepare(arena& where) {
     all.quiet = dice.chance(may_fail_over ? 5 : 15);
     where.in().set_in_order(dice.chance(40));
     auto const locks = 1 + dice.below(2) + (dice.chance(15) ? 1 : 0);
+    // Then one script may take several of them.
+    bool const share_a_slot = all.at == deployment::cluster && dice.chance(40);
     for (std::size_t i = 0; i < locks; ++i) {
-        auto const kind = dice.below(100);
-        auto const* const name = kind < 15   ? "fair"
-                                 : kind < 35 ? "pool"
-                                 : kind < 60 ? "rw"
-                                             : "lock";
-        auto const& made = all.locks.emplace_back(fmt::format("{}-{}", name, i));
+        auto const chosen = dice.below(100);
+        auto const* const kind = chosen < 15   ? "fair"
+                                 : chosen < 35 ? "pool"
+                                 : chosen < 60 ? "rw"
+                                               : "lock";
+        auto const& made = all.locks.emplace_back(
+            share_a_slot ? name_in_one_slot(kind, i) : fmt::format("{}-{}", kind, i)
+        );
         if (is_pool(made)) {
             all.judge.permits().set_limit(made, 1 + static_cast<std::int64_t>(dice.below(4)));
         }
