@@ -84,7 +84,8 @@ BOOST_AUTO_TEST_CASE(lock_delay_keeps_the_lock_until_the_lost_lease_has_ended) {
     BOOST_TEST(all.close_all() == "");
 }
 
-// Who releases may know less than the former primary did: the lock may be somebody else's by then.
+// The former primary may have granted the lock to another client, of which the new primary and the
+// releaser know nothing.
 BOOST_AUTO_TEST_CASE(lock_delay_keeps_a_lock_that_is_released_from_the_next_in_the_queue) {
     replicated all;
     all.settings().lock_delay = 3s;

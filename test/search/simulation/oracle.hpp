@@ -184,7 +184,8 @@ private:
             granted.erase(granted.lower_bound(first), granted.upper_bound(last));
             granted[first] = {last, holder};
         }
-        // Up to here tokens went back by a change of the primary that nobody could see.
+        // A change of the primary that no client could see has taken the counter back. Tokens up to
+        // this one may be given out again.
         std::uint64_t given_again = 0;
         std::set<std::uint64_t> used;
         // Of a lease that was given back, or lost.

@@ -284,7 +284,7 @@ void oracle::on_stray_script(script_event const& what) {
         }
     } else if (asks && outcome == 0) {
         held_.emplace(said.nonce(), lock);
-        // By a clock that went forward.
+        // The clock of the former primary has gone forward.
         if (auto const lost = lost_.find(what.holder); lost != lost_.end()) {
             lost->second.ended = true;
         }

@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(what_is_held_is_renewed_and_released_meanwhile) {
     BOOST_TEST(!waiting.done());
 }
 
-// One who is given it does not ask.
+// Who is given a lock does not ask for it, so no attempt is there to be held back.
 BOOST_AUTO_TEST_CASE(a_release_gives_the_lock_to_nobody_meanwhile) {
     for (auto const known_for : {0, 3'600'000}) {
         handing_client all{delayed(1h)};
