@@ -173,7 +173,7 @@ lease acquisitions::add_hold(
     auto const token = granted.reply.token;
     auto const& learned = granted.reply.learned;
     auto const& by = granted.by;
-    client_.server(*op.on()).tokens.on_granted(token, now);
+    client_.server(*op.on()).tokens.on_granted(token, by.at, now);
     auto const terms = op.terms().learned && learned.lease > millis{0}
                            ? terms_with(client_.settings(), op.terms(), learned.lease)
                            : op.terms();

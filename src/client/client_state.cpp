@@ -163,6 +163,10 @@ void client_state::on_moved(std::function<bool(std::string_view key)> const& the
     acquisitions_.on_connected(those);
 }
 
+void client_state::on_keys_added(std::uint32_t number) {
+    server(number).tokens.on_keys_added(lease_clock::now());
+}
+
 // Who waits for a connection to it, or for its keys, is told of them next.
 void client_state::on_failed_over(std::uint32_t number) {
     auto& known = server(number);

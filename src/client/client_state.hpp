@@ -62,6 +62,7 @@ private:
     void on_down(connection_id which) override;
     void on_failure(connection_id which, error_code cause) override;
     void on_moved(std::function<bool(std::string_view key)> const& these) override;
+    void on_keys_added(std::uint32_t server) override;
     void on_changed() override;
     void on_failed_over(std::uint32_t server) override;
     void on_closed(std::uint32_t server) override;

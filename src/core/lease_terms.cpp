@@ -10,6 +10,9 @@ namespace {
 constexpr millis longest_automatic_timeout{3'000};
 constexpr millis usual_learned_lease_min{5'000};
 
+// By this much a clock may be wrong that runs at the right speed.
+constexpr millis clock_error{2};
+
 nanos usable(lease_terms const& terms) {
     return nanos{terms.lease} - terms.drift - terms.loss_margin;
 }
@@ -78,7 +81,7 @@ double renewals_in_a_lease(lease_terms const& of) {
 lease_terms terms_of(config const& settings, millis lease, double renew_at) {
     lease_terms made;
     made.lease = lease;
-    made.drift = scaled(lease, settings.drift) + millis{2};
+    made.drift = scaled(lease, settings.drift) + clock_error;
     made.loss_margin = scaled(lease, settings.loss_margin);
     made.renew_after = scaled(lease, renew_at);
     made.request_timeout = request_timeout_for(settings, lease);
@@ -86,6 +89,10 @@ lease_terms terms_of(config const& settings, millis lease, double renew_at) {
 }
 
 }  // namespace
+
+millis lease_for(config const& settings, nanos time) noexcept {
+    return std::chrono::ceil<millis>(scaled(time + clock_error, 1 / (1 - settings.drift)));
+}
 
 lease_terms terms_with(config const& settings, lease_terms const& of, millis lease) noexcept {
     auto const renew_at =

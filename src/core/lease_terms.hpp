@@ -85,6 +85,9 @@ struct lease_terms {
     lease_terms& out
 ) noexcept;
 
+/// The lease that, asked for now, may be relied on for so long.
+[[nodiscard]] millis lease_for(config const& settings, nanos time) noexcept;
+
 /// The same terms for a lease of another length.
 [[nodiscard]] lease_terms terms_with(
     config const& settings,

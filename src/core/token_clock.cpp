@@ -18,7 +18,10 @@ std::uint64_t microseconds_of(nanos time) noexcept {
 
 }  // namespace
 
-void token_clock::on_taken(fencing_token token, time_point at) noexcept {
+void token_clock::on_taken(fencing_token token, time_point sent_at, time_point at) noexcept {
+    if (sent_at <= keys_added_at_) {
+        return;
+    }
     if (!seen_) {
         seen_ = {token.value, token.value, at, at};
         return;

@@ -27,14 +27,20 @@ public:
 
     /// On another connection there may be another server, or another past.
     void reset() noexcept { *this = {}; }
+    /// The server has keys that it did not have. Their counters were written on another one,
+    /// perhaps a moment ago, and what was taken by requests sent before tells nothing of these.
+    void on_keys_added(time_point now) noexcept {
+        seen_.reset();
+        keys_added_at_ = now;
+    }
 
-    /// `at`: not before the grant was made.
-    void on_granted(fencing_token token, time_point at) noexcept {
+    /// By a request that was sent at `sent_at`. `at`: not before the grant was made.
+    void on_granted(fencing_token token, time_point sent_at, time_point at) noexcept {
         granted_ = true;
-        on_taken(token, at);
+        on_taken(token, sent_at, at);
     }
     /// For a lock that this client has already. `at`: not before they were taken.
-    void on_taken(fencing_token token, time_point at) noexcept;
+    void on_taken(fencing_token token, time_point sent_at, time_point at) noexcept;
 
     /// Something was granted on this connection.
     [[nodiscard]] bool has_granted() const noexcept { return granted_; }
@@ -56,6 +62,7 @@ private:
     [[nodiscard]] std::uint64_t time_at(time_point at) const noexcept;
 
     std::optional<knowledge> seen_;
+    time_point keys_added_at_ = time_point::min();
     bool granted_ = false;
 };
 

@@ -187,13 +187,14 @@ void hold::refill(
     primitive::renewal asked{
         .on = *target_,
         .id = id(),
-        .lease = renews ? lease_to_ask(what) : millis{0},
+        .lease = lease_to_ask(what),
         .timeout = terms.request_timeout,
         .tokens = tokens,
         .floor = client_->server(*target_).tokens.floor(what.sent_at),
         .counter_ttl = settings.fence_ttl,
     };
-    bool const learns = terms.learned && client_->learns();
+    // A learned lease may be shorter than what another server is asked for.
+    bool const learns = terms.learned && client_->learns() && !of_another_server();
     if (learns) {
         // The server may know better.
         asked.lease = renews ? settings.lease : millis{0};
@@ -212,7 +213,7 @@ void hold::refill(
                 exec_result result
             ) mutable {
                 // The tokens come first: a tenure that is told of the time may pass the hold on.
-                self->on_refill_answered(result, tokens, queued);
+                self->on_refill_answered(what.sent_at, result, tokens, queued);
                 if (learns) {
                     self->on_learned(what, result);
                 }
@@ -239,14 +240,19 @@ void hold::on_learned(request& what, exec_result const& result) {
     }
 }
 
-void hold::on_refill_answered(exec_result const& result, std::uint32_t tokens, bool queued) {
+void hold::on_refill_answered(
+    time_point sent_at,
+    exec_result const& result,
+    std::uint32_t tokens,
+    bool queued
+) {
     if (result.status != exec_status::replied) {
         fsm_.on_refill_failed();
         return;
     }
     auto const reply = target_->speaks->read_renew(result.reply);
     if (reply.token.value != 0) {
-        client_->server(*target_).tokens.on_taken(reply.token, lease_clock::now());
+        client_->server(*target_).tokens.on_taken(reply.token, sent_at, lease_clock::now());
     }
     fsm_.on_refilled(
         {reply.token, reply.token.value == 0 ? 0 : tokens},
@@ -298,12 +304,14 @@ void hold::on_connected(nanos delay) {
 // makes nothing shorter.
 millis hold::lease_to_ask(request const& what) const {
     auto const wanted = what.renews ? what.terms.lease : millis{0};
-    if (!of_another_server() || !what.asking) {
+    if (!of_another_server() || fsm_.lost()) {
         return wanted;
     }
-    auto const left =
-        std::max(fsm_.confirmed().until, what.asking->deadline()) - what.sent_at + what.terms.drift;
-    return std::max(wanted, std::chrono::ceil<millis>(left));
+    auto end = fsm_.confirmed().until;
+    if (what.asking) {
+        end = std::max(end, what.asking->deadline());
+    }
+    return std::max(wanted, lease_for(client_->settings(), end - what.sent_at));
 }
 
 // Nothing else would ask whether a lease that is not renewed is still ours.

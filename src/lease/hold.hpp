@@ -133,7 +133,12 @@ private:
     template <class F>
     void for_each_tenure(F f) const;
     [[nodiscard]] error_code on_result(request const& what, exec_result const& result);
-    void on_refill_answered(exec_result const& result, std::uint32_t tokens, bool queued);
+    void on_refill_answered(
+        time_point sent_at,
+        exec_result const& result,
+        std::uint32_t tokens,
+        bool queued
+    );
     void on_learned(request& what, exec_result const& result);
     void verify();
 

@@ -69,6 +69,7 @@ void slot_map::assign(std::size_t first, std::size_t end, std::uint32_t server) 
     if (server != nobody) {
         slots_of_[server] += end - first;
         served_ += end - first;
+        receivers_.insert(server);
     }
     fill(servers_, first, end, server);
 }

@@ -15,11 +15,13 @@ using holdfast::acquire_options;
 using holdfast::config;
 using holdfast::errc;
 using holdfast::error_code;
+using holdfast::detail::lease_for;
 using holdfast::detail::lease_terms;
 using holdfast::detail::make_terms;
 using holdfast::detail::millis;
 using holdfast::detail::nanos;
 using holdfast::detail::saturating_add;
+using holdfast::detail::scaled;
 using holdfast::detail::time_point;
 
 namespace {
@@ -268,6 +270,20 @@ BOOST_AUTO_TEST_CASE(the_margin_of_a_shorter_lease_is_the_same_part_of_it) {
     BOOST_TEST((terms.margin_within(4s) == 1s));
     BOOST_TEST((terms.margin_within(1s) == 250ms));
     BOOST_TEST((terms.margin_within(1h) == 2s));  // never more than that of the whole
+}
+
+// As long as it says, and no longer than it has to.
+BOOST_AUTO_TEST_CASE(a_lease_that_is_asked_for_lasts_for_the_time_that_it_has_to) {
+    for (double const drift : {0.0, 0.01, 0.1}) {
+        config settings;
+        settings.drift = drift;
+        for (nanos const time : {nanos{1}, nanos{1s}, nanos{29'234'567'890}, nanos{24h}}) {
+            auto const lease = lease_for(settings, time);
+            auto const lasts = [&](millis of) { return of - scaled(of, drift) - 2ms; };
+            BOOST_TEST((lasts(lease) >= time));
+            BOOST_TEST((lasts(lease - 2ms) < time));
+        }
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <utility>
 
 using namespace std::chrono_literals;
 using holdfast::errc;
@@ -21,6 +22,8 @@ using holdfast::owner;
 using holdfast::detail::exec_result;
 using holdfast::detail::exec_status;
 using holdfast::detail::hold;
+using holdfast::detail::lease_for;
+using holdfast::detail::lease_terms;
 using holdfast::test::failed;
 using holdfast::test::grant;
 using holdfast::test::replied;
@@ -46,6 +49,10 @@ struct world : scripted_client {
 
 exec_result confirmed() {
     return replied(1);
+}
+
+std::chrono::milliseconds asked_for(holdfast::detail::call const& renewal) {
+    return std::chrono::milliseconds{std::stoll(std::string{renewal.word(renewal.keys())})};
 }
 
 }  // namespace
@@ -204,15 +211,16 @@ BOOST_AUTO_TEST_CASE(a_lease_that_is_not_renewed_is_looked_for_on_another_server
         scripted_client all;
         all.reconnect_to("a");
         auto const lease = grant(all, {.renew = false});
+        auto const deadline = lease.deadline();
+        auto const before = lease_clock::now();
         all.reconnect_to("b");
         BOOST_TEST(lease.state() == lease_state::in_doubt);
-        auto const deadline = lease.deadline();
         // It may have lost an extension: the lease is to last there as long as is believed here.
         auto const& asked = all.server->requests.at(0).what;
         BOOST_TEST(typed(asked).starts_with("lock.renew 1 a "));
-        std::chrono::milliseconds const wanted{std::stoll(std::string{asked.word(1)})};
-        BOOST_TEST((wanted >= deadline - lease_clock::now()));
-        BOOST_TEST((wanted <= 24h));
+        auto const wanted = asked_for(asked);
+        BOOST_TEST((wanted >= lease_for({}, deadline - lease_clock::now())));
+        BOOST_TEST((wanted <= lease_for({}, deadline - before)));
         all.answer(there ? confirmed() : replied(0, 0));
         BOOST_TEST(lease.state() == (there ? lease_state::held : lease_state::lost));
         BOOST_TEST((lease.loss() == (there ? loss_reason::none : loss_reason::failed_over)));
@@ -221,6 +229,27 @@ BOOST_AUTO_TEST_CASE(a_lease_that_is_not_renewed_is_looked_for_on_another_server
         all.reconnect_to("b");
         BOOST_TEST(all.sent() == "");
     }
+}
+
+// Its answer, too, may be the first that says that the lock is ours there.
+BOOST_AUTO_TEST_CASE(who_takes_tokens_on_another_server_asks_for_what_is_believed_to_be_left) {
+    world all;
+    auto const take = [&](lease_terms const& terms) {
+        all.on_strand([&] {
+            all.held_one.refill(terms, false, {.count = 1, .queued = false}, [](error_code) {});
+        });
+        return std::exchange(all.server->requests, {}).back().what;
+    };
+    BOOST_TEST((asked_for(take({})) == 0ms));
+    all.reconnect_to("a");
+    all.renew(confirmed());
+    all.reconnect_to("b");
+    auto const least = lease_for({}, all.lease.remaining()) - 10s;
+    BOOST_TEST((asked_for(take({})) >= least));
+    // A usual hold might make it shorter.
+    auto const learned = take({.learned = true});
+    BOOST_TEST((asked_for(learned) >= least));
+    BOOST_TEST(learned.keys() == take({}).keys());
 }
 
 BOOST_AUTO_TEST_CASE(what_was_not_answered_is_asked_on_the_next_connection) {
