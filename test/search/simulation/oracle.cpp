@@ -63,14 +63,13 @@ oracle::belief_ref oracle::on_delivered(
     reached(sometimes::granted);
     auto const token = held.token().value;
     auto& known = truths_[lock_of(lock)];
-    auto const after = known.granted.upper_bound(token);
-    auto const granted = after == known.granted.begin() ? after : std::prev(after);
-    if (granted == known.granted.end() || token < granted->first || token > granted->second.last) {
+    auto const* const granted_to = holder_of(known, token, of);
+    if (!granted_to) {
         in_.violation(fmt::format("a lease of {} with token {}, which was not granted", lock, token)
         );
         return beliefs_.insert(beliefs_.end(), {&of, &on, &held, lock, token, {}, kind.permits});
     }
-    auto const& holder = granted->second.holder;
+    auto const& holder = *granted_to;
     if (!excused_.contains(holder) && !lost_in_failover(holder, of)) {
         // Readers that share a hold share its token.
         judge_token(known, lock, held, kind.owned || is_reader(lock));
@@ -93,6 +92,38 @@ oracle::belief_ref oracle::on_delivered(
     watch_deadline(made);
     check(lock);
     return made;
+}
+
+std::string const* oracle::truth::holder_of(std::string_view client, std::uint64_t token) const {
+    auto const all = granted.find(client);
+    if (all == granted.end()) {
+        return nullptr;
+    }
+    auto const after = all->second.upper_bound(token);
+    if (after == all->second.begin() || token > std::prev(after)->second.last) {
+        return nullptr;
+    }
+    return &std::prev(after)->second.holder;
+}
+
+// A process that was started again has another client than before.
+std::string const* oracle::holder_of(truth const& known, std::uint64_t token, process const& of)
+    const {
+    std::string const* newest = nullptr;
+    nanos newest_at{};
+    for (auto const& [client, number] : clients_) {
+        auto const* const holder = number == of.number() ? known.holder_of(client, token) : nullptr;
+        if (!holder) {
+            continue;
+        }
+        auto const at = known.granted_at.find(*holder);
+        auto const when = at == known.granted_at.end() ? nanos{} : at->second;
+        if (!newest || when > newest_at) {
+            newest = holder;
+            newest_at = when;
+        }
+    }
+    return newest;
 }
 
 // No two leases have the same token, and whoever may act has a greater one than those before.
@@ -174,7 +205,7 @@ bool oracle::busy_is_right(process const& of, std::string const& side, nanos ask
         return one.of == &of && lock_of(one.lock) == lock;
     });
     auto const is_here = [&](std::string const& holder) {
-        auto const client = clients_.find(std::string_view{holder}.substr(0, holder.find(':')));
+        auto const client = clients_.find(client_of(holder));
         return client != clients_.end() && client->second == of.number();
     };
     // One from whom it was taken by force does not know it yet.

@@ -165,6 +165,10 @@ public:
     void check(std::string const& side);
 
 private:
+    [[nodiscard]] static std::string_view client_of(std::string_view holder) {
+        return holder.substr(0, holder.find(':'));
+    }
+
     struct truth {
         std::uint64_t last_token = 0;
         nanos free_since{-1};
@@ -178,12 +182,18 @@ private:
             std::uint64_t last;
             std::string holder;
         };
-        std::map<std::uint64_t, tokens> granted;
+        using token_map = std::map<std::uint64_t, tokens>;
+        // By client: a former primary may have given one what the new one gives another.
+        std::map<std::string, token_map, std::less<>> granted;
         // Where tokens go back, those that were given before are others.
         void give_tokens(std::uint64_t first, std::uint64_t last, std::string const& holder) {
-            granted.erase(granted.lower_bound(first), granted.upper_bound(last));
-            granted[first] = {last, holder};
+            auto& to = granted[std::string{client_of(holder)}];
+            to.erase(to.lower_bound(first), to.upper_bound(last));
+            to[first] = {last, holder};
         }
+        /// Nothing if the client was not granted it.
+        [[nodiscard]] std::string const* holder_of(std::string_view client, std::uint64_t token)
+            const;
         // A change of the primary that no client could see has taken the counter back. Tokens up to
         // this one may be given out again.
         std::uint64_t given_again = 0;
@@ -259,6 +269,12 @@ private:
     [[nodiscard]] std::string describe(belief const& one) const;
 
     void judge_order(waiter const& granted);
+    /// The holder of whom a process has this token; nothing if it was not granted that.
+    [[nodiscard]] std::string const* holder_of(
+        truth const& known,
+        std::uint64_t token,
+        process const& of
+    ) const;
 
     // Ten times what the busiest of a hundred thousand schedules needs.
     static constexpr std::uint64_t most_scripts = 3'000;

@@ -88,11 +88,13 @@ bool oracle::may_coexist(belief const& a, belief const& b) const {
     if (is_pool(a.lock)) {
         return true;  // their sum is looked at
     }
+    // An owner has several leases of one grant.
+    bool const same = a.token == b.token && a.holder == b.holder;
     if (!is_read_write(a.lock)) {
-        return a.token == b.token;
+        return same;
     }
     if (a.lock == b.lock) {
-        return is_reader(a.lock) || a.token == b.token;
+        return is_reader(a.lock) || same;
     }
     auto const& reader = is_reader(a.lock) ? a : b;
     auto const& writer = is_reader(a.lock) ? b : a;

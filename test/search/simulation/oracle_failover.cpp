@@ -290,13 +290,11 @@ void oracle::on_stray_script(script_event const& what) {
         }
     }
     // A release may have given it to the next one, and so may the attempt of one who comes later.
-    bool const granted = std::any_of(known.granted.begin(), known.granted.end(), [&](auto& one) {
-        return one.first <= counter && counter <= one.second.last;
-    });
     for (auto const& [field, unused] : what.stray->data.hgetall(lock)) {
         if (auto const holder = without_mode(field); field != "mode" && holder != what.holder) {
             keep(holder);
-            if ((what.does == "release" || what.does == "acquire") && !granted) {
+            if ((what.does == "release" || what.does == "acquire") &&
+                !known.holder_of(client_of(holder), counter)) {
                 give(holder, counter, counter);
             }
         }

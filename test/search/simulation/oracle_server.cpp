@@ -37,6 +37,9 @@ void oracle::on_script(script_event const& what) {
     std::string const lock{what.lock};
     auto const& reply = *what.reply;
     in_.mark(what.script);
+    if (what.holder.find(':') != what.holder.npos) {
+        clients_[std::string{client_of(what.holder)}] = what.from;
+    }
     if (what.stray) {
         on_stray_script(what);
         return;
@@ -58,9 +61,6 @@ void oracle::on_script(script_event const& what) {
         return;
     }
     auto& known = truths_[lock];
-    if (auto const end = what.holder.find(':'); end != what.holder.npos) {
-        clients_[std::string{what.holder.substr(0, end)}] = what.from;
-    }
     if (++scripts_ > most_scripts) {
         in_.violation("the server is asked more than it should ever be: somebody polls");
     }
