@@ -85,7 +85,7 @@ struct lease_terms {
     lease_terms& out
 ) noexcept;
 
-/// The lease that, asked for now, may be relied on for so long.
+/// How long a lease the server is to be asked for, so that its holder may rely on `time` of it.
 [[nodiscard]] millis lease_for(config const& settings, nanos time) noexcept;
 
 /// The same terms for a lease of another length.

@@ -10,14 +10,6 @@
 
 namespace holdfast::sim {
 
-namespace {
-
-std::string_view client_of_holder(std::string_view holder) {
-    return holder.substr(0, holder.rfind(':'));
-}
-
-}  // namespace
-
 fair_judge::fair_judge(world& in, server& of, std::function<void(sometimes)> reached)
     : in_{in},
       server_{of},
@@ -64,10 +56,10 @@ void fair_judge::on_script(script_event const& what) {
         // Clocks differ by less than that.
         nanos const shortest = patience_ - patience_ / 50;
         if (heard == known.heard_at.end() || now - heard->second >= shortest) {
-            gone_client = client_of_holder(one);
+            gone_client = client_of(one);
             reached_(sometimes::silent_passed_over);
         } else if (last_step_ + 2 * patience_ < now &&
-                   (gone_client != client_of_holder(one) || listens(what.lock, one))) {
+                   (gone_client != client_of(one) || listens(what.lock, one))) {
             in_.violation(fmt::format(
                 "{} goes to {} before the turn of {}, who came first and was heard of",
                 what.lock,

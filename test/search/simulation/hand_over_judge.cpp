@@ -12,14 +12,6 @@
 
 namespace holdfast::sim {
 
-namespace {
-
-std::string_view client_in(std::string_view holder) {
-    return holder.substr(0, holder.rfind(':'));
-}
-
-}  // namespace
-
 hand_over_judge::hand_over_judge(world& in, server& of, std::function<void(sometimes)> reached)
     : in_{in},
       server_{of},
@@ -45,7 +37,7 @@ bool hand_over_judge::listens(std::string_view lock, std::string_view client) {
 
 void hand_over_judge::on_script(script_event const& what, bool delivered) {
     auto& known = locks_[std::string{what.lock}];
-    auto const client = client_in(what.holder);
+    auto const client = client_of(what.holder);
     processes_[std::string{client}] = what.from;
     detail::script_reply const said{what.reply->text};
     if (what.script == "lock.release") {
@@ -87,7 +79,7 @@ void hand_over_judge::on_new_holder(
     }
     known.unclaimed = {now, what.from};
     known.granted_at[now] = in_.now();
-    auto const to = processes_.find(client_in(now));
+    auto const to = processes_.find(client_of(now));
     if (to != processes_.end() && stopped_.contains(to->second)) {
         reached_(sometimes::receiver_stopped);
     }
@@ -112,7 +104,7 @@ void hand_over_judge::judge_order(
         if (one.holder.empty() || one.score >= score || one.holder == what.holder) {
             continue;
         }
-        if (!listens(what.lock, client_in(one.holder))) {
+        if (!listens(what.lock, client_of(one.holder))) {
             reached_(sometimes::dead_passed_over);
         } else if (!excused_) {
             in_.violation(fmt::format(

@@ -165,10 +165,6 @@ public:
     void check(std::string const& side);
 
 private:
-    [[nodiscard]] static std::string_view client_of(std::string_view holder) {
-        return holder.substr(0, holder.find(':'));
-    }
-
     struct truth {
         std::uint64_t last_token = 0;
         nanos free_since{-1};

@@ -17,6 +17,11 @@ using command_words = std::vector<std::string_view>;
 /// The commands of what was written at once: arrays of bulk strings. Nothing, if it is not that.
 [[nodiscard]] std::optional<std::vector<command_words>> commands_in(std::string_view bytes);
 
+/// The client that a holder id names.
+[[nodiscard]] inline std::string_view client_of(std::string_view holder) {
+    return holder.substr(0, holder.find(':'));
+}
+
 /// The name of the script of the library that a command runs; empty if it runs none.
 [[nodiscard]] std::string_view script_of(command_words const& command);
 /// What is counted has no leases.
