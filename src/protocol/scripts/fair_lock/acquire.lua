@@ -51,7 +51,7 @@ if not ours and (not free or head and head ~= holder) then
     local place = ' 0 0 0'
     if waits == '1' then
         local ahead, last_deadline = nil, 0
-        for i, waiter in ipairs(call('LRANGE', queue, 0, 31)) do
+        for i, waiter in ipairs(call('LRANGE', queue, '0', '31')) do
             if waiter == holder then
                 ahead = i - 1
                 break
@@ -115,8 +115,8 @@ if preflight == '1' and free then
     call('PEXPIRE', lock, lease)
     call('HEXISTS', lock, holder)
     call('HDEL', lock, holder)
-    call('LREM', queue, 1, holder)
-    call('LRANGE', queue, 0, 0)
+    call('LREM', queue, '1', holder)
+    call('LRANGE', queue, '0', '0')
     call('LLEN', queue)
     call('ZADD', deadlines, 'XX', 0, holder)
     call('ZADD', trust, 'XX', 0, holder)

@@ -2,7 +2,7 @@
 -- score and the time, and whether it is new; nothing if the server does not take it.
 local function enqueue(entry, score, ms)
     if score == '0' then
-        local last = call('ZRANGE', queue, -2, -1, 'WITHSCORES')
+        local last = call('ZRANGE', queue, '-2', '-1', 'WITHSCORES')
         local newest = last[last[#last - 1] == 'turn' and #last - 2 or #last]
         score = string.format('%.0f', newest and math.max(time, newest + 1) or time)
     end

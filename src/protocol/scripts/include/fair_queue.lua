@@ -10,13 +10,13 @@ local function listens(waiter)
 end
 
 local function drop(waiter)
-    call('LREM', queue, 1, waiter)
+    call('LREM', queue, '1', waiter)
     call('ZREM', deadlines, waiter)
     call('ZREM', trust, waiter, '?' .. waiter)
 end
 
 local function last_of(times)
-    return tonumber(call('ZRANGE', times, -1, -1, 'WITHSCORES')[2]) or 0
+    return tonumber(call('ZRANGE', times, '-1', '-1', 'WITHSCORES')[2]) or 0
 end
 
 local function keep_queue(life)
@@ -82,7 +82,7 @@ end
 local function tell(head)
     local told = redis.pcall('PUBLISH', channel .. ':' .. head, '0')
     if told == 0 then
-        for _, waiter in ipairs(call('LRANGE', queue, 1, 15)) do
+        for _, waiter in ipairs(call('LRANGE', queue, '1', '15')) do
             if redis.pcall('PUBLISH', channel .. ':' .. waiter, '0') ~= 0 then
                 break
             end
@@ -95,7 +95,7 @@ end
 local function first_waiter(free)
     local head, gone_client
     for _ = 1, 1000 do
-        head = call('LINDEX', queue, 0)
+        head = call('LINDEX', queue, '0')
         if not head or head == holder or not is_gone(head, free, gone_client) then
             break
         end

@@ -1,10 +1,11 @@
 -- Gives the lock, which is free, to the first one in the queue whose client is there, and tells that client and the next one. Stops
 -- at `own`. `given` is the entry, which is not in the queue any more, and `after` the one behind it; nothing if nobody is there. The
--- reply tells whoever has just asked for `next_entry` that it is the next one.
+-- reply tells whoever has just asked for `next_entry` that it is the next one. `heads` are the first two of the queue, if they are known.
+-- Ranges are texts: Lua turns a number into one at each call, which takes as long as the call itself.
 local given, after
 for _ = 1, 64 do
-    local heads = call('ZRANGE', queue, 0, 1)
-    local entry = heads[1]
+    local entry, second = unpack(heads or call('ZRANGE', queue, '0', '1'))
+    heads = nil
     if not entry then
         break
     end
@@ -24,6 +25,7 @@ for _ = 1, 64 do
     elseif id and id == own then
         given = entry
         break
+    -- Before anything is published: what is published on one node of a cluster is heard on all, and only those on this one are counted.
     elseif id and call('PUBSUB', 'NUMSUB', 'holdfast_client:' .. client)[2] > 0 then
         local count = '1'
 --#include take_tokens.lua
@@ -32,15 +34,15 @@ for _ = 1, 64 do
         end
         call('HSET', lock, id, '1')
         local kept = redis.pcall('PEXPIREAT', lock, string.format('%.0f', math.floor(time / 1000) + window + 1))
-        local next_id, next_client = string.match(heads[2] or '', '^((.+):%d+) %d+$')
-        if next_id and heads[2] ~= next_entry then
+        local next_id, next_client = string.match(second or '', '^((.+):%d+) %d+$')
+        if next_id and second ~= next_entry then
             -- Before the grant: a server writes first to the client that it has had something for last.
             redis.pcall('PUBLISH', 'holdfast_client:' .. next_client, 'next lock ' .. next_id .. ' ' .. window .. ' ' .. lock)
         end
         local told = kept == 1 and redis.pcall('PUBLISH', 'holdfast_client:' .. client,
             'grant lock ' .. id .. string.format(' %s %.0f %s ', token, time, window) .. lock)
         if type(told) == 'number' then
-            given, after = entry, heads[2]
+            given, after = entry, second
             break
         end
         call('HDEL', lock, id)

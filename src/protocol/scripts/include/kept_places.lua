@@ -23,7 +23,7 @@ local function keep_place(entry)
         -- First, because a server without memory refuses scripts that begin with a write that grows.
         redis.pcall('PEXPIRE', heard, life)
     else
-        local last = call('ZRANGE', queue, -1, -1, 'WITHSCORES')[2]
+        local last = call('ZRANGE', queue, '-1', '-1', 'WITHSCORES')[2]
         came = last and math.max(time, last + 1) or time
         if type(redis.pcall('ZADD', queue, string.format('%.0f', came), entry)) ~= 'number' then
             return nil

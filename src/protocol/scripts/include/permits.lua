@@ -14,7 +14,7 @@ local function first_place()
     end
     drop_silent()
     for _ = 1, 100 do
-        local first = call('ZRANGE', queue, 0, 0)[1]
+        local first = call('ZRANGE', queue, '0', '0')[1]
         if not first or call('ZSCORE', heard, first) then
             return first
         end

@@ -33,12 +33,12 @@ if not free then
         if queue then
             local now = call('TIME')
             time = now[1] * 1000000 + now[2]
-            local turn = call('ZRANGE', queue, 0, 0, 'WITHSCORES')
+            local turn = call('ZRANGE', queue, '0', '0', 'WITHSCORES')
             if turn[1] == 'turn' and turn[2] + time < 0 then
                 -- Clients that do not queue have the first try.
                 busy, remaining = true, math.ceil((-turn[2] - time) / 1000)
             else
-                local own, next_entry = holder, nil
+                local own, next_entry, heads = holder, nil, nil
 --#include hand_over.lua
                 if given and string.sub(given, 1, #holder + 1) ~= holder .. ' ' then
                     busy, remaining = true, tonumber(string.match(given, '%d+$'))
@@ -96,7 +96,7 @@ if remaining == -2 and preflight then
     if queue then
         for _, tried in ipairs({
             redis.pcall('ZADD', queue, 'XX', 0, holder), redis.pcall('ZREM', queue, holder), redis.pcall('ZCOUNT', queue, 0, 0),
-            redis.pcall('ZSCORE', queue, holder) or 0, redis.pcall('ZRANGE', queue, 0, 0), redis.pcall('PEXPIREAT', lock, 1),
+            redis.pcall('ZSCORE', queue, holder) or 0, redis.pcall('ZRANGE', queue, '0', '0'), redis.pcall('PEXPIREAT', lock, 1),
             redis.pcall('PUBSUB', 'NUMSUB', preflight), redis.pcall('PUBLISH', 'holdfast_client:' .. holder, ''),
             redis.pcall('INCRBY', counter, 0)
         }) do

@@ -18,14 +18,17 @@ end
 
 if queue and old_entry ~= '' then
     call('ZREM', queue, old_entry)
-    local heads = call('ZRANGE', queue, 0, 1)
+    local heads = call('ZRANGE', queue, '0', '1')
     if heads[1] == 'turn' and not heads[2] then
         call('DEL', queue)
     end
 end
 local ours = call('HDEL', lock, holder) == 1
 local place, ahead, entry = '', '', nil
-if queue and (may_wait or next_entry ~= '' or call('EXISTS', queue) == 1) and call('EXISTS', lock) == 0 then
+-- If one of them is there, the queue tells which.
+local there = queue and call('EXISTS', lock, queue)
+local heads = there == 1 and redis.pcall('ZRANGE', queue, '0', '1')
+if there == 0 and (may_wait or next_entry ~= '') or heads and heads[1] then
     -- The lock is free by now. A user who lacks a right for the rest must not be told otherwise.
     pcall(function()
         local now = call('TIME')
@@ -35,13 +38,15 @@ if queue and (may_wait or next_entry ~= '' or call('EXISTS', queue) == 1) and ca
             place = enqueue(next_entry, '0', tonumber(string.match(next_entry, '%d+$'))) or ''
             -- Unless it is seen to be the first one.
             ahead = place ~= '' and '1' or ''
+            heads = nil
         end
         if ours and others ~= '0' then
 --#include queue.lua
             -- Clients that do not queue have their share of turns.
-            local waiting, beside = count_waiting(), tonumber(others) or count_others()
-            local next_turn = beside > 0 and call('ZSCORE', queue, 'turn') or 0
-            if waiting > 0 and beside > 0 and next_turn - last_score <= time and time % math.max(waiting, beside) < beside then
+            local beside = tonumber(others) or count_others()
+            local waiting = beside > 0 and count_waiting() or 0
+            local next_turn = waiting > 0 and call('ZSCORE', queue, 'turn') or 0
+            if waiting > 0 and next_turn - last_score <= time and time % math.max(waiting, beside) < beside then
                 call('ZADD', queue, string.format('%.0f', -(time + 20000)), 'turn')
                 redis.pcall('PUBLISH', channel, '2')
                 return

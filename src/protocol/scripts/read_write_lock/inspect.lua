@@ -12,7 +12,7 @@ if not look() then
     return nonce .. ' -3'
 end
 local queued, living, longest, last = 0, 0, 0, nil
-for _, entry in ipairs(call('ZRANGE', queue, 0, -1)) do
+for _, entry in ipairs(call('ZRANGE', queue, '0', '-1')) do
     queued = queued + (string.sub(entry, 1, 1) == side and 1 or 0)
 end
 for _, reader in ipairs(readers) do

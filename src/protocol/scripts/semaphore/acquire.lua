@@ -50,7 +50,7 @@ if not ours and (not enough or head and head ~= entry) then
     if head and head ~= entry then
         next_end = call('ZSCORE', heard, head)
     elseif free then
-        next_end = call('ZRANGE', deadlines, 0, 0, 'WITHSCORES')[2]
+        next_end = call('ZRANGE', deadlines, '0', '0', 'WITHSCORES')[2]
     end
     if next_end then
         look = math.max(math.min(look, next_end - ms + 1), 1)
@@ -67,7 +67,7 @@ if preflight == '1' and free then
     call('ZCARD', deadlines)
     call('ZADD', deadlines, 'XX', '0', holder)
     call('ZREM', deadlines, holder)
-    call('ZRANGE', queue, 0, 0)
+    call('ZRANGE', queue, '0', '0')
     call('ZRANGEBYSCORE', heard, '0', '0')
     call('ZADD', queue, 'XX', '0', holder)
     call('ZREM', queue, holder)

@@ -10,7 +10,7 @@ local ms = math.floor((now[1] * 1000000 + now[2]) / 1000)
 --#include kept_places.lua
 --#include permits.lua
 
-local taken = call('ZRANGE', deadlines, 0, -1)
+local taken = call('ZRANGE', deadlines, '0', '-1')
 if count_free() == nil then
     return nonce .. ' 2'
 end
