@@ -148,6 +148,8 @@ BOOST_AUTO_TEST_CASE(a_client_that_is_gone_is_passed_over) {
     all.kill(*all.second);
     all.give_back();
     BOOST_TEST(all.granted(*all.thirds, 20ms));
+    // It is told that it has the lock, not that the lock is free.
+    BOOST_TEST(all.third->client().stats().hand_overs_by.other_client == 1U);
 }
 
 // A receiver that is stopped never claims the lock, and the releaser is gone.
