@@ -178,6 +178,25 @@ BOOST_AUTO_TEST_CASE(whoever_hands_over_looks_when_the_time_to_claim_is_over) {
     BOOST_TEST(all.holder->client().stats().claims_lost == 1U);
 }
 
+// The place that it takes with its release is the first one then.
+BOOST_AUTO_TEST_CASE(whoever_waits_again_looks_when_the_receivers_time_to_claim_is_over) {
+    hand_over_stage all;
+    auto& holder = all.add_ready();
+    all.held = holder.acquire();
+    auto const again = holder.acquire();
+    BOOST_TEST_REQUIRE(all.granted(*all.held));
+    all.settings().lease = 1s;
+    asked seconds;
+    auto& second = all.add_waiter(seconds);
+    // Then its run is over.
+    all.run_for(50ms);
+    hand_over_stage::stop(second);
+    holder.drop(*all.held);
+    all.run_for(900ms);
+    BOOST_TEST(!again->done);
+    BOOST_TEST(all.granted(*again, 300ms));
+}
+
 // It handed the lock over twice within the time to claim it.
 BOOST_AUTO_TEST_CASE(whoever_hands_over_again_looks_after_the_last_time) {
     with_a_queue all;

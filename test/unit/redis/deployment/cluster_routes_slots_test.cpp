@@ -106,14 +106,16 @@ BOOST_AUTO_TEST_CASE(what_was_asked_for_is_connected_to_although_nobody_had_it_f
 
 BOOST_AUTO_TEST_CASE(who_takes_over_from_a_server_in_use_is_connected_to) {
     learn(two_halves);
-    BOOST_TEST(!to->reach(slot_of("foo")));
-    // The former one says so, whose number is 2.
-    learn(" 0 8191 127.0.0.1 11 8192 16383 127.0.0.1 13", 2);
+    // Nobody has asked for a slot of it, which would be reason enough.
+    BOOST_TEST_REQUIRE(eventually([&] { return log.count("127.0.0.1:11 ") > 0; }));
+    // The former one says so, whose number is 1.
+    learn(" 0 8191 127.0.0.1 13 8192 16383 127.0.0.1 12", 1);
     BOOST_TEST(eventually([&] { return log.count("127.0.0.1:13 ") > 0; }));
+    BOOST_TEST(log.count("127.0.0.1:12 ") == 0U);
     // And it is left.
-    auto const before = log.count("127.0.0.1:12 ");
-    BOOST_TEST(to->reach(slot_of("foo")) == false);
-    BOOST_TEST(log.count("127.0.0.1:12 ") == before);
+    auto const before = log.count("127.0.0.1:11 ");
+    BOOST_TEST(to->reach(slot_of("bar")) == false);
+    BOOST_TEST(log.count("127.0.0.1:11 ") == before);
 }
 
 BOOST_AUTO_TEST_CASE(a_server_that_lost_its_slots_while_it_was_connected_to_is_left) {
