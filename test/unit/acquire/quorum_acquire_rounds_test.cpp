@@ -73,6 +73,28 @@ BOOST_AUTO_TEST_CASE(an_owner_that_enters_again_has_no_smaller_token) {
     }
 }
 
+// The second one has joined a node's lease before the first one is given out.
+BOOST_AUTO_TEST_CASE(an_owner_that_enters_twice_at_once_has_no_smaller_token_the_second_time) {
+    scripted_nodes nodes;
+    auto const me = holdfast::owner::make();
+    auto const terms = holdfast::test::long_terms();
+    quorum_acquiring const first{nodes, patience::unlimited, {}, terms, me};
+    nodes.grant(1, 70);
+    nodes.refuse(2);
+    nodes.set_up(0, false);
+    quorum_acquiring const second{nodes, patience::one_attempt, {}, terms, me};
+    nodes.grant(2, 60);
+    BOOST_TEST(nodes.sent(2) == write_back);
+    nodes.set_up(0, true);
+    nodes.grant(0, 95);
+    nodes.answer(1, replied(1));
+    BOOST_TEST_REQUIRE((first.got.token() == fencing_token{95}));
+    BOOST_TEST(!second.done());
+    nodes.answer(2, replied(1));
+    BOOST_TEST((second.error == error_code{}));
+    BOOST_TEST((second.got.token() == fencing_token{95}));
+}
+
 BOOST_AUTO_TEST_CASE(the_greatest_token_is_written_back_first) {
     scripted_nodes nodes;
     quorum_acquiring one{nodes};
