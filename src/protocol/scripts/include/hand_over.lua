@@ -1,6 +1,7 @@
 -- Gives the lock, which is free, to the first one in the queue whose client is there, and tells that client and the next one. Stops
 -- at `own`. `given` is the entry, which is not in the queue any more, and `after` the one behind it; nothing if nobody is there. The
--- reply tells whoever has just asked for `next_entry` that it is the next one. `heads` are the first two of the queue, if they are known.
+-- reply tells whoever has just asked for `next_entry` that it is the next one. The script that
+-- includes this sets `heads` to the first two entries of the queue, or to nothing.
 -- Ranges are texts: Lua turns a number into one at each call, which takes as long as the call itself.
 local given, after
 for _ = 1, 64 do

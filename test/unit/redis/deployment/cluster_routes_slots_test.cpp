@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(what_was_asked_for_is_connected_to_although_nobody_had_it_f
 
 BOOST_AUTO_TEST_CASE(who_takes_over_from_a_server_in_use_is_connected_to) {
     learn(two_halves);
-    // Nobody has asked for a slot of it, which would be reason enough.
+    // The client connects to it unasked. A slot that somebody asks for is another reason.
     BOOST_TEST_REQUIRE(eventually([&] { return log.count("127.0.0.1:11 ") > 0; }));
     // The former one says so, whose number is 1.
     learn(" 0 8191 127.0.0.1 13 8192 16383 127.0.0.1 12", 1);
