@@ -20,6 +20,13 @@ std::string entry_of(holder_id const& id, millis window) {
     return window > millis{0} ? fmt::format("{} {}", id.view(), window.count()) : std::string{};
 }
 
+std::string others_of(primitive::parting const& what) {
+    if (what.held_back) {
+        return "-1";
+    }
+    return what.others ? std::to_string(*what.others) : std::string{};
+}
+
 class lock_protocol_type final : public hash_lock {
 public:
     [[nodiscard]] places queues() const noexcept override { return places::called; }
@@ -89,22 +96,23 @@ public:
     [[nodiscard]] call release(parting const& what) const override {
         call sent{scripts::lock_release, what.timeout};
         sent.key_of(what.on).key(what.on.channel());
-        if (what.hand_over) {
+        bool const has_entry = what.window > millis{0};
+        bool const looks_at_queue = what.hand_over && (has_entry || !what.held_back);
+        if (looks_at_queue) {
             sent.key(what.on.queue()).key(what.on.counter());
         }
         if (what.held.count > 0) {
             sent.key(usual_hold_key(what.on));
         }
         sent.arg(what.id.view());
-        bool const usual =
-            !what.hand_over || (what.window == millis{0} && !what.next && !what.others &&
-                                what.counter_ttl == usual_counter_ttl);
+        bool const usual = !looks_at_queue || (!has_entry && !what.next && !what.others &&
+                                               what.counter_ttl == usual_counter_ttl);
         if (!usual || what.held.count > 0) {
             sent.arg(entry_of(what.id, what.window))
                 .arg(what.next ? entry_of(what.next->id, what.next->window) : std::string{})
                 .arg(what.counter_ttl.count())
                 .token_floor(what.floor)
-                .arg(what.others ? std::to_string(*what.others) : std::string{});
+                .arg(others_of(what));
         }
         if (what.held.count > 0) {
             sent.arg(std::int64_t{what.held.count}).arg(whole_micros(what.held.mean));

@@ -101,6 +101,28 @@ BOOST_AUTO_TEST_CASE(lock_delay_keeps_a_lock_that_is_released_from_the_next_in_t
     BOOST_TEST(all.close_all() == "");
 }
 
+BOOST_AUTO_TEST_CASE(lock_delay_lets_a_waiter_leave_the_queue_and_give_nobody_the_lock) {
+    replicated all;
+    all.settings().lock_delay = 3s;
+    auto who = all.contend();
+    auto& three = all.add_ready();
+    auto const behind = three.acquire();
+    all.run_for(100ms);
+    BOOST_TEST(all.waiting_clients() == 2);
+    all.fail_over(0);
+    all.run_for(1s);
+    who.one.drop(*who.held);
+    all.run_for(100ms);
+    who.two.run([&] { who.waiting->cancel(asio::cancellation_type::terminal); });
+    all.run_for(100ms);
+    BOOST_TEST(all.waiting_clients() == 1);
+    BOOST_TEST(!behind->done);
+    three.run([&] { behind->cancel(asio::cancellation_type::terminal); });
+    all.run_for(100ms);
+    BOOST_TEST(all.waiting_clients() == 0);
+    BOOST_TEST(all.close_all() == "");
+}
+
 BOOST_AUTO_TEST_CASE(a_loss_is_learned_of_although_the_holder_is_stuck) {
     replicated all;
     auto& one = all.add_ready();

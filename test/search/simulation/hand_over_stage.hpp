@@ -73,9 +73,6 @@ public:
         return in().now() + std::chrono::milliseconds{on().data().pttl("lock")};
     }
 
-    [[nodiscard]] std::int64_t waiting_clients() {
-        return on().as_operator({"ZCARD", "holdfast_queue:{lock}"}).number;
-    }
     /// The holder id of the first client in the queue.
     [[nodiscard]] std::string first_in_queue() {
         auto const first = on().as_operator({"ZRANGE", "holdfast_queue:{lock}", "0", "0"});

@@ -10,6 +10,7 @@
 
 #include <boost/asio/detached.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -143,6 +144,11 @@ public:
             }
         }
         return text;
+    }
+
+    /// In the queue of `lock`.
+    [[nodiscard]] std::int64_t waiting_clients() {
+        return on().as_operator({"ZCARD", "holdfast_queue:{lock}"}).number;
     }
 
     /// The clients go, and nothing may be left of them.

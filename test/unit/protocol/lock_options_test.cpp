@@ -140,6 +140,33 @@ BOOST_AUTO_TEST_CASE(what_is_usual_is_left_out) {
     BOOST_TEST(typed(speaks.release(released)).ends_with(holder + " 1000  2592000000 77 "));
 }
 
+BOOST_AUTO_TEST_CASE(while_grants_are_held_back_only_an_entry_is_a_reason_to_look_at_the_queue) {
+    auto const& speaks = lock_protocol();
+    primitive::parting released{
+        .on = on,
+        .id = id,
+        .timeout = 3s,
+        .hand_over = true,
+        .held_back = true,
+        .counter_ttl = 24h * 30,
+        .floor = {77},
+        .others = 2,
+    };
+    BOOST_TEST(
+        typed(speaks.release(released)) ==
+        "lock.release 2 foo redisson_lock__channel:{foo} " + holder
+    );
+    released.window = 1s;
+    BOOST_TEST(
+        typed(speaks.release(released)) ==
+        "lock.release 4 foo redisson_lock__channel:{foo} holdfast_queue:{foo} "
+        "redisson_lock_token:{foo} " +
+            holder + " " + holder + " 1000  2592000000 77 -1"
+    );
+    released.hand_over = false;
+    BOOST_TEST(typed(speaks.release(released)).find("queue") == std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(the_lease_that_a_script_worked_out_is_what_counts) {
     auto const& speaks = lock_protocol();
     auto const granted = speaks.read_acquire(reply_of(1, 7, 1, 5'000, 50'000));

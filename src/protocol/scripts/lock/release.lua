@@ -2,8 +2,8 @@
 -- goes to the first client that waits for it.
 -- KEYS: lock, channel, with hand-over the queue, the token counter, after learned leases the usual hold
 -- ARGV: holder id; left out if they are empty, empty, 30 days, none, unknown, none: our entry in the queue, to be removed, our next entry,
---   lifetime of the token counter in ms (0: for ever), floor, number of the clients that wait and do not queue, after learned leases how
---   many holds have ended, their mean in µs; nonce
+--   lifetime of the token counter in ms (0: for ever), floor, number of the clients that wait and do not queue (-1: the lock may be given
+--   to nobody), after learned leases how many holds have ended, their mean in µs; nonce
 -- Returns the words: nonce, 1, 1 if the waiters could be told, with a next entry its score, the server's time in µs, and 0 if it
 --   is known to be the first one (without one three zeros), and if the lock went to another client: its entry
 --   | nonce, 0, 1 if another holder has it, 0 if the key is gone, with the same further words if it was free and has been given away
@@ -22,6 +22,9 @@ if queue and old_entry ~= '' then
     if heads[1] == 'turn' and not heads[2] then
         call('DEL', queue)
     end
+end
+if others == '-1' then
+    queue = nil
 end
 local ours = call('HDEL', lock, holder) == 1
 local place, ahead, entry = '', '', nil
