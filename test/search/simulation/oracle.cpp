@@ -89,6 +89,9 @@ oracle::belief_ref oracle::on_delivered(
     made->loss_margin = kind.owned || kind.learned || is_reader(lock)
                             ? std::min(loss_margin_, shortest_margin)
                             : loss_margin_;
+    if (kind.max_hold > 0ns && !kind.owned) {
+        made->longest_until = made->since + kind.max_hold;
+    }
     watch_deadline(made);
     check(lock);
     return made;

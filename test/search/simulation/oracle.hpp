@@ -44,6 +44,8 @@ public:
         nanos since{0};
         nanos delivered_at{0};
         nanos loss_margin{0};
+        /// It may not be valid after that, by its process' clock.
+        nanos longest_until = nanos::max();
         bool was_in_doubt = false;
         bool was_lost = false;
         bool told = false;
@@ -56,6 +58,8 @@ public:
         bool learned = false;
         /// Of a semaphore.
         std::int64_t permits = 1;
+        /// Zero: no limit.
+        nanos max_hold{0};
     };
 
     struct waiter {

@@ -17,13 +17,18 @@ bool is_valid(oracle::belief const& one) {
     return one.held->valid();
 }
 
+// By its process' clock.
+nanos latest_end(oracle::belief const& one) {
+    return std::min(nanos{one.held->deadline().time_since_epoch()}, one.longest_until);
+}
+
 }  // namespace
 
 void oracle::watch_deadline(belief_ref of) {
     auto const serial = next_serial_++;
     by_serial_.emplace(serial, of);
     view_of const view{*of->of};
-    auto const when = of->of->true_time_of(of->held->deadline().time_since_epoch()) + 1us;
+    auto const when = of->of->true_time_of(latest_end(*of)) + 1us;
     in_.at(when, [this, serial] { check_deadline(serial); }, only_looks);
 }
 
@@ -35,13 +40,12 @@ void oracle::check_deadline(std::uint64_t serial) {
     auto const one = at->second;
     by_serial_.erase(at);
     view_of const view{*one->of};
-    if (lease_clock::now() < one->held->deadline()) {
+    if (lease_clock::now().time_since_epoch() < latest_end(*one)) {
         watch_deadline(one);
         return;
     }
     if (one->held->valid()) {
-        in_.violation("a lease is valid after its deadline: " + describe(*one));
-        return;
+        in_.violation("a lease is valid after its deadline, or max_hold: " + describe(*one));
     }
 }
 

@@ -158,7 +158,12 @@ private:
             *this,
             name,
             held,
-            {what.options.owner.has_value(), what.options.lease.is_learned(), what.permits},
+            {
+                what.options.owner.has_value(),
+                what.options.lease.is_learned(),
+                what.permits,
+                what.options.max_hold,
+            },
         };
         auto const watching = std::make_shared<call<loss_reason>>(executor_);
         bool const watches = dice().chance(50);
