@@ -18,6 +18,11 @@ std::uint64_t microseconds_of(nanos time) noexcept {
 
 }  // namespace
 
+void token_clock::on_keys_added(time_point now) noexcept {
+    seen_.reset();
+    keys_added_at_ = now;
+}
+
 void token_clock::on_taken(fencing_token token, time_point sent_at, time_point at) noexcept {
     if (sent_at <= keys_added_at_) {
         return;

@@ -29,10 +29,7 @@ public:
     void reset() noexcept { *this = {}; }
     /// The server has keys that it did not have. Their counters were written on another one,
     /// perhaps a moment ago, and what was taken by requests sent before tells nothing of these.
-    void on_keys_added(time_point now) noexcept {
-        seen_.reset();
-        keys_added_at_ = now;
-    }
+    void on_keys_added(time_point now) noexcept;
 
     /// By a request that was sent at `sent_at`. `at`: not before the grant was made.
     void on_granted(fencing_token token, time_point sent_at, time_point at) noexcept {
