@@ -297,7 +297,8 @@ public:
         std::chrono::nanoseconds timeout;
         /// Gives the lock to the next client in the queue.
         bool hand_over = false;
-        /// For now nobody may be given it: of a hand-over only the removal of the entry is left.
+        /// Nobody may be given the lock for now. The release still takes this holder id's entry
+        /// out of the queue.
         bool held_back = false;
         /// This holder id's entry is taken out of the queue; it has so long to claim the lock.
         /// Zero: it has none.

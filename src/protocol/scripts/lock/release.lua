@@ -24,6 +24,7 @@ if queue and old_entry ~= '' then
     end
 end
 if others == '-1' then
+    -- The rest of the script gives the lock to nobody, as if there were no queue.
     queue = nil
 end
 local ours = call('HDEL', lock, holder) == 1
