@@ -1,10 +1,11 @@
 -- Keeps the place of an entry that comes again with its old score. A queue that nobody looks at any more expires. Returns its
 -- score and the time, and whether it is new; nothing if the server does not take it.
+--#include digits.lua
 local function enqueue(entry, score, ms)
     if score == '0' then
         local last = call('ZRANGE', queue, '-2', '-1', 'WITHSCORES')
         local newest = last[last[#last - 1] == 'turn' and #last - 2 or #last]
-        score = string.format('%.0f', newest and math.max(time, newest + 1) or time)
+        score = digits(newest and math.max(time, newest + 1) or time, 16)
     end
     local left, life = call('PTTL', queue), ms + 60000
     local added = redis.pcall('ZADD', queue, 'NX', score, entry)
@@ -19,5 +20,5 @@ local function enqueue(entry, score, ms)
     if added == 0 then
         score = call('ZSCORE', queue, entry)
     end
-    return ' ' .. score .. string.format(' %.0f ', time), added == 1
+    return ' ' .. score .. ' ' .. digits(time, 16) .. ' ', added == 1
 end
