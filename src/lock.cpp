@@ -6,6 +6,7 @@
 #include "protocol/lock.hpp"
 #include "protocol/one_slot.hpp"
 #include "protocol/primitive.hpp"
+#include "runtime/recycling_allocator.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -63,7 +64,7 @@ void start_acquire(acquire_request request, asio::any_io_executor holder, acquir
         waiting.complete(wrong, lease{});
         return;
     }
-    auto const op = std::make_shared<acquire_op>(
+    auto const op = make_recycled<acquire_op>(
         client->acquires(),
         client,
         std::move(what),

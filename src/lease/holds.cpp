@@ -1,5 +1,7 @@
 #include "lease/holds.hpp"
 
+#include "runtime/recycling_allocator.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <exception>
@@ -53,7 +55,7 @@ lease holds::begin_tenure(
     lease_fsm::grant const& times,
     holder const& to
 ) {
-    auto const next = std::make_shared<tenure>(
+    auto const next = make_recycled<tenure>(
         *this,
         over.shared_from_this(),
         token,
@@ -268,12 +270,9 @@ release_fsm::terms holds::release_terms(hold const& of, parting const& left, tim
 }
 
 bool holds::any_of(target_key const& on) const noexcept {
-    for (auto const& each : holds_) {
-        if (target_key{*each.on()} == on) {
-            return true;
-        }
-    }
-    return false;
+    return std::any_of(holds_.begin(), holds_.end(), [&](hold const& each) {
+        return target_key{*each.on()} == on;
+    });
 }
 
 bool holds::has(target const& on, holder_id const& id) const noexcept {
