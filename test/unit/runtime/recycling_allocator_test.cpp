@@ -116,20 +116,35 @@ BOOST_AUTO_TEST_CASE(objects_that_share_their_ownership_are_destroyed_and_made_a
     BOOST_TEST(alive == 0);
 }
 
-BOOST_AUTO_TEST_CASE(an_object_of_the_thread_that_is_destroyed_later_may_free_its_memory) {
+BOOST_AUTO_TEST_CASE(nothing_is_kept_any_more_when_the_thread_ends) {
     keep_only const limit{10};
+    using memory = recycling_allocator<thing<5>>;
     struct late {
-        std::shared_ptr<thing<5>> held;
+        thing<5>* held = nullptr;
+        std::size_t* kept_before = nullptr;
+        std::size_t* kept_after = nullptr;
+
+        ~late() {
+            *kept_before = memory::kept();
+            memory{}.deallocate(held, 1);
+            *kept_after = memory::kept();
+        }
     };
-    std::weak_ptr<thing<5>> seen;
+    std::size_t before = 1;
+    std::size_t after = 1;
+    std::size_t at_work = 0;
     std::thread{[&] {
         // It is destroyed after what the thread keeps, because it was made before.
         thread_local late last;
-        last.held = make_recycled<thing<5>>();
-        seen = last.held;
-        static_cast<void>(make_recycled<thing<5>>());
+        last.kept_before = &before;
+        last.kept_after = &after;
+        last.held = memory{}.allocate(1);
+        free(allocate<thing<5>>(3));
+        at_work = memory::kept();
     }}.join();
-    BOOST_TEST(seen.expired());
+    BOOST_TEST(at_work == 3U);
+    BOOST_TEST(before == 0U);
+    BOOST_TEST(after == 0U);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
