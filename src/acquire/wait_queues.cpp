@@ -40,6 +40,9 @@ wait_queue* wait_queues::find(target const& on) const noexcept {
 }
 
 wait_queue* wait_queues::find(target_key const& on) const noexcept {
+    if (queues_.empty()) {
+        return nullptr;  // it need not hash the name
+    }
     auto const at = queues_.find(on);
     return at == queues_.end() ? nullptr : at->second.get();
 }

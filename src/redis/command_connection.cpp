@@ -146,20 +146,16 @@ void command_connection::flush_soon(bool alone) {
     flush_posted_ = true;
 }
 
-void command_connection::flush() {
-    if (!open_ || !up()) {
-        return;
-    }
-    auto sent = std::move(open_);
-    open_.reset();
-    auto const connection = share_connection();
-    // Runs while Boost.Redis parses: the reply is put aside, and dealt with in a turn of its own.
-    // For the only reply of a request that is the turn in which the request completes.
-    boost::redis::any_adapter answers{[this, raw = connection.get(), several = sent->size() > 1](
-                                          reply_collector::event what,
-                                          boost::redis::resp3::node_view const& node,
-                                          error_code& ec
-                                      ) {
+// Runs while Boost.Redis parses: the reply is put aside, and dealt with in a turn of its own. For
+// the only reply of a request that is the turn in which the request completes. What it captures
+// fits into `std::function` without an allocation.
+template <bool several>
+boost::redis::any_adapter command_connection::answers_of(redis_connection const& of) {
+    return {[this, raw = &of](
+                reply_collector::event what,
+                boost::redis::resp3::node_view const& node,
+                error_code& ec
+            ) {
         // An exception would leave Boost.Redis half way.
         try {
             if (collector_.on_event(what, node) && share_connection().get() == raw) {
@@ -169,6 +165,17 @@ void command_connection::flush() {
             ec = failure_while_parsing();
         }
     }};
+}
+
+void command_connection::flush() {
+    if (!open_ || !up()) {
+        return;
+    }
+    auto sent = std::move(open_);
+    open_.reset();
+    auto const connection = share_connection();
+    auto answers =
+        sent->size() > 1 ? answers_of<true>(*connection) : answers_of<false>(*connection);
     connection->async_exec(
         sent->request(),
         std::move(answers),

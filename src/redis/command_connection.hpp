@@ -84,6 +84,8 @@ private:
     void add_asking(record const& r);
     void flush_soon(bool alone);
     void flush();
+    template <bool several>
+    [[nodiscard]] boost::redis::any_adapter answers_of(redis_connection const& of);
     void on_reply(bool more_to_come);
     void deliver();
     /// The request that the next reply is for.

@@ -12,8 +12,8 @@ namespace holdfast::detail {
 boost::redis::config make_endpoint(config const& settings) {
     // No reply of ours comes near it; without a limit a broken server could fill the memory.
     constexpr std::size_t max_read_size = 16U << 20U;
-    // Boost.Redis clears this much memory before each read.
-    constexpr std::size_t read_size = 4U << 10U;
+    // Boost.Redis clears this much memory before each read. The replies to a few requests fit in.
+    constexpr std::size_t read_size = 1U << 10U;
 
     boost::redis::config endpoint;
     endpoint.addr.host = settings.host;

@@ -3,7 +3,6 @@
 -- reply tells whoever has just asked for `next_entry` that it is the next one. The script that
 -- includes this sets `heads` to the first two entries of the queue, or to nothing.
 -- Ranges are texts: Lua turns a number into one at each call, which takes as long as the call itself.
---#include digits.lua
 local given, after
 for _ = 1, 64 do
     local entry, second = unpack(heads or call('ZRANGE', queue, '0', '1'))
@@ -35,11 +34,14 @@ for _ = 1, 64 do
             break
         end
         call('HSET', lock, id, '1')
+--#include digits.lua
         local kept = redis.pcall('PEXPIREAT', lock, digits(time / 1000 + window + 1, 13))
-        local next_id, next_client = string.match(second or '', '^((.+):%d+) %d+$')
-        if next_id and second ~= next_entry then
-            -- Before the grant: a server writes first to the client that it has had something for last.
-            redis.pcall('PUBLISH', 'holdfast_client:' .. next_client, 'next lock ' .. next_id .. ' ' .. window .. ' ' .. lock)
+        if second and second ~= next_entry then
+            local next_id, next_client = string.match(second, '^((.+):%d+) %d+$')
+            if next_id then
+                -- Before the grant: a server writes first to the client that it has had something for last.
+                redis.pcall('PUBLISH', 'holdfast_client:' .. next_client, 'next lock ' .. next_id .. ' ' .. window .. ' ' .. lock)
+            end
         end
         local told = kept == 1 and redis.pcall('PUBLISH', 'holdfast_client:' .. client,
             'grant lock ' .. id .. ' ' .. token .. ' ' .. digits(time, 16) .. ' ' .. window .. ' ' .. lock)

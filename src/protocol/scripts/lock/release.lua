@@ -28,15 +28,17 @@ if others == '-1' then
     queue = nil
 end
 local ours = call('HDEL', lock, holder) == 1
-local place, ahead, entry = '', '', nil
 -- If one of them is there, the queue tells which.
 local there = queue and call('EXISTS', lock, queue)
 local heads = there == 1 and redis.pcall('ZRANGE', queue, '0', '1')
+local place, ahead, entry = '', '', nil
 if there == 0 and (may_wait or next_entry ~= '') or heads and heads[1] then
-    -- The lock is free by now. A user who lacks a right for the rest must not be told otherwise.
-    pcall(function()
+    -- The lock is free by now. A user who lacks a right for the rest must not be told otherwise. The function is handed what it uses:
+    -- Lua makes an object of each variable that a function shares with the one around it.
+    local function go_on(call, lock, channel, queue, counter, next_entry, counter_ttl, floor, others, ours, heads)
         local now = call('TIME')
         local time = now[1] * 1000000 + now[2]
+        local place, ahead = '', ''
         if next_entry ~= '' then
 --#include enqueue.lua
             place = enqueue(next_entry, '0', tonumber(string.match(next_entry, '%d+$'))) or ''
@@ -53,16 +55,21 @@ if there == 0 and (may_wait or next_entry ~= '') or heads and heads[1] then
             if waiting > 0 and next_turn - last_score <= time and time % math.max(waiting, beside) < beside then
                 call('ZADD', queue, string.format('%.0f', -(time + 20000)), 'turn')
                 redis.pcall('PUBLISH', channel, '2')
-                return
+                return place, ahead
             end
         end
         local own
 --#include hand_over.lua
-        entry = given
         if place ~= '' and after == next_entry then
             ahead = '0'
         end
-    end)
+        return place, ahead, given
+    end
+    local done, its_place, is_ahead, given =
+        pcall(go_on, call, lock, channel, queue, counter, next_entry, counter_ttl, floor, others, ours, heads)
+    if done then
+        place, ahead, entry = its_place, is_ahead, given
+    end
 end
 if mean and ours then
 --#include usual_hold.lua
