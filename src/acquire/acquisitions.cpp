@@ -228,8 +228,7 @@ void acquisitions::on_given_back(std::shared_ptr<target const> const& on, releas
 
 void acquisitions::on_message(hand_over_message const& message) {
     using kind = hand_over_message::kind;
-    auto const on = make_lock_target({}, message.lock);
-    auto* const queue = queues_.find(on);
+    auto* const queue = queues_.find(target_key{target_kind::lock, message.lock});
     auto const keeps = queue ? queue->shared_from_this() : nullptr;
     switch (message.what) {
         case kind::grant:

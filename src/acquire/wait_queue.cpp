@@ -80,8 +80,6 @@ void wait_queue::leave(acquire_op& op) noexcept {
         // Without a subscription that serves the next waiter, too, it is closed at once.
         empty_since_ = lingers() ? lease_clock::now() : time_point{};
         warned_of_own_lock_ = false;
-        timer_.reset();
-        armed_for_ = time_point::max();
     }
 }
 
@@ -151,7 +149,8 @@ void wait_queue::attempt_or_sleep(time_point now) {
 }
 
 void wait_queue::arm(time_point at) {
-    // A timer that rings early costs a look; setting it anew for each grant would cost more.
+    // A timer that rings early costs a look. Setting it anew for each grant would cost more, also
+    // when the last waiter goes: its handler would run before that waiter's.
     if (at >= armed_for_) {
         return;
     }
@@ -163,7 +162,9 @@ void wait_queue::arm(time_point at) {
                         client = all_.client().shared_from_this()](error_code ec) {
         if (auto const queue = self.lock(); queue && !ec) {
             queue->armed_for_ = time_point::max();
-            queue->update();
+            if (!queue->empty()) {
+                queue->update();
+            }
         }
     });
     armed_for_ = at;

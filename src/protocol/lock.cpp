@@ -105,9 +105,12 @@ public:
             sent.key(usual_hold_key(what.on));
         }
         sent.arg(what.id.view());
-        bool const usual = !looks_at_queue || (!has_entry && !what.next && !what.others &&
-                                               what.counter_ttl == usual_counter_ttl);
-        if (!usual || what.held.count > 0) {
+        bool const usual = !has_entry && !what.next && what.counter_ttl == usual_counter_ttl &&
+                           what.held.count == 0;
+        bool const nothing_more = !looks_at_queue || !what.others;
+        if (usual && !nothing_more) {
+            sent.token_floor(what.floor).arg(others_of(what));
+        } else if (!usual && (looks_at_queue || what.held.count > 0)) {
             sent.arg(entry_of(what.id, what.window))
                 .arg(what.next ? entry_of(what.next->id, what.next->window) : std::string{})
                 .arg(what.counter_ttl.count())

@@ -39,9 +39,13 @@ target make_target(
     made.parts = joined_texts{
         {with(beginnings[0]), with(beginnings[1]), with(beginnings[2]), with(beginnings[3])}
     };
-    made.hash = static_cast<std::uint32_t>(std::hash<std::string_view>{}(made.lock));
+    made.hash = hash_of(made.lock);
     made.slot = slot_of(made.lock);
     return made;
+}
+
+std::uint32_t hash_of(std::string_view name) noexcept {
+    return static_cast<std::uint32_t>(std::hash<std::string_view>{}(name));
 }
 
 bool may_share_a_call(target const& a, target const& b) noexcept {

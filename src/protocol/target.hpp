@@ -72,6 +72,9 @@ struct target {
 /// `client_context::may_share_a_call`.
 [[nodiscard]] bool may_share_a_call(target const& a, target const& b) noexcept;
 
+/// Of a name with its prefix.
+[[nodiscard]] std::uint32_t hash_of(std::string_view name) noexcept;
+
 /// Equal for the same lock, whichever object names it.
 struct target_key {
     target_kind kind;
@@ -80,6 +83,12 @@ struct target_key {
     std::uint32_t permits;
 
     explicit target_key(target const& of) noexcept : target_key{of, of.kind} {}
+    /// Of a name with its prefix. `what` is no semaphore.
+    target_key(target_kind what, std::string_view of) noexcept
+        : kind{what},
+          name{of},
+          hash{hash_of(of)},
+          permits{1} {}
     /// Of another kind, with the same name.
     target_key(target const& of, target_kind which) noexcept
         : kind{which},

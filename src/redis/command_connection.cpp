@@ -30,26 +30,26 @@ command_connection::command_connection(server_context of, events to)
       beside_{strand_of(strand()).inner()} {}
 
 void command_connection::exec(call&& what, exec_handler&& handler) {
-    exec({.what = std::move(what), .handler = std::move(handler)});
+    record r{.what = std::move(what), .handler = std::move(handler)};
+    exec(r);
 }
 
 void command_connection::exec(routed_call&& what) {
-    if (!usable()) {
-        asio::post(
-            strand(),
-            [handler = std::move(what.handler), cause = why_down().cause]() mutable {
-                complete(handler, make_result(exec_status::not_sent, cause));
-            }
-        );
-        return;
-    }
-    record r;
-    r.timeout = what.what.timeout();
-    r.what.emplace(std::move(what.what));
-    r.handler = std::move(what.handler);
+    record r{.what = std::move(what.what), .handler = std::move(what.handler)};
     r.give_up_at = what.give_up_at;
     r.asking = what.asking;
     r.redirections = what.redirections;
+    exec(r);
+}
+
+void command_connection::exec(record& r) {
+    if (!usable()) {
+        asio::post(strand(), [handler = std::move(r.handler), cause = why_down().cause]() mutable {
+            complete(handler, make_result(exec_status::not_sent, cause));
+        });
+        return;
+    }
+    r.timeout = r.what->timeout();
     enqueue(r);
 }
 
@@ -176,10 +176,13 @@ void command_connection::flush() {
     auto const connection = share_connection();
     auto answers =
         sent->size() > 1 ? answers_of<true>(*connection) : answers_of<false>(*connection);
+    sent->keep({shared_from_this(), connection});
+    auto const& request = sent->request();
     connection->async_exec(
-        sent->request(),
+        request,
         std::move(answers),
-        [self = shared_from_this(), this, connection, sent](error_code, std::size_t) {
+        [this, sent = std::move(sent)](error_code, std::size_t) {
+            auto const kept = sent->take_kept();
             spare_.give_back(sent);
             deliver();
         }

@@ -77,6 +77,7 @@ private:
     void on_down() override;
     void on_unsolicited(raw_reply& message) override;
 
+    void exec(record& r);
     /// If it throws, `r` is left as it was, and the connection ends.
     void enqueue(record& r);
     void append(record& r);

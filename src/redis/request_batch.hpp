@@ -7,10 +7,12 @@
 
 #include <boost/redis/request.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace holdfast::detail {
@@ -53,6 +55,12 @@ public:
     void add_check(std::uint64_t nonce);
     void clear();
 
+    /// What has to live while it is under way. A handler that held that itself would be large, and
+    /// Boost.Redis and Asio move it a dozen times.
+    using kept = std::array<std::shared_ptr<void const>, 2>;
+    void keep(kept what) noexcept { kept_ = std::move(what); }
+    [[nodiscard]] kept take_kept() noexcept { return std::exchange(kept_, {}); }
+
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     /// What comes next should have one of its own. In one that grows as far as a burst of requests
     /// wants, the text would be copied again and again, and its memory could not be kept.
@@ -64,6 +72,7 @@ private:
     boost::redis::request request_;
     std::size_t size_ = 0;
     script_words words_;
+    kept kept_;
 };
 
 /// Keeps batches, so that their memory is used again.

@@ -146,32 +146,52 @@ void subscription_connection::on_down() {
     channels_->on_down();
 }
 
-// Called while Boost.Redis parses, so what follows from it happens in a turn of its own.
+// Called while Boost.Redis parses. A grant is dealt with there: its window runs. What answers a
+// request ends or makes subscriptions, and has a turn of its own. What comes behind it waits.
 void subscription_connection::on_unsolicited(raw_reply& message) {
+    if (waiting_answers_ == 0 && is_notification(message)) {
+        on_notification(message);
+        return;
+    }
     asio::post(strand(), [self = shared_from_this(), this, message = std::move(message)] {
+        --waiting_answers_;
         if (stopped()) {
             return;
         }
         if (message.is_error) {
             on_refusal(message.error);
-            return;
-        }
-        auto const kind = message.text(0);
-        auto const channel = message.text(1);
-        bool const subscribes = kind == (sharded() ? "ssubscribe" : "subscribe");
-        if (kind == (sharded() ? "smessage" : "message")) {
-            count().notifications.add();
-            channels_->on_notification(channel, message.text(2));
-        } else if (subscribes || kind == (sharded() ? "sunsubscribe" : "unsubscribe")) {
-            bool const asked = !unanswered_.empty() && !unanswered_.front().subscribe &&
-                               unanswered_.front().channel == channel;
-            if (sharded() && !subscribes && !asked) {
-                on_withdrawn(channel);
-            } else {
-                on_confirmation(subscribes, channel);
-            }
+        } else if (is_notification(message)) {
+            on_notification(message);
+        } else {
+            on_answer(message);
         }
     });
+    ++waiting_answers_;
+}
+
+bool subscription_connection::is_notification(raw_reply const& message) const noexcept {
+    return !message.is_error && message.text(0) == (sharded() ? "smessage" : "message");
+}
+
+void subscription_connection::on_notification(raw_reply const& message) {
+    count().notifications.add();
+    channels_->on_notification(message.text(1), message.text(2));
+}
+
+void subscription_connection::on_answer(raw_reply const& message) {
+    auto const kind = message.text(0);
+    auto const channel = message.text(1);
+    bool const subscribes = kind == (sharded() ? "ssubscribe" : "subscribe");
+    if (!subscribes && kind != (sharded() ? "sunsubscribe" : "unsubscribe")) {
+        return;
+    }
+    bool const asked = !unanswered_.empty() && !unanswered_.front().subscribe &&
+                       unanswered_.front().channel == channel;
+    if (sharded() && !subscribes && !asked) {
+        on_withdrawn(channel);
+    } else {
+        on_confirmation(subscribes, channel);
+    }
 }
 
 // The slot of the channel has moved.

@@ -39,6 +39,9 @@ private:
     void on_up() override;
     void on_down() override;
     void on_unsolicited(raw_reply& message) override;
+    [[nodiscard]] bool is_notification(raw_reply const& message) const noexcept;
+    void on_notification(raw_reply const& message);
+    void on_answer(raw_reply const& message);
 
     void on_wanted(std::string const& channel);
     void on_unwanted(std::string const& channel);
@@ -61,6 +64,8 @@ private:
     std::map<std::string, std::uint64_t, std::less<>> wanted_;
     std::deque<sent> unanswered_;
     std::uint64_t generation_ = 0;
+    // That have been read, and not dealt with yet.
+    std::size_t waiting_answers_ = 0;
     timer timeout_;
     bool armed_ = false;
 };

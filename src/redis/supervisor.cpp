@@ -174,15 +174,30 @@ void supervisor::listen() {
                                           ) {
         // An exception would leave Boost.Redis half way.
         try {
-            if (unsolicited_.on_event(what, node) && !stopped_) {
+            if (!unsolicited_.on_event(what, node)) {
+                return;
+            }
+            if (!stopped_) {
                 on_unsolicited(unsolicited_.current());
             }
+            collect();
         } catch (...) {
             failed = failure_while_parsing();
         }
     }};
     connection_->set_receive_response(unsolicited);
-    asio::co_spawn(of_.strand, drain(shared_from_this(), connection_), asio::detached);
+    uncollected_ = 0;
+}
+
+// Boost.Redis stops reading when 256 messages have not been collected. Ours are dealt with as they
+// are parsed. To collect each by itself would delay what follows from it.
+void supervisor::collect() {
+    constexpr int many = 64;
+    if (++uncollected_ < many || !connection_) {
+        return;
+    }
+    uncollected_ = 0;
+    connection_->async_receive2([connection = connection_](error_code) {});
 }
 
 void supervisor::start_handshake() {
@@ -214,29 +229,6 @@ void supervisor::start_handshake() {
             self->on_handshake(connection, ec);
         }
     );
-}
-
-// Boost.Redis stops reading when 256 messages have not been collected; ours are dealt with as they
-// are parsed.
-asio::awaitable<void> supervisor::drain(
-    std::shared_ptr<supervisor> self,
-    std::shared_ptr<redis_connection> connection
-) {
-    // Out of memory: it is tried again, because what is not collected stops the connection.
-    constexpr int most_failures = 4;
-    for (int failures = 0; failures < most_failures;) {
-        try {
-            auto receive = connection->async_receive2(awaited);
-            auto [ec] = co_await std::move(receive);
-            if (ec || self->stopped_ || self->connection_ != connection) {
-                co_return;
-            }
-            failures = 0;
-        } catch (std::exception const&) {
-            ++failures;
-        }
-    }
-    connection->cancel(boost::redis::operation::run);
 }
 
 // Before Redis 7 a Sentinel refuses the PING of Boost.Redis, which has an argument, and the error

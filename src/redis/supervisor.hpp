@@ -115,10 +115,6 @@ protected:
 
 private:
     static asio::awaitable<void> supervise(std::shared_ptr<supervisor> self);
-    static asio::awaitable<void> drain(
-        std::shared_ptr<supervisor> self,
-        std::shared_ptr<redis_connection> connection
-    );
     static asio::awaitable<void> ping_sentinel(
         std::shared_ptr<supervisor> self,
         std::shared_ptr<redis_connection> connection
@@ -128,6 +124,8 @@ private:
     void connect();
     void start_handshake();
     void listen();
+    /// A message that answers no request was dealt with.
+    void collect();
     void on_handshake(std::shared_ptr<redis_connection> const& connection, error_code ec);
     [[nodiscard]] handshake::verdict judge_handshake();
     void on_connected(handshake::verdict&& passed);
@@ -153,6 +151,7 @@ private:
     std::minstd_rand jitter_;
     std::uint64_t nonce_;
     reply_collector unsolicited_;
+    int uncollected_ = 0;
     backend::obstacle obstacle_;
     std::string run_id_;
     lease_clock::time_point began_by_{};

@@ -34,15 +34,20 @@ inline constinit std::size_t most_recycled_blocks =
 /// Asio's `recycling_allocator` does the same with two blocks, and only in threads that run a
 /// context.
 ///
-/// Any thread may free what another one has allocated.
-template <class T>
+/// Any thread may free what another one has allocated. `Source` is where memory comes from, and
+/// goes to.
+template <class T, template <class> class Source = std::allocator>
 class recycling_allocator {
 public:
     using value_type = T;
+    template <class U>
+    struct rebind {
+        using other = recycling_allocator<U, Source>;
+    };
 
     recycling_allocator() = default;
     template <class U>
-    recycling_allocator(recycling_allocator<U> const&) noexcept {}
+    recycling_allocator(recycling_allocator<U, Source> const&) noexcept {}
 
     [[nodiscard]] T* allocate(std::size_t count) {
         auto& kept = kept_;
@@ -50,13 +55,13 @@ public:
             --kept.count;
             return static_cast<T*>(static_cast<void*>(std::exchange(kept.first, kept.first->next)));
         }
-        return std::allocator<T>{}.allocate(count);
+        return Source<T>{}.allocate(count);
     }
 
     void deallocate(T* memory, std::size_t count) noexcept {
         auto& kept = kept_;
         if (count != 1 || (kept.count >= kept.most && !begin(kept))) {
-            std::allocator<T>{}.deallocate(memory, count);
+            Source<T>{}.deallocate(memory, count);
             return;
         }
         kept.first = ::new (static_cast<void*>(memory)) block{kept.first};
@@ -67,7 +72,7 @@ public:
     [[nodiscard]] static std::size_t kept() noexcept { return kept_.count; }
 
     template <class U>
-    [[nodiscard]] bool operator==(recycling_allocator<U> const&) const noexcept {
+    [[nodiscard]] bool operator==(recycling_allocator<U, Source> const&) const noexcept {
         return true;
     }
 
@@ -89,7 +94,7 @@ private:
             kept.most = 0;
             while (auto* const spare = std::exchange(kept.first, nullptr)) {
                 kept.first = spare->next;
-                std::allocator<T>{}.deallocate(static_cast<T*>(static_cast<void*>(spare)), 1);
+                Source<T>{}.deallocate(static_cast<T*>(static_cast<void*>(spare)), 1);
             }
             kept.count = 0;
         }

@@ -1,6 +1,8 @@
 #ifndef HOLDFAST_RUNTIME_STRAND_QUEUE_HPP
 #define HOLDFAST_RUNTIME_STRAND_QUEUE_HPP
 
+#include "runtime/recycling_allocator.hpp"
+
 #include <holdfast/fwd.hpp>
 
 #include <boost/asio/recycling_allocator.hpp>
@@ -80,6 +82,10 @@ public:
     [[nodiscard]] bool runs_in_this_thread() const noexcept { return running::find(*this); }
 
 private:
+    // Asio's own is used for what is more, as for functions that wait elsewhere.
+    template <class T>
+    using memory_for = recycling_allocator<T, asio::recycling_allocator>;
+
     /// A function in the list of those that wait.
     class node {
     public:
@@ -108,7 +114,7 @@ private:
             std::move(f)();
         }
         void destroy() noexcept override {
-            asio::recycling_allocator<holder> memory;
+            memory_for<holder> memory;
             std::destroy_at(this);
             memory.deallocate(this, 1);
         }
@@ -192,7 +198,7 @@ private:
     template <class Function>
     static node* make(Function&& f) {
         using made = holder<std::decay_t<Function>>;
-        asio::recycling_allocator<made> memory;
+        memory_for<made> memory;
         auto* const at = memory.allocate(1);
         try {
             return std::construct_at(at, std::forward<Function>(f));

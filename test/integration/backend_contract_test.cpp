@@ -256,6 +256,25 @@ HOLDFAST_FOR_BOTH(a_notification_arrives_after_the_confirmation) {
     });
 }
 
+HOLDFAST_FOR_BOTH(a_notification_that_arrives_with_the_confirmation_comes_after_it) {
+    with_backend(sample, [](host& server, backend_user& user) -> asio::awaitable<void> {
+        // The server knows the scripts from here on.
+        co_await user.acquire(first);
+        co_await user.release(first);
+        co_await user.acquire(first);
+        server.pause();
+        auto const listening = user.listen("c");
+        co_await sleep_for(50ms);
+        auto const released = user.send(release_by(first));
+        co_await sleep_for(50ms);
+        server.resume();
+        BOOST_TEST(co_await user.events.eventually("notification c"));
+        auto const& noted = user.events.noted;
+        auto const confirmed = std::find(noted.begin(), noted.end(), "confirmed c");
+        BOOST_TEST((confirmed < std::find(noted.begin(), noted.end(), "notification c")));
+    });
+}
+
 HOLDFAST_FOR_BOTH(subscribing_again_at_once_is_confirmed_anew) {
     with_backend(sample, [](host& server, backend_user& user) -> asio::awaitable<void> {
         auto listening = user.listen("c");

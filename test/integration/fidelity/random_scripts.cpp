@@ -199,10 +199,12 @@ void call_maker::release(detail::script const& which) {
     }
     start();
     add(holder);
-    if (learns || chance(50)) {
-        add(chance(50) ? "" : holder + " 3600000");
-        add("");
-        add("2592000000");
+    if (learns || chance(70)) {
+        if (learns || chance(60)) {
+            add(chance(50) ? "" : holder + " 3600000");
+            add("");
+            add("2592000000");
+        }
         add(chance(50) ? "0" : "9007199254740991");
         add(chance(50) ? "" : std::to_string(below(9)));
     }

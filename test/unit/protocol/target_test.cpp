@@ -16,6 +16,7 @@ using holdfast::detail::slot_of;
 using holdfast::detail::target;
 using holdfast::detail::target_key;
 using holdfast::detail::target_key_hash;
+using holdfast::detail::target_kind;
 using namespace std::string_view_literals;
 
 BOOST_AUTO_TEST_SUITE(target_test)
@@ -27,6 +28,9 @@ BOOST_AUTO_TEST_CASE(targets_of_one_name_are_equal_whichever_object_names_it) {
     BOOST_TEST((target_key{one} == target_key{same}));
     BOOST_TEST(target_key_hash{}(target_key{one}) == target_key_hash{}(target_key{same}));
     BOOST_TEST(!(target_key{one} == target_key{other}));
+    target_key const of_name{target_kind::lock, "app:foo"};
+    BOOST_TEST((target_key{one} == of_name));
+    BOOST_TEST(target_key_hash{}(target_key{one}) == target_key_hash{}(of_name));
 }
 
 BOOST_AUTO_TEST_CASE(a_target_knows_its_slot) {

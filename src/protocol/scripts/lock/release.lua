@@ -1,9 +1,10 @@
 -- Removes our field and nothing else; a lock of somebody else's is left alone. The key goes with its last field. A lock that is free
 -- goes to the first client that waits for it.
 -- KEYS: lock, channel, with hand-over the queue, the token counter, after learned leases the usual hold
--- ARGV: holder id; left out if they are empty, empty, 30 days, none, unknown, none: our entry in the queue, to be removed, our next entry,
---   lifetime of the token counter in ms (0: for ever), floor, number of the clients that wait and do not queue (-1: the lock may be given
---   to nobody), after learned leases how many holds have ended, their mean in µs; nonce
+-- ARGV: holder id; left out together if they are empty, empty, 30 days: our entry in the queue, to be removed, our next entry,
+--   lifetime of the token counter in ms (0: for ever); then left out, too, if they are none, unknown: floor, number of the clients that
+--   wait and do not queue (-1: the lock may be given to nobody); after learned leases with all of these how many holds have ended, their
+--   mean in µs; nonce
 -- Returns the words: nonce, 1, 1 if the waiters could be told, with a next entry its score, the server's time in µs, and 0 if it
 --   is known to be the first one (without one three zeros), and if the lock went to another client: its entry
 --   | nonce, 0, 1 if another holder has it, 0 if the key is gone, with the same further words if it was free and has been given away
@@ -11,10 +12,11 @@
 local call, lock, channel, queue, counter = redis.call, KEYS[1], KEYS[2], KEYS[4] and KEYS[3], KEYS[4]
 local holder, old_entry, next_entry, counter_ttl, floor, others, holds, mean = unpack(ARGV)
 local nonce = ARGV[#ARGV]
-local may_wait = others and others ~= ''
-if not next_entry then
-    old_entry, next_entry, counter_ttl, floor = '', '', '2592000000', '9007199254740991'
+if not floor then
+    floor, others = counter_ttl and old_entry or '9007199254740991', counter_ttl and next_entry
+    old_entry, next_entry, counter_ttl = '', '', '2592000000'
 end
+local may_wait = others and others ~= ''
 
 if queue and old_entry ~= '' then
     call('ZREM', queue, old_entry)
