@@ -107,8 +107,7 @@ public:
         sent.arg(what.id.view());
         bool const usual = !has_entry && !what.next && what.counter_ttl == usual_counter_ttl &&
                            what.held.count == 0;
-        bool const nothing_more = !looks_at_queue || !what.others;
-        if (usual && !nothing_more) {
+        if (usual && looks_at_queue && what.others) {
             sent.token_floor(what.floor).arg(others_of(what));
         } else if (!usual && (looks_at_queue || what.held.count > 0)) {
             sent.arg(entry_of(what.id, what.window))

@@ -151,6 +151,7 @@ private:
     std::minstd_rand jitter_;
     std::uint64_t nonce_;
     reply_collector unsolicited_;
+    // Messages of this epoch that Boost.Redis still counts.
     int uncollected_ = 0;
     backend::obstacle obstacle_;
     std::string run_id_;

@@ -82,7 +82,7 @@ public:
     [[nodiscard]] bool runs_in_this_thread() const noexcept { return running::find(*this); }
 
 private:
-    // Asio's own is used for what is more, as for functions that wait elsewhere.
+    // New blocks come from Asio, as those of functions that wait on a context do.
     template <class T>
     using memory_for = recycling_allocator<T, asio::recycling_allocator>;
 

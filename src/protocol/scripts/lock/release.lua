@@ -1,10 +1,11 @@
 -- Removes our field and nothing else; a lock of somebody else's is left alone. The key goes with its last field. A lock that is free
 -- goes to the first client that waits for it.
 -- KEYS: lock, channel, with hand-over the queue, the token counter, after learned leases the usual hold
--- ARGV: holder id; left out together if they are empty, empty, 30 days: our entry in the queue, to be removed, our next entry,
---   lifetime of the token counter in ms (0: for ever); then left out, too, if they are none, unknown: floor, number of the clients that
---   wait and do not queue (-1: the lock may be given to nobody); after learned leases with all of these how many holds have ended, their
+-- ARGV: holder id, our entry in the queue, to be removed, our next entry, lifetime of the token counter in ms (0: for ever), floor, number
+--   of the clients that wait and do not queue (-1: the lock may be given to nobody), after learned leases how many holds have ended, their
 --   mean in µs; nonce
+--   Three are left out where they are empty, empty, 30 days: the two entries and the lifetime. Without them, floor and number are left out
+--   where they are none, unknown. Learned leases need all.
 -- Returns the words: nonce, 1, 1 if the waiters could be told, with a next entry its score, the server's time in µs, and 0 if it
 --   is known to be the first one (without one three zeros), and if the lock went to another client: its entry
 --   | nonce, 0, 1 if another holder has it, 0 if the key is gone, with the same further words if it was free and has been given away
