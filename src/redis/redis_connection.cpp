@@ -2,10 +2,6 @@
 
 #include "redis/tls.hpp"
 
-#include <boost/redis/logger.hpp>
-
-#include <utility>
-
 namespace holdfast::detail {
 
 std::shared_ptr<redis_connection> make_redis_connection(
@@ -15,8 +11,7 @@ std::shared_ptr<redis_connection> make_redis_connection(
 ) {
     return std::make_shared<redis_connection>(
         strand_of(executor),
-        make_tls_context(settings, trust),
-        boost::redis::logger{boost::redis::logger::level::disabled}
+        make_tls_context(settings, trust)
     );
 }
 

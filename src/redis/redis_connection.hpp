@@ -16,11 +16,38 @@
 
 #include "runtime/strand.hpp"
 
+#include <boost/asio/ssl/context.hpp>
 #include <boost/redis/connection.hpp>
+#include <boost/redis/logger.hpp>
+
+#include <utility>
 
 namespace holdfast::detail {
 
-using redis_connection = boost::redis::basic_connection<strand>;
+// A base, so that the strand is there before the connection, and after it.
+class strand_keeper {
+protected:
+    explicit strand_keeper(strand on) noexcept : kept_{std::move(on)} {}
+    ~strand_keeper() = default;
+
+    [[nodiscard]] borrowed_strand borrow() const noexcept { return kept_.borrow(); }
+
+private:
+    strand kept_;
+};
+
+/// Boost.Redis and Asio copy a connection's executor some eighty times a request.
+class redis_connection final : private strand_keeper,
+                               public boost::redis::basic_connection<borrowed_strand> {
+public:
+    redis_connection(strand on, asio::ssl::context tls)
+        : strand_keeper{std::move(on)},
+          basic_connection{
+              borrow(),
+              std::move(tls),
+              boost::redis::logger{boost::redis::logger::level::disabled}
+          } {}
+};
 
 }  // namespace holdfast::detail
 

@@ -17,6 +17,128 @@
 
 namespace holdfast::detail {
 
+/// What the copies of a strand share.
+class strand_state : public std::enable_shared_from_this<strand_state> {
+public:
+    strand_state(strand_state const&) = delete;
+    strand_state& operator=(strand_state const&) = delete;
+    virtual ~strand_state() = default;
+
+    /// What the strand was made of.
+    [[nodiscard]] virtual asio::any_io_executor inner() const = 0;
+
+    [[nodiscard]] asio::execution_context& context() const noexcept { return context_; }
+    [[nodiscard]] bool running_in_this_thread() const noexcept {
+        return queue_.runs_in_this_thread();
+    }
+
+    /// The caller keeps the state until the call, but not during it: what runs at once may destroy
+    /// the last executor of the strand.
+    template <class Function>
+    void execute(Function&& f, bool may_block) {
+        if (running_in_this_thread()) {
+            // The turn keeps the state.
+            if (may_block) {
+                call(std::forward<Function>(f));
+            } else {
+                queue_.add(std::forward<Function>(f), [this] { schedule(false); });
+            }
+            return;
+        }
+        auto const self = shared_from_this();
+        if (may_block && context_runs_here() && queue_.claim()) {
+            queue_.run([&] { call(std::forward<Function>(f)); }, [this] { schedule(false); });
+            return;
+        }
+        queue_.add(std::forward<Function>(f), [this, may_block] { schedule(may_block); });
+    }
+
+protected:
+    class turn;
+
+    explicit strand_state(asio::execution_context& of) noexcept : context_{of} {}
+
+private:
+    /// True where a function may run without being handed to the context first.
+    [[nodiscard]] virtual bool context_runs_here() const noexcept = 0;
+    /// Has the context take a turn.
+    virtual void schedule(bool may_block) = 0;
+
+    // It is a function's own that is called, and gone before what comes next.
+    template <class Function>
+    static void call(Function&& f) {
+        std::decay_t<Function> now{std::forward<Function>(f)};
+        std::move(now)();
+    }
+
+    asio::execution_context& context_;
+    strand_queue queue_;
+};
+
+[[nodiscard]] std::shared_ptr<strand_state> make_strand_state(asio::any_io_executor const& of);
+
+/// What Asio asks of an executor. `Self` derives from it and adds how it is made.
+template <class Self, class Handle>
+class strand_executor {
+public:
+    /// Whether this thread runs one of its functions.
+    [[nodiscard]] bool running_in_this_thread() const noexcept {
+        return state_->running_in_this_thread();
+    }
+
+    template <class Function>
+    void execute(Function&& f) const {
+        state_->execute(std::forward<Function>(f), may_block_);
+    }
+
+    friend bool operator==(strand_executor const& a, strand_executor const& b) noexcept {
+        return a.state_ == b.state_ && a.may_block_ == b.may_block_;
+    }
+    friend bool operator!=(strand_executor const& a, strand_executor const& b) noexcept {
+        return !(a == b);
+    }
+
+    [[nodiscard]] asio::execution_context& query(asio::execution::context_t) const noexcept {
+        return state_->context();
+    }
+    // Never `always`: a function may have to wait for others, and the caller cannot wait for it.
+    [[nodiscard]] asio::execution::blocking_t query(asio::execution::blocking_t) const noexcept {
+        return may_block_ ? asio::execution::blocking_t{asio::execution::blocking.possibly}
+                          : asio::execution::blocking_t{asio::execution::blocking.never};
+    }
+    [[nodiscard]] Self require(asio::execution::blocking_t::never_t) const {
+        return Self{state_, false};
+    }
+    [[nodiscard]] Self require(asio::execution::blocking_t::possibly_t) const {
+        return Self{state_, true};
+    }
+
+protected:
+    strand_executor() = default;
+    strand_executor(Handle of, bool may_block) noexcept
+        : state_{std::move(of)},
+          may_block_{may_block} {}
+
+    [[nodiscard]] Handle const& state() const noexcept { return state_; }
+    [[nodiscard]] bool may_block() const noexcept { return may_block_; }
+
+private:
+    Handle state_{};
+    bool may_block_ = true;
+};
+
+/// A strand that somebody keeps for as long as this is called or compared. Copies cost nothing.
+class borrowed_strand : public strand_executor<borrowed_strand, strand_state*> {
+public:
+    borrowed_strand() = default;
+
+private:
+    friend strand_executor;
+    friend class strand;
+
+    using strand_executor::strand_executor;
+};
+
 /// A strand whose functions go on in the same turn with what they post to it.
 ///
 /// `asio::strand` goes back to its context after each batch, and the context asks the system for
@@ -29,7 +151,7 @@ namespace holdfast::detail {
 /// executor is copied, moved and called through tables, some hundred times a request.
 ///
 /// It does not keep its context busy: what waits for it does.
-class strand {
+class strand : public strand_executor<strand, std::shared_ptr<strand_state>> {
 public:
     /// Of nothing: only to be assigned to and destroyed.
     strand() = default;
@@ -37,90 +159,19 @@ public:
     /// Where `of` is an executor of one of Asio's own contexts, its real type is used.
     // A template, so that nothing that can be turned into an executor is wrapped unseen.
     template <std::same_as<asio::any_io_executor> Executor>
-    explicit strand(Executor const& of) : state_{make_state(of)} {}
+    explicit strand(Executor const& of) : strand{make_state(of), true} {}
 
     /// What the strand was made of. What is posted there comes after all that waits there by now.
-    [[nodiscard]] asio::any_io_executor inner() const { return state_->inner(); }
+    [[nodiscard]] asio::any_io_executor inner() const { return state()->inner(); }
 
-    /// Whether this thread runs one of its functions.
-    [[nodiscard]] bool running_in_this_thread() const noexcept {
-        return state_->queue.runs_in_this_thread();
-    }
-
-    template <class Function>
-    void execute(Function&& f) const {
-        // Kept: what runs at once may destroy this executor.
-        auto const to = state_;
-        auto const again = [&] { to->schedule(to, false); };
-        if (may_block_) {
-            if (to->queue.runs_in_this_thread()) {
-                call(std::forward<Function>(f));
-                return;
-            }
-            if (to->context_runs_here() && to->queue.claim()) {
-                to->queue.run([&] { call(std::forward<Function>(f)); }, again);
-                return;
-            }
-        }
-        to->queue.add(std::forward<Function>(f), [&] { to->schedule(to, may_block_); });
-    }
-
-    friend bool operator==(strand const& a, strand const& b) noexcept {
-        return a.state_ == b.state_ && a.may_block_ == b.may_block_;
-    }
-    friend bool operator!=(strand const& a, strand const& b) noexcept { return !(a == b); }
-
-    [[nodiscard]] asio::execution_context& query(asio::execution::context_t) const noexcept {
-        return state_->context;
-    }
-    // Never `always`: a function may have to wait for others, and the caller cannot wait for it.
-    [[nodiscard]] asio::execution::blocking_t query(asio::execution::blocking_t) const noexcept {
-        return may_block_ ? asio::execution::blocking_t{asio::execution::blocking.possibly}
-                          : asio::execution::blocking_t{asio::execution::blocking.never};
-    }
-    [[nodiscard]] strand require(asio::execution::blocking_t::never_t) const {
-        return {state_, false};
-    }
-    [[nodiscard]] strand require(asio::execution::blocking_t::possibly_t) const {
-        return {state_, true};
-    }
+    [[nodiscard]] borrowed_strand borrow() const noexcept { return {state().get(), may_block()}; }
 
 private:
-    /// What the copies of a strand share.
-    struct state {
-        explicit state(asio::execution_context& of) : context{of} {}
-        state(state const&) = delete;
-        state& operator=(state const&) = delete;
-        virtual ~state() = default;
+    friend strand_executor;
 
-        [[nodiscard]] virtual asio::any_io_executor inner() const = 0;
-        /// True where a function may run without being handed to the context first.
-        [[nodiscard]] virtual bool context_runs_here() const noexcept = 0;
-        /// Has the context take a turn.
-        virtual void schedule(std::shared_ptr<state> const& self, bool may_block) = 0;
+    using strand_executor::strand_executor;
 
-        asio::execution_context& context;
-        strand_queue queue;
-    };
-    template <class Executor>
-    class state_of;
-    class turn;
-
-    strand(std::shared_ptr<state> of, bool may_block) noexcept
-        : state_{std::move(of)},
-          may_block_{may_block} {}
-
-    static std::shared_ptr<state> make_state(asio::any_io_executor const& of);
-
-    // It is a function's own that is called, and gone before what comes next.
-    template <class Function>
-    static void call(Function&& f) {
-        std::decay_t<Function> now{std::forward<Function>(f)};
-        std::move(now)();
-    }
-
-    std::shared_ptr<state> state_;
-    bool may_block_ = true;
+    static std::shared_ptr<strand_state> make_state(asio::any_io_executor const& of);
 };
 
 /// The strand that was erased to `executor`, or else a new one of it.

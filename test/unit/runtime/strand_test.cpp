@@ -205,6 +205,59 @@ BOOST_AUTO_TEST_CASE(a_function_may_destroy_the_last_executor) {
     BOOST_TEST(ran);
 }
 
+BOOST_AUTO_TEST_CASE(a_borrowed_strand_is_the_strand) {
+    asio::io_context context;
+    strand const one{asio::any_io_executor{context.get_executor()}};
+    auto const borrowed = one.borrow();
+    BOOST_TEST((borrowed == one.borrow()));
+    BOOST_TEST((borrowed != strand{asio::any_io_executor{context.get_executor()}}.borrow()));
+    BOOST_TEST((&asio::query(borrowed, asio::execution::context) == &context));
+    std::string ran;
+    asio::post(one, [&] { ran += 'a'; });
+    asio::post(borrowed, [&] {
+        ran += one.running_in_this_thread() ? 'b' : '-';
+        asio::post(borrowed, [&] { ran += 'e'; });
+        asio::dispatch(borrowed, [&] { ran += 'c'; });
+        asio::dispatch(one, [&] { ran += 'd'; });
+    });
+    BOOST_TEST(!borrowed.running_in_this_thread());
+    context.poll();
+    BOOST_TEST(ran == "abcde");
+}
+
+BOOST_AUTO_TEST_CASE(a_function_of_a_borrowed_strand_may_destroy_what_keeps_it) {
+    asio::io_context context;
+    auto kept = std::make_unique<strand>(asio::any_io_executor{context.get_executor()});
+    auto const borrowed = kept->borrow();
+    std::string ran;
+    asio::post(context, [&] {
+        asio::dispatch(borrowed, [&] {
+            asio::post(borrowed, [&] { ran += 'b'; });
+            kept.reset();
+            ran += 'a';
+        });
+    });
+    context.poll();
+    BOOST_TEST(ran == "ab");
+}
+
+// The thread that has posted it may be inside `execute` by then.
+BOOST_AUTO_TEST_CASE(a_function_on_another_thread_may_destroy_what_keeps_a_borrowed_strand) {
+    asio::thread_pool pool{1};
+    std::atomic<int> ran = 0;
+    constexpr int times = 5'000;
+    for (int i = 0; i < times; ++i) {
+        auto kept = std::make_shared<strand>(asio::any_io_executor{pool.get_executor()});
+        auto const borrowed = kept->borrow();
+        asio::post(borrowed, [&ran, kept = std::move(kept)]() mutable {
+            kept.reset();
+            ++ran;
+        });
+    }
+    pool.join();
+    BOOST_TEST(ran == times);
+}
+
 // One at a time, in the order of each thread, and each sees what was done before it.
 BOOST_AUTO_TEST_CASE(functions_of_many_threads_run_one_at_a_time_and_in_order) {
     constexpr int threads = 4;

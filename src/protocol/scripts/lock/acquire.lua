@@ -13,14 +13,17 @@
 local call, lock, counter = redis.call, KEYS[1], KEYS[2]
 local lease, holder, floor, counter_ttl, count, window, score, shortest, times = unpack(ARGV)
 local nonce = ARGV[#ARGV]
+local queue, preflight, usual_key = KEYS[3], KEYS[4], nil
 if not window then
     counter_ttl, count, window = '2592000000', '1', '1'
-end
-local queue = window ~= '0' and KEYS[3]
-local preflight = KEYS[queue and 4 or 3]
-local usual_key = times and KEYS[#KEYS]
-if preflight == usual_key then
-    preflight = nil
+else
+    usual_key = times and KEYS[#KEYS]
+    if window == '0' then
+        queue, preflight = nil, KEYS[3]
+    end
+    if preflight == usual_key then
+        preflight = nil
+    end
 end
 
 local time
@@ -85,7 +88,7 @@ if not free then
         return place and answer .. place or answer
     end
 end
-local allowed = ''
+local further = ''
 if remaining == -2 and preflight then
     -- A user without a right fails here, before the first write. None of these does anything to a key that is not there, but to
     -- the counter, which is about to be raised. SET goes first: a server without memory refuses it.
@@ -101,16 +104,15 @@ if remaining == -2 and preflight then
             redis.pcall('INCRBY', counter, 0)
         }) do
             if type(tried) == 'table' and tried.err then
-                allowed = ' 0'
+                further = ' 0'
             end
         end
     end
 end
 
-local learned = ''
 if usual_key then
 --#include learned_lease.lua
-    learned = (allowed ~= '' and ' ' or ' 1 ') .. told
+    further = (further ~= '' and further or ' 1') .. ' ' .. told
 end
 
 -- The first write: a server without memory refuses it.
@@ -129,4 +131,4 @@ if remaining == -2 or remaining < tonumber(lease) then
         return kept
     end
 end
-return nonce .. ' 1 ' .. token .. allowed .. learned
+return nonce .. ' 1 ' .. token .. further

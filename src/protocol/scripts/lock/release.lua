@@ -34,7 +34,7 @@ local ours = call('HDEL', lock, holder) == 1
 -- If one of them is there, the queue tells which.
 local there = queue and call('EXISTS', lock, queue)
 local heads = there == 1 and redis.pcall('ZRANGE', queue, '0', '1')
-local place, ahead, entry = '', '', nil
+local place, entry
 if there == 0 and (may_wait or next_entry ~= '') or heads and heads[1] then
     -- The lock is free by now. A user who lacks a right for the rest must not be told otherwise. The function is handed what it uses:
     -- Lua makes an object of each variable that a function shares with the one around it.
@@ -58,7 +58,7 @@ if there == 0 and (may_wait or next_entry ~= '') or heads and heads[1] then
             if waiting > 0 and next_turn - last_score <= time and time % math.max(waiting, beside) < beside then
                 call('ZADD', queue, string.format('%.0f', -(time + 20000)), 'turn')
                 redis.pcall('PUBLISH', channel, '2')
-                return place, ahead
+                return place .. ahead
             end
         end
         local own
@@ -66,12 +66,12 @@ if there == 0 and (may_wait or next_entry ~= '') or heads and heads[1] then
         if place ~= '' and after == next_entry then
             ahead = '0'
         end
-        return place, ahead, given
+        return place .. ahead, given
     end
-    local done, its_place, is_ahead, given =
+    local done, its_place, given =
         pcall(go_on, call, lock, channel, queue, counter, next_entry, counter_ttl, floor, others, ours, heads)
     if done then
-        place, ahead, entry = its_place, is_ahead, given
+        place, entry = its_place ~= '' and its_place, given
     end
 end
 if mean and ours then
@@ -82,12 +82,13 @@ if mean and ours then
         keep_usual_hold(key, and_then(usual, holds, mean))
     end
 end
-place = place .. ahead
 if entry then
-    return nonce .. (ours and ' 1 1' or ' 0 0') .. (place ~= '' and place or ' 0 0 0') .. ' ' .. entry
+    return nonce .. (ours and ' 1 1' or ' 0 0') .. (place or ' 0 0 0') .. ' ' .. entry
 end
 if not ours then
     return nonce .. ' 0 ' .. call('EXISTS', lock)
 end
 local told = redis.pcall('PUBLISH', channel, '0')
-return nonce .. (type(told) == 'table' and ' 1 0' or ' 1 1') .. place
+-- Most often nobody listens.
+local answer = nonce .. ((told == 0 or type(told) == 'number') and ' 1 1' or ' 1 0')
+return place and answer .. place or answer
