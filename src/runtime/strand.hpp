@@ -75,8 +75,6 @@ private:
     strand_queue queue_;
 };
 
-[[nodiscard]] std::shared_ptr<strand_state> make_strand_state(asio::any_io_executor const& of);
-
 /// What Asio asks of an executor. `Self` derives from it and adds how it is made.
 template <class Self, class Handle>
 class strand_executor {

@@ -208,9 +208,10 @@ BOOST_AUTO_TEST_CASE(a_function_may_destroy_the_last_executor) {
 BOOST_AUTO_TEST_CASE(a_borrowed_strand_is_the_strand) {
     asio::io_context context;
     strand const one{asio::any_io_executor{context.get_executor()}};
+    strand const other{asio::any_io_executor{context.get_executor()}};
     auto const borrowed = one.borrow();
     BOOST_TEST((borrowed == one.borrow()));
-    BOOST_TEST((borrowed != strand{asio::any_io_executor{context.get_executor()}}.borrow()));
+    BOOST_TEST((borrowed != other.borrow()));
     BOOST_TEST((&asio::query(borrowed, asio::execution::context) == &context));
     std::string ran;
     asio::post(one, [&] { ran += 'a'; });
