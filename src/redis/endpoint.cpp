@@ -12,8 +12,6 @@ namespace holdfast::detail {
 boost::redis::config make_endpoint(config const& settings) {
     // No reply of ours comes near it; without a limit a broken server could fill the memory.
     constexpr std::size_t max_read_size = 16U << 20U;
-    // Boost.Redis clears this much memory before each read. The replies to a few requests fit in.
-    constexpr std::size_t read_size = 1U << 10U;
 
     boost::redis::config endpoint;
     endpoint.addr.host = settings.host;
@@ -34,7 +32,6 @@ boost::redis::config make_endpoint(config const& settings) {
     // One run, one connection.
     endpoint.reconnect_wait_interval = std::chrono::seconds{0};
     endpoint.max_read_size = max_read_size;
-    endpoint.read_buffer_append_size = read_size;
     return endpoint;
 }
 
