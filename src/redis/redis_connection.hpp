@@ -24,7 +24,7 @@
 
 namespace holdfast::detail {
 
-// A base, so that the strand is there before the connection, and after it.
+// A base, because the strand has to outlive the other base, the connection.
 class strand_keeper {
 protected:
     explicit strand_keeper(strand on) noexcept : kept_{std::move(on)} {}
@@ -36,7 +36,8 @@ private:
     strand kept_;
 };
 
-/// Boost.Redis and Asio copy a connection's executor some eighty times a request.
+/// A connection of Boost.Redis that keeps the strand it runs on. Boost.Redis and Asio copy the
+/// executor dozens of times for an exchange, so the executor only refers to the strand.
 class redis_connection final : private strand_keeper,
                                public boost::redis::basic_connection<borrowed_strand> {
 public:

@@ -125,7 +125,8 @@ private:
     bool may_block_ = true;
 };
 
-/// A strand that somebody keeps for as long as this is called or compared. Copies cost nothing.
+/// Refers to a strand and does not keep it: the owner keeps the strand until the last call and the
+/// last comparison. Copies cost nothing.
 class borrowed_strand : public strand_executor<borrowed_strand, strand_state*> {
 public:
     borrowed_strand() = default;

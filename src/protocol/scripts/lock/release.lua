@@ -89,6 +89,6 @@ if not ours then
     return nonce .. ' 0 ' .. call('EXISTS', lock)
 end
 local told = redis.pcall('PUBLISH', channel, '0')
--- Most often nobody listens.
+-- PUBLISH returns the number of listeners, or an error. Most locks have no listener, and `type` is not called for them.
 local answer = nonce .. ((told == 0 or type(told) == 'number') and ' 1 1' or ' 1 0')
 return place and answer .. place or answer
