@@ -73,6 +73,25 @@ BOOST_AUTO_TEST_CASE(a_right_that_is_taken_away_leaves_no_lock_behind) {
     });
 }
 
+// Its lease is longer than what is left of the other reader's, so that the lock's end is moved.
+BOOST_AUTO_TEST_CASE(a_right_that_is_taken_away_leaves_no_reader_beside_others) {
+    with_alice("~* &* +@all", [&](redis_server& server, asio::any_io_executor executor) -> task {
+        holdfast::client other{executor, server.url()};
+        holdfast::client client{executor, as_alice(server)};
+        auto reading = co_await client.read_write_lock("a").read().acquire();
+        co_await reading.release();
+        auto others = co_await other.read_write_lock("a").read().acquire({.lease = 10s});
+        auto const before = server.probe().lock_keys();
+        server.probe().cmd("ACL", "SETUSER", "alice", "-pexpire");
+        auto [ec, none] = co_await client.read_write_lock("a").read().acquire(as_result);
+        BOOST_TEST((ec == errc::no_permission), ec.message());
+        BOOST_TEST(server.probe().lock_keys() == before, boost::test_tools::per_element());
+        co_await others.release();
+        auto const writing = co_await other.read_write_lock("a").write().try_acquire();
+        BOOST_TEST(!!writing);
+    });
+}
+
 // These two show only when somebody waits, or renews.
 BOOST_AUTO_TEST_CASE(a_renewal_that_is_denied_loses_the_lease_by_its_deadline) {
     log_lines log;

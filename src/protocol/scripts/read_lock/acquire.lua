@@ -83,7 +83,10 @@ if remaining < tonumber(lease) then
     if kept ~= 1 then
         -- One that was ours before keeps its end.
         if remaining == -2 then
-            call('DEL', lock)
+            call('DEL', lock, hold)
+        elseif not holds_of[holder] then
+            call('HDEL', lock, holder)
+            call('DEL', hold)
         end
         return kept
     end
