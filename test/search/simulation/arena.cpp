@@ -207,8 +207,8 @@ void arena::check_nodes() {
 void arena::part() {
     // The place in a queue of a client that was killed, was closed while the server refused it, or
     // lost its rights or its login, or whose attempt ran late, or whose withdrawal was given up,
-    // goes when the next one in the queue comes, or in the end. Where clients share a place, one
-    // that is given the lock for nobody passes it on.
+    // goes when the next one in the queue comes, or in the end. A client whose waiters share a
+    // place passes on a lock that it is given for nobody.
     bool const places_may_stay = all_.denials || all_.bad_passwords || all_.two_versions ||
                                  all_.long_faults ||
                                  std::any_of(nodes_.begin(), nodes_.end(), [](auto const& one) {
