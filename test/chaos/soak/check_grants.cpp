@@ -101,6 +101,15 @@ private:
         }
     }
 
+    // A client's holder passes the lock to another one of the same client under its own deadline.
+    [[nodiscard]] bool began_by(instant to, std::int64_t lock, grant const& g) const {
+        auto const& all = grants_.at(lock);
+        return std::any_of(all.begin(), all.end(), [&](grant const& first) {
+            return first.process == g.process && first.deadline == g.deadline &&
+                   first.invoked <= to;
+        });
+    }
+
     // The server cannot have known of the one when it granted the other. A grant from before the
     // loss may have been on its way for a while; so may one that a client's holder has passed to
     // another one of the same client before it knew of the loss.
@@ -109,7 +118,8 @@ private:
         auto const on_its_way = rules_.lease.count() / 2;
         auto const by_loss = [&](auto const& loss) {
             auto const& [since, to] = loss;
-            return later.from >= since && earlier.invoked <= to && earlier.from <= to + on_its_way;
+            return later.from >= since && earlier.from <= to + on_its_way &&
+                   began_by(to, lock, earlier);
         };
         auto const by_change = [&](change const& of) {
             // A client that is told leaves the former server; on a busy machine that takes a while.

@@ -96,6 +96,28 @@ BOOST_AUTO_TEST_CASE(a_loss_of_data_explains_nothing_that_was_granted_after_it_o
     BOOST_TEST(check(before).counts.overlaps == 1);
 }
 
+BOOST_AUTO_TEST_CASE(a_loss_of_data_explains_what_a_client_passed_on_before_it_knew) {
+    // The second one came after the loss and is told of it soon after it has got the lock.
+    for (auto const& [deadline, fine] : {std::pair{1010, true}, std::pair{1011, false}}) {
+        history all;
+        all.op(1, 1).invoke(1).granted(10, 5, 1010).releasing(160).released(161);
+        all.span(happening::data_lost, 100, 150);
+        all.op(1, 2).invoke(155).granted(162, 6, deadline).says(165, happening::lost);
+        all.op(2, 1).whole(170, 200, 1795);
+        if (fine) {
+            keeps_all_rules(all);
+        } else {
+            breaks(all, rule::deadline);
+        }
+    }
+    history another;
+    another.op(1, 1).invoke(1).granted(10, 5, 1010).releasing(160).released(161);
+    another.span(happening::data_lost, 100, 150);
+    another.op(3, 1).invoke(155).granted(162, 6, 1010).says(165, happening::lost);
+    another.op(2, 1).whole(170, 200, 1795);
+    breaks(another, rule::deadline);
+}
+
 BOOST_AUTO_TEST_CASE(a_step_of_the_wall_clock_explains_an_overlap) {
     history all;
     all.op(1, 1).whole(10, 30, 5);
