@@ -30,7 +30,6 @@ words harmless_arguments(std::string_view command) {
         {"hdel", {"field"}},
         {"set", {"", "XX"}},
         {"incrby", {"no number"}},
-        {"decrby", {"no number"}},
         {"pexpire", {"1"}},
         {"pexpireat", {"1"}},
         {"zadd", {"XX", "0", "member"}},
@@ -212,7 +211,7 @@ std::vector<rights_group> rights_for(
                       .channel(read.channel(), publish)
                       .take());
     all.push_back(make("semaphores", need::kind)
-                      .commands({"decrby", "zcard", "zcount", "zrangebyscore"})
+                      .commands({"zcard", "zcount", "zrangebyscore"})
                       .commands({"zadd", "zrem", "zrange", "zscore"})
                       .key(tag + ":timeout")
                       .key(semaphore.counter())

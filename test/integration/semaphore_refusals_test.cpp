@@ -5,12 +5,15 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
 
 #include <string>
 #include <vector>
 
 using namespace holdfast::test;
 using namespace holdfast::test::permits;
+namespace data = boost::unit_test::data;
 
 BOOST_AUTO_TEST_CASE(something_else_under_a_key_is_never_waited_for) {
     with_client([](holdfast::client& client, redis_probe& probe) -> task {
@@ -85,7 +88,7 @@ BOOST_AUTO_TEST_CASE(a_user_needs_some_rights) {
         "&redisson_sc:{app:* &holdfast_semaphore_turns:{app:* ";
     std::string const commands =
         "+ping +time +evalsha +eval +subscribe +unsubscribe +pttl +set +get +incr +incrby +pexpire "
-        "+exists +del +publish +zadd +zrem +zrange +zscore +zcount +decrby +zcard +zrangebyscore";
+        "+exists +del +publish +zadd +zrem +zrange +zscore +zcount +zcard +zrangebyscore";
     with_alice(keys + commands, [](redis_server& server, asio::any_io_executor executor) -> task {
         auto settings = as_alice(server);
         settings.key_prefix = "app:";
@@ -106,12 +109,59 @@ BOOST_AUTO_TEST_CASE(a_user_needs_some_rights) {
         auto const info = co_await pool.inspect();
         BOOST_TEST(info.available == 2);
     });
-    with_alice("~* &* +@all -decrby", [](redis_server& server, asio::any_io_executor on) -> task {
+    with_alice("~* &* +@all -zadd", [](redis_server& server, asio::any_io_executor on) -> task {
         holdfast::client client{on, as_alice(server)};
         auto const pool = client.semaphore("L");
         BOOST_TEST(co_await pool.try_set_permits(1));
         auto const [ec, none] = co_await pool.acquire(as_result);
         BOOST_TEST((ec == errc::no_permission), ec.message());
         BOOST_TEST(co_await pool.available() == 1);
+    });
+}
+
+// A client that has tried its rights once does not try them again.
+BOOST_DATA_TEST_CASE(
+    a_right_that_is_taken_away_costs_no_permit,
+    data::make({"-pexpire", "-zadd", "-@sortedset", "-incrby", "-pttl"}),
+    right
+) {
+    with_alice("~* &* +@all", [&](redis_server& server, asio::any_io_executor on) -> task {
+        holdfast::client client{on, as_alice(server)};
+        auto probe = server.probe();
+        auto const pool = client.semaphore("L");
+        auto const two = pool.permits(2);
+        BOOST_TEST(co_await pool.try_set_permits(3));
+        probe.cmd("PEXPIRE", "L", 3'600'000);
+        auto held = co_await pool.acquire();
+        auto before = co_await two.acquire();
+        co_await before.release();
+        probe.cmd("ACL", "SETUSER", "alice", right);
+        auto const [ec, none] = co_await two.acquire(as_result);
+        BOOST_TEST((ec == errc::no_permission), ec.message());
+        BOOST_TEST(free_permits(probe) == 2);
+        BOOST_TEST(probe.cmd("ZCARD", deadlines).as_integer() == 1);
+        probe.cmd("ACL", "SETUSER", "alice", "+@all");
+        auto next = co_await two.acquire();
+        co_await next.release();
+        co_await held.release();
+        BOOST_TEST(nothing_left(probe, 3));
+    });
+}
+
+// Another client gives them back.
+BOOST_AUTO_TEST_CASE(permits_that_a_client_may_not_give_back_any_more_come_back) {
+    with_alice("~* &* +@all", [](redis_server& server, asio::any_io_executor on) -> task {
+        holdfast::client client{on, as_alice(server)};
+        holdfast::client other{on, server.url()};
+        auto probe = server.probe();
+        BOOST_TEST(co_await client.semaphore("L").try_set_permits(2));
+        auto lease = co_await client.semaphore("L").permits(2).acquire({.lease = 1h});
+        probe.cmd("ACL", "SETUSER", "alice", "-incrby");
+        auto const [ec] = co_await lease.release(as_result);
+        BOOST_TEST((ec == errc::no_permission), ec.message());
+        auto next = co_await other.semaphore("L").permits(2).try_acquire();
+        BOOST_TEST(bool(next));
+        co_await next.release();
+        BOOST_TEST(nothing_left(probe, 2));
     });
 }

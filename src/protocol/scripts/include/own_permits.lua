@@ -13,11 +13,13 @@ local function count_own(ends)
     return own
 end
 
--- Removes those that are there. Returns how many.
+-- Removes those that are there, and returns them.
 local function drop_own()
-    local dropped = 0
+    local dropped = {}
     for i = first_id, last_id do
-        dropped = dropped + call('ZREM', deadlines, ARGV[i])
+        if call('ZREM', deadlines, ARGV[i]) == 1 then
+            dropped[#dropped + 1] = ARGV[i]
+        end
     end
     return dropped
 end

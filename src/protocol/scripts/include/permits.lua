@@ -34,14 +34,23 @@ local function call_next(free, more)
     end
 end
 
--- So many are free again. Where nobody has said how many there are, they are not counted either. Returns how many are free then,
--- and what came of telling it.
-local function give_back(count)
+-- These were removed and are free again. Where nobody has said how many there are, they are not counted either. Returns how many are
+-- free then, and what came of telling it.
+local function give_back(removed)
     local before = count_free()
     if not before then
         return before, 1
     end
-    local free, told = call('INCRBY', permits, string.format('%.0f', count)), 1
+    local count = string.format('%.0f', #removed)
+    local free, told = redis.pcall('INCRBY', permits, count), 1
+    if type(free) ~= 'number' then
+        -- They are over, and the next one to come gives them back.
+        for _, permit in ipairs(removed) do
+            call('ZADD', deadlines, string.format('%.0f', ms), permit)
+        end
+        -- It is refused again, and ends the script.
+        call('INCRBY', permits, count)
+    end
     if free > 0 then
         call_next(free, true)
         told = redis.pcall('PUBLISH', channel, string.format('%.0f', free))

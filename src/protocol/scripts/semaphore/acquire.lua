@@ -34,7 +34,7 @@ if not ours then
     local ended = call('ZRANGEBYSCORE', deadlines, '0', string.format('%.0f', ms), 'LIMIT', 0, 1000)
     if #ended > 0 then
         call('ZREM', deadlines, unpack(ended))
-        free = give_back(#ended)
+        free = give_back(ended)
     end
 end
 local enough = free and free >= wanted
@@ -62,7 +62,6 @@ if preflight == '1' and free then
     -- A user without a right fails here, before the first write. INCRBY goes first: a server without memory refuses it. It would make
     -- a number where there is none.
     call('INCRBY', permits, '0')
-    call('DECRBY', permits, '0')
     call('PTTL', permits)
     call('ZCARD', deadlines)
     call('ZADD', deadlines, 'XX', '0', holder)
@@ -98,15 +97,24 @@ if ours then
     raise_own(ends, ms + lease)
     return nonce .. ' 1 ' .. token .. learned
 end
-call('DECRBY', permits, string.format('%.0f', wanted))
-local till = string.format('%.0f', ms + lease)
-for i = first_id, last_id do
-    call('ZADD', deadlines, till, ARGV[i])
-end
 -- A semaphore that somebody gave an end has one altogether.
 local life = call('PTTL', permits)
-if life > 0 then
-    call('PEXPIRE', deadlines, string.format('%.0f', life))
+-- Who may do this may give them back.
+call('INCRBY', permits, string.format('%.0f', -wanted))
+local till, taken = string.format('%.0f', ms + lease), nil
+for i = first_id, last_id do
+    taken = redis.pcall('ZADD', deadlines, till, ARGV[i])
+end
+if type(taken) == 'number' and life > 0 then
+    taken = redis.pcall('PEXPIRE', deadlines, string.format('%.0f', life))
+    if type(taken) ~= 'number' then
+        -- Where this is refused, too, they come back when they are over.
+        drop_own()
+    end
+end
+if type(taken) ~= 'number' then
+    call('INCRBY', permits, string.format('%.0f', wanted))
+    return taken
 end
 if head and free > wanted then
     call_next(free - wanted, false)

@@ -21,7 +21,7 @@ if leaves == '1' then
 end
 local all = count_own({}) == tonumber(wanted)
 local dropped, told = drop_own(), 1
-if dropped > 0 then
+if #dropped > 0 then
     told = select(2, give_back(dropped))
 elseif leaves == '1' then
     -- Perhaps it was this one's turn.

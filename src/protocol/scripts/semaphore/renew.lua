@@ -17,7 +17,7 @@ local ms = math.floor((now[1] * 1000000 + now[2]) / 1000)
 local ends = {}
 if count_own(ends) < tonumber(wanted) then
     local dropped = drop_own()
-    if dropped > 0 then
+    if #dropped > 0 then
         give_back(dropped)
     end
     return nonce .. ' 0 0'
