@@ -113,7 +113,11 @@ private:
         auto const* const joined = o.invoke->owner == 0 ? nullptr : joined_by(o);
         auto const margin =
             joined ? margin_of(rules_, *joined, g.deadline) : rules_.loss_margin.count();
-        auto const over = g.deadline - margin;
+        auto over = g.deadline - margin;
+        for (auto const& [since, to] : said_.losses) {
+            // Nobody knew before that the lease would end there.
+            over = g.deadline <= g.at && since <= g.at ? std::max(over, since) : over;
+        }
         if (said_.free_time(g.process, over, g.at) >= rules_.time_to_tell.count()) {
             found_.blame(
                 rule::dead_on_arrival,

@@ -28,6 +28,25 @@ BOOST_AUTO_TEST_CASE(a_lease_that_was_over_for_long_is_dead_on_arrival) {
     }
 }
 
+// The server lost its data while the lease was on its way. The history has no later end for a lease
+// that is lost already.
+BOOST_AUTO_TEST_CASE(a_lease_that_was_lost_with_the_data_is_over_from_then_on) {
+    for (auto const& [lost, fine] : {std::pair{401, true}, std::pair{400, false}}) {
+        history all;
+        all.op(1, 1).invoke(1).granted(500, 5, 500).says(501, happening::lost).releasing(505);
+        all.span(happening::data_lost, lost, lost + 1);
+        if (fine) {
+            keeps_all_rules(all);
+        } else {
+            breaks(all, rule::dead_on_arrival);
+        }
+    }
+    history later;
+    later.op(1, 1).invoke(1).granted(500, 5, 500).says(501, happening::lost).releasing(505);
+    later.span(happening::data_lost, 505, 506);
+    breaks(later, rule::dead_on_arrival);
+}
+
 // A lease that was handed on has less time, and is lost that much later before its end.
 BOOST_AUTO_TEST_CASE(a_lease_that_an_owner_joins_ends_as_that_one_does) {
     for (auto const& [joined, fine] : {std::pair{529, true}, std::pair{530, false}}) {
