@@ -114,9 +114,11 @@ private:
         auto const margin =
             joined ? margin_of(rules_, *joined, g.deadline) : rules_.loss_margin.count();
         auto over = g.deadline - margin;
-        for (auto const& [since, to] : said_.losses) {
-            // Nobody knew before that the lease would end there.
-            over = g.deadline <= g.at && since <= g.at ? std::max(over, since) : over;
+        if (g.deadline <= g.at) {
+            // The worker noted the present. A lease that the server lost stood until then.
+            for (auto const& [since, to] : said_.losses) {
+                over = since <= g.at ? std::max(over, since) : over;
+            }
         }
         if (said_.free_time(g.process, over, g.at) >= rules_.time_to_tell.count()) {
             found_.blame(

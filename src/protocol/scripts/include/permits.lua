@@ -34,8 +34,8 @@ local function call_next(free, more)
     end
 end
 
--- These were removed and are free again. Where nobody has said how many there are, they are not counted either. Returns how many are
--- free then, and what came of telling it.
+-- Frees permits that the caller has removed. A semaphore whose number nobody has set does not count them. Returns how many are free
+-- then, and what came of telling it.
 local function give_back(removed)
     local before = count_free()
     if not before then
@@ -44,7 +44,7 @@ local function give_back(removed)
     local count = string.format('%.0f', #removed)
     local free, told = redis.pcall('INCRBY', permits, count), 1
     if type(free) ~= 'number' then
-        -- They are over, and the next one to come gives them back.
+        -- The user may not count. The permits are over from now on, and the next acquire gives them back.
         for _, permit in ipairs(removed) do
             call('ZADD', deadlines, string.format('%.0f', ms), permit)
         end
