@@ -1,6 +1,7 @@
 # shellcheck shell=bash
-# ./dev package: creates the Conan package in four variants, runs test_package with each, and uses
-# the package from a project outside. Read by ./dev, whose functions it calls.
+# ./dev package: builds projects that use the library, creates the Conan package in four variants,
+# runs test_package with each, and uses the package from a project outside. Read by ./dev, whose
+# functions it calls.
 
 conan_tools=(python3=python3 'lib/python3*/ensurepip/__init__.py=python3-venv')
 
@@ -61,10 +62,18 @@ use_outside() {
     timeout 60 examples/with_server "$outside/build/shop"
 }
 
+# The public headers alone, and the projects in test/packaging/consumers.
+build_consumers() {
+    build release holdfast holdfast_cli holdfast_memory_server holdfast_prometheus \
+        all_verify_interface_header_sets
+    say "building and running the projects in test/packaging/consumers"
+    ctest --preset release -C package -L consumer -j "$((2 * jobs))"
+}
+
 package() {
     local logs=$PWD/build/package how
+    build_consumers
     export CONAN_HOME=${CONAN_HOME:-$PWD/build/conan}
-    setup
     install_conan
     mkdir -p "$logs"
 
