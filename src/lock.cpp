@@ -1,14 +1,13 @@
 #include <holdfast/lock.hpp>
 
 #include "acquire/acquire_op.hpp"
+#include "acquire/lock_request.hpp"
 #include "client/client_state.hpp"
 #include "client/inspect.hpp"
 #include "protocol/lock.hpp"
 #include "protocol/one_slot.hpp"
-#include "protocol/primitive.hpp"
 #include "runtime/recycling_allocator.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace holdfast {
@@ -33,34 +32,13 @@ asio::any_io_executor const& executor_of(client_state const& client) noexcept {
 }
 
 void start_acquire(acquire_request request, asio::any_io_executor holder, acquire_handler handler) {
-    auto const client = std::move(request.client);
+    auto const client = request.client;
     if (client->gone()) {
         return;
     }
     pending_handler<error_code, lease> waiting{std::move(handler), client->executor()};
-    acquire_op::request what{
-        .on = std::move(request.key),
-        .terms = {},
-        .how_long = request.how_long,
-        .limit = request.limit,
-        .who = request.options.owner,
-        .orphan_after = request.options.orphan_after,
-    };
-    auto options = request.options;
-    if (!what.on->speaks->leases()) {
-        // Its end does not free what was granted. It is given back however late that is.
-        options.lease = max_lease;
-    }
-    error_code wrong = what.on->valid() ? make_terms(client->settings(), options, what.terms)
-                                        : make_error_code(errc::invalid_name);
-    if (!wrong && (what.limit < nanos{0} || what.on->permits == 0)) {
-        wrong = errc::invalid_options;
-    }
-    if (!wrong) {
-        what.terms.renew_after =
-            std::min(what.terms.renew_after, what.on->speaks->renewed_within());
-    }
-    if (wrong) {
+    lock_request what;
+    if (auto const wrong = make_lock_request(client->settings(), request, what)) {
         waiting.complete(wrong, lease{});
         return;
     }

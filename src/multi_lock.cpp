@@ -1,5 +1,6 @@
 #include <holdfast/multi_lock.hpp>
 
+#include "acquire/lock_request.hpp"
 #include "acquire/multi_acquire.hpp"
 #include "acquire/start_driver.hpp"
 #include "client/client_state.hpp"
@@ -66,12 +67,8 @@ struct multi_members {
         });
     }
 
+    /// Whether they cannot be together. Each of them is valid.
     [[nodiscard]] error_code wrong() const noexcept {
-        if (!std::all_of(all.begin(), all.end(), [](one const& each) {
-                return each.on->valid();
-            })) {
-            return errc::invalid_name;
-        }
         bool const twice = std::adjacent_find(all.begin(), all.end(), [](auto& a, auto& b) {
                                return a.same_name(b);
                            }) != all.end();
@@ -97,22 +94,21 @@ void start_acquire(multi_request request, asio::any_io_executor holder, multi_ha
         return;
     }
     pending_handler<error_code, multi_lease> waiting{std::move(handler), executor_of(request)};
-    multi_acquire::request what{
-        .members = {},
-        .how_long = request.how_long,
-        .limit = request.limit,
-        .who = request.options.owner,
-        .orphan_after = request.options.orphan_after,
-    };
-    auto wrong = members.wrong();
+    std::vector<multi_acquire::member> what;
+    error_code wrong;
     for (auto const& each : members.all) {
-        auto& made = what.members.emplace_back(
-            multi_acquire::member{each.client, &each.client->acquires(), each.on, {}, each.named}
+        auto& made = what.emplace_back(
+            multi_acquire::member{each.client, &each.client->acquires(), {}, each.named}
         );
         if (!wrong) {
-            wrong = make_terms(each.client->settings(), request.options, made.terms);
+            wrong = make_lock_request(
+                each.client->settings(),
+                {each.client, each.on, request.options, request.how_long, request.limit},
+                made.asked
+            );
         }
     }
+    wrong = wrong ? wrong : members.wrong();
     start_driver<multi_acquire>(
         lead,
         std::move(what),

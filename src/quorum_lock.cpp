@@ -1,5 +1,6 @@
 #include <holdfast/quorum_lock.hpp>
 
+#include "acquire/lock_request.hpp"
 #include "acquire/quorum_acquire.hpp"
 #include "acquire/start_driver.hpp"
 #include "client/client_state.hpp"
@@ -31,14 +32,12 @@ struct quorum_members {
                                          (here.host == there.host && here.port == there.port)));
     }
 
+    /// Whether they cannot be together. Each of them is valid.
     [[nodiscard]] error_code wrong() const noexcept {
         if (all.size() < quorum_tally::fewest_nodes || all.size() > quorum_tally::most_nodes) {
             return errc::invalid_options;
         }
         for (auto a = all.begin(); a != all.end(); ++a) {
-            if (!a->on->valid()) {
-                return errc::invalid_name;
-            }
             bool const twice = std::any_of(std::next(a), all.end(), [&](one const& b) {
                 return same_server(*a, b) || a->on->lock != b.on->lock;
             });
@@ -71,20 +70,19 @@ void start_acquire(quorum_request request, asio::any_io_executor holder, quorum_
         .limit = request.limit,
         .who = request.options.owner,
     };
-    auto const& options = request.options;
-    auto wrong = request.members->wrong();
+    error_code wrong;
     for (auto const& each : all) {
-        auto& made = what.nodes.emplace_back(
-            quorum_acquire::node{each.client, &each.client->acquires(), each.on, {}}
-        );
+        lock_request asked;
         if (!wrong) {
-            wrong = make_terms(each.client->settings(), options, made.terms);
+            wrong = make_lock_request(
+                each.client->settings(),
+                {each.client, each.on, request.options, request.how_long, request.limit},
+                asked
+            );
         }
+        what.nodes.push_back({each.client, &each.client->acquires(), each.on, asked.terms});
     }
-    bool const cannot = options.lease.is_learned() || options.orphan_after > nanos{0};
-    if (!wrong && cannot) {
-        wrong = errc::invalid_options;
-    }
+    wrong = wrong ? wrong : request.members->wrong();
     start_driver<quorum_acquire>(
         lead,
         std::move(what),

@@ -1,5 +1,6 @@
 #include "acquire/acquire_op.hpp"
 
+#include "acquire/end_acquire.hpp"
 #include "acquire/wait_queue.hpp"
 #include "lease/tenure.hpp"
 #include "runtime/client_context.hpp"
@@ -344,12 +345,17 @@ void acquire_op::carry_out(
     }
     auto error =
         verdict.kind == kind::abort ? error_code{asio::error::operation_aborted} : verdict.error;
-    if (verdict.kind == kind::finish && !error && !what_.on->speaks->leases()) {
+    bool const leases = what_.on->speaks->leases();
+    if (verdict.kind == kind::finish && !error && !leases) {
         // An empty lease would not say that nothing was granted.
         error = asio::error::try_again;
     }
     tell_of_end(verdict.kind, error, granted, now - started_, how);
-    handler_.complete(error, std::move(granted));
+    if (leases) {
+        end_acquire(handler_, what_.how_long, error, std::move(granted));
+    } else {
+        handler_.complete(error, lease{});
+    }
 }
 
 void acquire_op::tell_of_end(

@@ -4,6 +4,7 @@
 #include "acquire/acquisitions.hpp"
 #include "acquire/ballot.hpp"
 #include "acquire/joint_attempt.hpp"
+#include "acquire/lock_request.hpp"
 #include "acquire/op_list.hpp"
 #include "core/acquire_fsm.hpp"
 #include "core/holder_id.hpp"
@@ -37,19 +38,7 @@ class wait_queue;
 /// Used on the client's strand.
 class acquire_op : public std::enable_shared_from_this<acquire_op>, public list_place {
 public:
-    struct request {
-        std::shared_ptr<target const> on;
-        lease_terms terms;
-        patience how_long = patience::unlimited;
-        nanos limit{0};
-        std::optional<owner> who;
-        /// Zero: never.
-        nanos orphan_after{0};
-        /// Its first attempt is sent with those of others. Only with one attempt.
-        std::shared_ptr<joint_attempt> with = {};
-        /// It is a node's part of a quorum.
-        std::shared_ptr<ballot> vote = {};
-    };
+    using request = lock_request;
 
     acquire_op(
         acquisitions& all,

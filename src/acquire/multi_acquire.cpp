@@ -1,5 +1,6 @@
 #include "acquire/multi_acquire.hpp"
 
+#include "acquire/end_acquire.hpp"
 #include "acquire/joint_attempt.hpp"
 #include "lease/lease_group.hpp"
 #include "lease/lease_handles.hpp"
@@ -17,19 +18,41 @@
 
 namespace holdfast::detail {
 
+namespace {
+
+// Of a lease: how much of it may have passed at its beginning. A grant takes a round trip.
+constexpr int small_part = 100;
+
+bool is_limited(lease_terms const& terms) {
+    return terms != terms.limited_as({});
+}
+
+}  // namespace
+
 multi_acquire::multi_acquire(
     std::shared_ptr<client_context> lead,
-    request what,
+    request members,
     guarded_executor holder_executor,
     pending_handler<error_code, multi_lease> handler
 )
     : lead_{std::move(lead)},
-      what_{std::move(what)},
+      members_{std::move(members)},
+      how_long_{
+          effective_patience(members_.front().asked.how_long, members_.front().asked.limit)
+      },
       holder_executor_{std::move(holder_executor)},
       handler_{std::move(handler)},
-      fsm_{what_.members.size(), what_.how_long = effective_patience(what_.how_long, what_.limit)},
+      fsm_{
+          members_.size(),
+          how_long_,
+          std::any_of(
+              members_.begin(),
+              members_.end(),
+              [](member const& each) { return is_limited(each.asked.terms); }
+          )
+      },
       started_{lease_clock::now()},
-      parts_(what_.members.size()) {}
+      parts_(members_.size()) {}
 
 void multi_acquire::accept_cancellation() {
     auto const cancel = [](multi_acquire& self, asio::cancellation_type type) {
@@ -69,7 +92,11 @@ void multi_acquire::perform(multi_acquire_fsm::action const& next) {
     switch (next.what) {
         case step::wait: break;
         case step::together: ask_together(); break;
-        case step::take: take(next.kept); break;
+        case step::take:
+            watch_kept(next.kept);
+            take(next.kept);
+            break;
+        case step::limit: limit(); break;
         case step::deliver: deliver(); break;
         case step::finish: finish(next.error); break;
         case step::abort: finish(asio::error::operation_aborted); break;
@@ -77,44 +104,49 @@ void multi_acquire::perform(multi_acquire_fsm::action const& next) {
 }
 
 // A preflight is for each lock by itself, and an owner may join what another of his operations is
-// granted meanwhile.
+// granted meanwhile. What another client knows is looked at on its own strand only.
 bool multi_acquire::may_ask_together() const {
-    auto const& first = what_.members.front();
-    return !what_.who && !first.terms.learned && lead_->may_attempt(*first.on) &&
-           !first.all->closed() && lead_->server(*first.on).tokens.has_granted() &&
-           std::all_of(what_.members.begin(), what_.members.end(), [&](member const& each) {
-               return each.client == lead_ && may_be_taken_together(*each.on, *first.on) &&
-                      lead_->may_share_a_call(*each.on, *first.on);
-           });
+    auto const& first = members_.front();
+    auto const& on = *first.asked.on;
+    bool const together =
+        !first.asked.who && !first.asked.terms.learned &&
+        std::all_of(members_.begin(), members_.end(), [&](member const& each) {
+            return each.client == lead_ && may_be_taken_together(*each.asked.on, on) &&
+                   lead_->may_share_a_call(*each.asked.on, on);
+        });
+    return together && lead_->may_attempt(on) && !first.all->closed() &&
+           lead_->server(on).tokens.has_granted();
 }
 
 void multi_acquire::ask_together() {
     together_.missing = parts_.size();
-    if (what_.how_long == patience::limited) {
+    if (how_long_ == patience::limited) {
         arm_limit();
     }
     auto const joint = std::make_shared<joint_attempt>();
     for (std::size_t i = 0; i < parts_.size(); ++i) {
-        make_op(i, what_.members[i].terms, patience::one_attempt, joint)->start();
+        make_op(i, patience::one_attempt, joint)->start();
     }
     joint->send(*lead_, parts_.size());
 }
 
-// Those that are held until the others are have no limits of their own: what the user limits begins
-// when all are held.
 void multi_acquire::take(std::size_t which) {
-    auto const& wanted = what_.members[which].terms;
-    auto const op = make_op(which, wanted.limited_as({}), what_.how_long, {});
-    what_.members[which].client->enter_strand([op] { op->start(); });
+    auto const op = make_op(which, how_long_, {});
+    members_[which].client->enter_strand([op] { op->start(); });
 }
 
+// A member that is held before the others are has no limits of its own: see `limit()`.
 std::shared_ptr<acquire_op> multi_acquire::make_op(
     std::size_t which,
-    lease_terms const& terms,
     patience how_long,
     std::shared_ptr<joint_attempt> with
 ) {
-    auto const& on = what_.members[which];
+    auto const& on = members_[which];
+    auto asked = on.asked;
+    asked.terms = asked.terms.limited_as({});
+    asked.how_long = how_long;
+    asked.limit = left();
+    asked.with = std::move(with);
     auto on_end = [self = shared_from_this(), which, round = round_](error_code ec, lease given) {
         if (self->round_ == round) {
             self->on_answer(which, ec, std::move(given));
@@ -123,15 +155,7 @@ std::shared_ptr<acquire_op> multi_acquire::make_op(
     auto op = make_recycled<acquire_op>(
         *on.all,
         on.client,
-        acquire_op::request{
-            .on = on.on,
-            .terms = terms,
-            .how_long = how_long,
-            .limit = left(),
-            .who = what_.who,
-            .orphan_after = what_.orphan_after,
-            .with = std::move(with),
-        },
+        std::move(asked),
         holder_executor_,
         pending_handler<error_code, lease>{std::move(on_end), lead_->strand()}
     );
@@ -166,12 +190,47 @@ void multi_acquire::on_answer_together(error_code ec, bool granted) {
 }
 
 void multi_acquire::on_taken() {
-    auto const last = fsm_.kept();
-    auto const next = fsm_.on_taken(intact());
-    if (next.what == step::take && next.kept > last) {
-        watch(last);
+    perform(fsm_.on_taken(intact()));
+}
+
+// What the user limits begins when all are held. A member's client knows it on its own strand, so
+// the limits are sent there; the lease is not given out before they have begun. A lease that ends
+// after some renewals, or without any, begins with its full length: a member that was held before
+// the others is renewed first.
+void multi_acquire::limit() {
+    auto const now = lease_clock::now();
+    unlimited_ = parts_.size();
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+        auto const& terms = members_[i].asked.terms;
+        auto const& held = parts_[i].held;
+        bool const ends = !terms.renew || terms.max_renewals != lease_terms::no_limit;
+        auto const full = nanos{terms.lease} - terms.drift;
+        bool const renews = ends && held.deadline() < now + full - full / small_part;
+        auto on_end = [self = shared_from_this(), which = i, round = round_](error_code ec) {
+            self->lead_->on_strand([self, which, round, ec] {
+                if (self->round_ == round) {
+                    self->on_limited(which, ec);
+                }
+            });
+        };
+        members_[i].client->enter_strand(
+            [share = lease_access::share_of(held), terms, renews, on_end = std::move(on_end)] {
+                share->of.limit(*share, terms, renews, on_end);
+            }
+        );
     }
-    perform(next);
+}
+
+void multi_acquire::on_limited(std::size_t which, error_code ec) {
+    guarded([&] {
+        if (ec && ec != errc::lease_lost && !is_retryable(ec)) {
+            perform(fsm_.on_ended(ec));
+        } else if (ec) {
+            perform(fsm_.on_lost(which));
+        } else if (--unlimited_ == 0) {
+            perform(fsm_.on_limited(intact()));
+        }
+    });
 }
 
 std::size_t multi_acquire::intact() const noexcept {
@@ -182,25 +241,30 @@ std::size_t multi_acquire::intact() const noexcept {
 }
 
 nanos multi_acquire::left() const noexcept {
-    return time_left(saturating_add(started_, what_.limit));
+    return time_left(saturating_add(started_, members_.front().asked.limit));
 }
 
-// A member that is kept while others are waited for.
-void multi_acquire::watch(std::size_t which) {
-    auto& kept = parts_[which];
-    auto const& share = lease_access::share_of(kept.held);
-    auto on_end =
-        [weak = weak_from_this(), which, share = share.get()](error_code ec, loss_reason) {
-            auto const self = weak.lock();
-            if (self && !ec) {
-                auto const& now = self->parts_[which].held;
-                if (lease_access::share_of(now).get() == share) {
-                    self->on_lost(which);
+// The first members, which are kept while others are waited for.
+void multi_acquire::watch_kept(std::size_t count) {
+    for (std::size_t which = 0; which < count; ++which) {
+        auto& kept = parts_[which];
+        if (kept.watch != 0) {
+            continue;
+        }
+        auto const& share = lease_access::share_of(kept.held);
+        auto on_end =
+            [weak = weak_from_this(), which, share = share.get()](error_code ec, loss_reason) {
+                auto const self = weak.lock();
+                if (self && !ec) {
+                    auto const& now = self->parts_[which].held;
+                    if (lease_access::share_of(now).get() == share) {
+                        self->on_lost(which);
+                    }
                 }
-            }
-        };
-    kept.watch =
-        share->of.wait_lost(share, asio::bind_executor(lead_->strand(), std::move(on_end)));
+            };
+        kept.watch =
+            share->of.wait_lost(share, asio::bind_executor(lead_->strand(), std::move(on_end)));
+    }
 }
 
 void multi_acquire::on_lost(std::size_t which) {
@@ -217,7 +281,7 @@ void multi_acquire::on_cancel(asio::cancellation_type type) {
 
 void multi_acquire::arm_limit() {
     limit_.emplace(lead_->strand());
-    sleep_until(*limit_, saturating_add(started_, what_.limit));
+    sleep_until(*limit_, saturating_add(started_, members_.front().asked.limit));
     limit_->async_wait([weak = weak_from_this()](error_code ec) {
         if (auto const self = weak.lock(); self && !ec) {
             self->perform(self->fsm_.on_time_up());
@@ -232,7 +296,7 @@ void multi_acquire::cancel_what_is_asked(asio::cancellation_type type) noexcept 
             continue;
         }
         try {
-            what_.members[i].client->on_strand([op, type] { op->on_cancel(type); });
+            members_[i].client->on_strand([op, type] { op->on_cancel(type); });
         } catch (...) {
             // Out of memory: what it is granted is given back when it comes.
         }
@@ -250,13 +314,8 @@ multi_lease multi_acquire::all_held() {
     std::vector<lease> all(parts_.size());
     for (std::size_t i = 0; i < parts_.size(); ++i) {
         auto& each = parts_[i];
-        auto const& what = what_.members[i];
-        auto const& share = lease_access::share_of(each.held);
-        share->of.cancel_watch(each.watch);
-        if (what.terms != what.terms.limited_as({})) {
-            share->of.limit(*share, what.terms);
-        }
-        all[what.named] = std::move(each.held);
+        lease_access::share_of(each.held)->of.cancel_watch(each.watch);
+        all[members_[i].named] = std::move(each.held);
     }
     return lease_group::make(lead_, std::move(all));
 }
@@ -270,13 +329,12 @@ void multi_acquire::deliver() {
         finish(asio::error::no_memory);
         return;
     }
-    holder_executor_ = {};
-    handler_.complete({}, std::move(granted));
+    finish({}, std::move(granted));
 }
 
-void multi_acquire::finish(error_code ec) {
+void multi_acquire::finish(error_code ec, multi_lease granted) {
     holder_executor_ = {};
-    handler_.complete(ec, multi_lease{});
+    end_acquire(handler_, how_long_, ec, std::move(granted));
 }
 
 }  // namespace holdfast::detail

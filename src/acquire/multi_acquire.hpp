@@ -2,9 +2,9 @@
 #define HOLDFAST_ACQUIRE_MULTI_ACQUIRE_HPP
 
 #include "acquire/acquire_op.hpp"
+#include "acquire/lock_request.hpp"
 #include "core/lease_terms.hpp"
 #include "core/multi_acquire_fsm.hpp"
-#include "protocol/target.hpp"
 #include "runtime/guarded_executor.hpp"
 #include "runtime/pending_handler.hpp"
 #include "runtime/runtime.hpp"
@@ -28,23 +28,17 @@ public:
     struct member {
         std::shared_ptr<client_context> client;
         acquisitions* all = nullptr;
-        std::shared_ptr<target const> on;
-        lease_terms terms;
+        /// How long it waits and for whom is the same in all of them.
+        lock_request asked;
         /// Its number in the user's order.
         std::size_t named = 0;
     };
-    struct request {
-        /// In the order in which they are taken.
-        std::vector<member> members;
-        patience how_long = patience::unlimited;
-        nanos limit{0};
-        std::optional<owner> who;
-        nanos orphan_after{0};
-    };
+    /// In the order in which they are taken.
+    using request = std::vector<member>;
 
     multi_acquire(
         std::shared_ptr<client_context> lead,
-        request what,
+        request members,
         guarded_executor holder_executor,
         pending_handler<error_code, multi_lease> handler
     );
@@ -63,7 +57,7 @@ private:
         /// Who is told of its loss.
         std::uint64_t watch = 0;
     };
-    /// What asking for all at once has come to so far.
+    /// What asking something of all at once has come to so far.
     struct answers {
         std::size_t missing = 0;
         bool busy = false;
@@ -79,14 +73,15 @@ private:
     void take(std::size_t which);
     std::shared_ptr<acquire_op> make_op(
         std::size_t which,
-        lease_terms const& terms,
         patience how_long,
         std::shared_ptr<joint_attempt> with
     );
     void on_answer(std::size_t which, error_code ec, lease given);
     void on_answer_together(error_code ec, bool granted);
     void on_taken();
-    void watch(std::size_t which);
+    void limit();
+    void on_limited(std::size_t which, error_code ec);
+    void watch_kept(std::size_t count);
     void on_lost(std::size_t which);
     void on_cancel(asio::cancellation_type type);
     void arm_limit();
@@ -97,10 +92,11 @@ private:
     void give_back_from(std::size_t first) noexcept;
     [[nodiscard]] multi_lease all_held();
     void deliver();
-    void finish(error_code ec);
+    void finish(error_code ec, multi_lease granted = {});
 
     std::shared_ptr<client_context> lead_;
-    request what_;
+    request members_;
+    patience how_long_;
     guarded_executor holder_executor_;
     pending_handler<error_code, multi_lease> handler_;
     multi_acquire_fsm fsm_;
@@ -108,6 +104,8 @@ private:
     std::vector<part> parts_;
     std::optional<timer> limit_;
     answers together_;
+    // How many have not said yet whether their limits have begun.
+    std::size_t unlimited_ = 0;
     // What was asked for in an earlier round is not wanted any more.
     std::uint64_t round_ = 0;
 };

@@ -1,7 +1,6 @@
 #ifndef HOLDFAST_ACQUIRE_START_DRIVER_HPP
 #define HOLDFAST_ACQUIRE_START_DRIVER_HPP
 
-#include "core/lease_terms.hpp"
 #include "runtime/client_context.hpp"
 #include "runtime/pending_handler.hpp"
 
@@ -15,8 +14,8 @@
 namespace holdfast::detail {
 
 /// Starts an acquisition of several parts on the strand of the client that leads, in the initiating
-/// function. It ends at once if `wrong` says why it cannot be, or its limit is negative. `lead` may
-/// be null only then. `holder` is where its leases are renewed.
+/// function. It ends at once if `wrong` says why it cannot be; `lead` may be null only then.
+/// `holder` is where its leases are renewed.
 template <class Driver, class Lease>
 void start_driver(
     std::shared_ptr<client_context> lead,
@@ -25,9 +24,6 @@ void start_driver(
     asio::any_io_executor holder,
     pending_handler<error_code, Lease> waiting
 ) {
-    if (!wrong && what.limit < nanos{0}) {
-        wrong = errc::invalid_options;
-    }
     if (wrong) {
         waiting.complete(wrong, Lease{});
         return;

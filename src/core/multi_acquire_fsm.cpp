@@ -1,5 +1,7 @@
 #include "core/multi_acquire_fsm.hpp"
 
+#include <utility>
+
 namespace holdfast::detail {
 
 multi_acquire_fsm::action multi_acquire_fsm::finish(error_code cause) noexcept {
@@ -12,11 +14,19 @@ multi_acquire_fsm::action multi_acquire_fsm::abort() noexcept {
     return {step::abort};
 }
 
+multi_acquire_fsm::action multi_acquire_fsm::deliver() noexcept {
+    done_ = true;
+    return {step::deliver, kept_};
+}
+
 // With those that are kept.
 multi_acquire_fsm::action multi_acquire_fsm::go_on() noexcept {
+    if (kept_ == members_ && limits_) {
+        limiting_ = true;
+        return {step::limit, kept_};
+    }
     if (kept_ == members_) {
-        done_ = true;
-        return {step::deliver, kept_};
+        return deliver();
     }
     return cancelled_ ? abort() : action{step::take, kept_};
 }
@@ -56,19 +66,34 @@ multi_acquire_fsm::action multi_acquire_fsm::on_taken(std::size_t held) noexcept
     return go_on();
 }
 
-// A limit that has passed in silence ends with the last answer there was.
+multi_acquire_fsm::action multi_acquire_fsm::on_limited(std::size_t held) noexcept {
+    if (done_) {
+        return {};
+    }
+    if (held == members_) {
+        return deliver();
+    }
+    limiting_ = false;
+    kept_ = 0;
+    return go_on();
+}
+
+// Time that has passed in silence ends with the last answer there was. A member that may not wait
+// has not been silent.
 multi_acquire_fsm::action multi_acquire_fsm::on_refused(error_code cause) noexcept {
     if (done_) {
         return {};
     }
-    return finish(busy_ && is_retryable(cause) ? error_code{} : cause);
+    bool const silent = patience_ == patience::limited && is_retryable(cause) &&
+                        cause != errc::too_many_waiters;
+    return finish(busy_ && silent ? error_code{} : cause);
 }
 
 multi_acquire_fsm::action multi_acquire_fsm::on_lost(std::size_t member) noexcept {
     if (done_ || member >= kept_) {
         return {};
     }
-    kept_ = member;
+    kept_ = std::exchange(limiting_, false) ? 0 : member;
     return go_on();
 }
 

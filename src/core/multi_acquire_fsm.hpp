@@ -16,6 +16,10 @@ namespace holdfast::detail {
 /// All are asked for together first, where that can be done. Then they are taken one by one in
 /// their order, and those before are kept: two that wait for each other's locks would have to
 /// disagree about the order.
+///
+/// Until all are held, those that are kept are renewed without limits. Then the limits that the
+/// user set begin for all together. If one is lost in that moment, all are taken anew: those whose
+/// limits have begun cannot be kept while it is waited for.
 class multi_acquire_fsm {
 public:
     enum class step : std::uint8_t {
@@ -25,6 +29,8 @@ public:
         together,
         /// Acquire the first one that is not kept.
         take,
+        /// All are kept: have their limits begin.
+        limit,
         /// Complete with the leases of all.
         deliver,
         /// Complete with `error`, and with an empty lease.
@@ -41,9 +47,11 @@ public:
         friend bool operator==(action const&, action const&) = default;
     };
 
-    multi_acquire_fsm(std::size_t members, patience how_long) noexcept
+    /// `limits`: the user has set some.
+    multi_acquire_fsm(std::size_t members, patience how_long, bool limits = false) noexcept
         : members_{members},
-          patience_{how_long} {}
+          patience_{how_long},
+          limits_{limits} {}
 
     /// `together`: all can be asked for at once.
     action start(bool together) noexcept;
@@ -55,6 +63,8 @@ public:
     action on_taken(std::size_t held) noexcept;
     /// It was not: it is busy, if there is no cause.
     action on_refused(error_code cause) noexcept;
+    /// The limits have begun, and the first `held` ones are valid.
+    action on_limited(std::size_t held) noexcept;
     /// One of those that are kept is lost.
     action on_lost(std::size_t member) noexcept;
     /// The limit is reached while all are asked for together. Those that are taken one by one have
@@ -70,12 +80,16 @@ public:
 
 private:
     action go_on() noexcept;
+    action deliver() noexcept;
     action finish(error_code cause) noexcept;
     action abort() noexcept;
 
     std::size_t members_;
     std::size_t kept_ = 0;
     patience patience_;
+    bool limits_;
+    // The limits of all are about to begin. Some of them may have.
+    bool limiting_ = false;
     // The last answer was that one of them is busy.
     bool busy_ = false;
     bool cancelled_ = false;

@@ -234,6 +234,11 @@ void tenure::on_verified() {
     note([](lease_fsm& fsm, time_point now) { fsm.on_verified(now); });
 }
 
+void tenure::on_new_limits(lease_terms const& limits) {
+    note([&](lease_fsm& fsm, time_point now) { fsm.on_new_limits(limits, now); });
+    shares_.wake_renewing();
+}
+
 void tenure::on_client_stopped() {
     note([](lease_fsm& fsm, time_point now) { fsm.on_client_stopped(now); });
 }
@@ -377,15 +382,6 @@ void tenure::on_released(loss_reason lost) {
     } else {
         loss_watchers::tell(left, errc::not_held, loss_reason::none);
     }
-}
-
-void tenure::limit(lease_share const& asking, lease_terms const& as) {
-    note([&](lease_fsm& fsm, time_point now) {
-        if (shares_.is_first(asking)) {
-            fsm.on_new_limits(as, now);
-        }
-    });
-    shares_.wake_renewing();
 }
 
 }  // namespace holdfast::detail

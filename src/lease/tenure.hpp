@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -94,9 +95,6 @@ public:
         std::lock_guard const guard{mutex_};
         return asking.holder_executor;
     }
-    /// It is limited as these terms say, as if it had been granted now. Nothing happens if the
-    /// lease joined a grant that was there.
-    void limit(lease_share const& asking, lease_terms const& as);
     /// The lease was dropped without a release.
     void abandon(lease_share& dropped) noexcept;
     /// Tells the watchers if the lease has ended by time. The holder's own thread may not have run
@@ -107,8 +105,17 @@ public:
     void start_keep_alive() { shares_.start_keep_alive(); }
 
     // What the hold's requests and connections come to; on the client's strand.
-    /// A renewal may change them.
+    /// Only what runs there changes them.
     [[nodiscard]] lease_terms const& terms() const noexcept { return fsm_.terms(); }
+    /// It is limited as these terms say, as if it had been granted now; `renews`: once it was
+    /// renewed. `done` is called with success, or with why it could not be renewed. A lease that
+    /// joined a grant that was there stays as it is.
+    void limit(
+        lease_share const& asking,
+        lease_terms const& as,
+        bool renews,
+        std::function<void(error_code)> done
+    );
     void on_renewed(lease_fsm::renewal const& what);
     void on_not_ours(loss_reason reason);
     void on_renewal_failed();
@@ -152,6 +159,7 @@ private:
     template <class Change>
     void note(Change change);
     void on_lost(loss_reason reason);
+    void on_new_limits(lease_terms const& limits);
     void tell_of_loss(lease_share const& share);
     [[nodiscard]] lease_fsm::step take_step(lease_share& share);
     void on_executor_gone(lease_share& share) noexcept;

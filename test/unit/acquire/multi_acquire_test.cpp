@@ -28,6 +28,7 @@ using holdfast::loss_reason;
 using holdfast::multi_lease;
 using holdfast::owner;
 using holdfast::detail::lease_terms;
+using holdfast::detail::lock_request;
 using holdfast::detail::make_fair_lock_target;
 using holdfast::detail::make_lock_target;
 using holdfast::detail::multi_acquire;
@@ -57,6 +58,9 @@ struct options {
     std::chrono::nanoseconds max_hold{0};
     bool fair = false;
     std::chrono::nanoseconds renew_after = 8h;
+    bool renew = true;
+    /// Of the lock "b".
+    scripted_client* other = nullptr;
 };
 
 options const once{.how_long = patience::one_attempt};
@@ -71,8 +75,9 @@ struct acquiring_both {
             .renew_after = how.renew_after,
             .request_timeout = 3s,
             .max_hold = how.max_hold,
-            .renew = true,
+            .renew = how.renew,
         };
+        auto& second = how.other ? *how.other : client;
         auto const a = how.fair ? std::make_shared<target const>(make_fair_lock_target("", "a"))
                                 : lock_of("a");
         auto* const all = &client.state->acquires();
@@ -80,14 +85,14 @@ struct acquiring_both {
             error = ec;
             got = std::move(given);
         };
+        auto const asked = [&](std::shared_ptr<target const> on) {
+            return lock_request{std::move(on), terms, how.how_long, how.limit, how.who};
+        };
         auto const op = std::make_shared<multi_acquire>(
             client.state,
             multi_acquire::request{
-                .members =
-                    {{client.state, all, a, terms, 1}, {client.state, all, lock_of("b"), terms, 0}},
-                .how_long = how.how_long,
-                .limit = how.limit,
-                .who = how.who,
+                {client.state, all, asked(a), 1},
+                {second.state, &second.state->acquires(), asked(lock_of("b")), 0},
             },
             holdfast::detail::guarded_executor{client.context.get_executor()},
             pending_handler<error_code, multi_lease>{
@@ -344,6 +349,117 @@ BOOST_AUTO_TEST_CASE(what_limits_the_lease_begins_when_all_are_held) {
     BOOST_TEST(one.got.valid());
     BOOST_TEST(all.eventually([&] { return !one.got.valid(); }));
     BOOST_TEST(one.got.loss() == loss_reason::max_hold);
+}
+
+// Its renewals read the limits there.
+BOOST_AUTO_TEST_CASE(the_limits_of_a_member_begin_on_the_strand_of_its_client) {
+    known_client lead;
+    scripted_client other;
+    acquiring_both const one{lead, {.max_hold = 60ms, .other = &other}};
+    lead.answer(granted(7));
+    other.run();
+    other.answer(granted(8));
+    lead.run();
+    BOOST_TEST(!one.done());
+    other.run();
+    lead.run();
+    BOOST_TEST((one.error == error_code{}));
+    BOOST_TEST(one.got.valid());
+    BOOST_TEST(lead.eventually([&] { return !one.got.valid(); }));
+    BOOST_TEST(one.got.loss() == loss_reason::max_hold);
+}
+
+BOOST_AUTO_TEST_CASE(those_that_are_granted_together_have_their_full_length) {
+    known_client all;
+    acquiring_both const one{all, {.renew = false}};
+    all.answer(replied(1, 41, 57));
+    all.run();
+    BOOST_TEST((one.error == error_code{}));
+    BOOST_TEST(all.sent().empty());
+}
+
+namespace {
+
+/// Both are held, and the first one has to be renewed before its limits begin.
+struct limiting_both : known_client {
+    limiting_both() {
+        answer(granted(7));
+        answer(busy(7'200'000));
+        std::string const channel = "redisson_lock__channel:{b}";
+        on_strand([&] { server->listeners->on_confirmed(channel); });
+        answer(busy(7'200'000));
+        pass(1h);
+        on_strand([&] { server->listeners->on_notification(channel, "0"); });
+        answer(granted(8));
+        run();
+        BOOST_TEST(!one.done());
+        BOOST_TEST(text().starts_with("lock.renew 1 a "));
+    }
+
+    acquiring_both one{*this, {.who = owner::make(), .renew = false}};
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_member_that_was_held_before_the_last_one_is_renewed_first) {
+    limiting_both all;
+    all.answer(replied(1));
+    all.run();
+    BOOST_TEST((all.one.error == error_code{}));
+    BOOST_TEST(all.one.got.valid());
+    BOOST_TEST((all.one.got.remaining() > 24h - 2min));
+    // It is not renewed again.
+    all.pass(20h);
+    BOOST_TEST(all.sent().empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_member_that_cannot_be_renewed_then_is_taken_again_with_the_others) {
+    for (auto const& answer : {unanswered(), replied(0, 1)}) {
+        limiting_both all;
+        all.answer(answer);
+        all.run();
+        BOOST_TEST(!all.one.done());
+        BOOST_TEST(all.sent() == "release release acquire");
+        all.answer(freed());
+        all.answer(freed());
+        all.answer(granted(9));
+        all.run();
+        all.answer(granted(10));
+        all.run();
+        BOOST_TEST((all.one.error == error_code{}));
+        BOOST_TEST((all.one.got.token(1) == fencing_token{9}));
+    }
+    limiting_both forbidden;
+    forbidden.answer(failed(errc::no_permission));
+    forbidden.run();
+    BOOST_TEST((forbidden.one.error == errc::no_permission));
+    BOOST_TEST(forbidden.sent() == "release release");
+}
+
+BOOST_AUTO_TEST_CASE(a_cancellation_before_the_limits_begin_gives_all_back_or_delivers_all) {
+    limiting_both at_once;
+    at_once.one.cancel(asio::cancellation_type::terminal);
+    BOOST_TEST((at_once.one.error == aborted));
+    BOOST_TEST(at_once.sent() == "renew release release");
+
+    limiting_both patient;
+    patient.one.cancel(asio::cancellation_type::total);
+    BOOST_TEST(!patient.one.done());
+    patient.answer(replied(1));
+    patient.run();
+    BOOST_TEST((patient.one.error == error_code{}));
+    BOOST_TEST(patient.one.got.valid());
+}
+
+// `max_waiters` is 1.
+BOOST_AUTO_TEST_CASE(a_member_whose_client_has_no_room_for_a_waiter_ends_it) {
+    holdfast::config settings;
+    settings.max_waiters = 1;
+    scripted_client all{settings};
+    acquiring_both const first{all};
+    acquiring_both const second{all};
+    BOOST_TEST(!first.done());
+    BOOST_TEST((second.error == errc::too_many_waiters));
 }
 
 BOOST_AUTO_TEST_CASE(when_the_client_stops_all_is_given_back) {

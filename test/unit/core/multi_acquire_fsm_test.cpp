@@ -24,6 +24,9 @@ error_code const busy{};
 action take(std::size_t which) {
     return {step::take, which};
 }
+action limit(std::size_t all) {
+    return {step::limit, all};
+}
 action deliver(std::size_t all) {
     return {step::deliver, all};
 }
@@ -152,6 +155,66 @@ BOOST_AUTO_TEST_CASE(a_cancellation_that_waits_for_the_reply_delivers_only_the_w
     static_cast<void>(last.on_taken(1));
     static_cast<void>(last.on_cancel(cancel_request::after_the_reply));
     BOOST_TEST(last.on_taken(2) == deliver(2));
+}
+
+BOOST_AUTO_TEST_CASE(limits_begin_when_all_are_kept) {
+    multi_acquire_fsm together{2, patience::unlimited, true};
+    static_cast<void>(together.start(true));
+    BOOST_TEST(together.on_together(2, false, {}) == limit(2));
+    BOOST_TEST(!together.done());
+    BOOST_TEST(together.on_limited(2) == deliver(2));
+    BOOST_TEST(together.done());
+    BOOST_TEST(together.on_limited(2) == wait);
+
+    multi_acquire_fsm apart{2, patience::unlimited, true};
+    static_cast<void>(apart.start(false));
+    static_cast<void>(apart.on_taken(1));
+    BOOST_TEST(apart.on_taken(2) == limit(2));
+    // What was granted is delivered.
+    BOOST_TEST(apart.on_cancel(cancel_request::after_the_reply) == wait);
+    BOOST_TEST(apart.on_limited(2) == deliver(2));
+}
+
+// The limits of the others may have begun: they would not be renewed while one is waited for.
+BOOST_AUTO_TEST_CASE(if_one_is_lost_when_the_limits_begin_all_are_taken_anew) {
+    multi_acquire_fsm told{2, patience::unlimited, true};
+    static_cast<void>(told.start(true));
+    static_cast<void>(told.on_together(2, false, {}));
+    BOOST_TEST(told.on_lost(1) == take(0));
+    BOOST_TEST(told.on_taken(1) == take(1));
+    // From then on one that is lost costs no other.
+    BOOST_TEST(told.on_lost(0) == take(0));
+
+    multi_acquire_fsm found{3, patience::unlimited, true};
+    static_cast<void>(found.start(true));
+    static_cast<void>(found.on_together(3, false, {}));
+    BOOST_TEST(found.on_limited(2) == take(0));
+
+    multi_acquire_fsm cancelled{2, patience::unlimited, true};
+    static_cast<void>(cancelled.start(true));
+    static_cast<void>(cancelled.on_together(2, false, {}));
+    static_cast<void>(cancelled.on_cancel(cancel_request::after_the_reply));
+    BOOST_TEST(cancelled.on_lost(0) == abort_now);
+
+    multi_acquire_fsm given_up{2, patience::unlimited, true};
+    static_cast<void>(given_up.start(true));
+    static_cast<void>(given_up.on_together(2, false, {}));
+    BOOST_TEST(given_up.on_cancel(cancel_request::at_once) == abort_now);
+    BOOST_TEST(given_up.on_limited(2) == wait);
+}
+
+// One was busy at first, and its client has no room for a waiter.
+BOOST_AUTO_TEST_CASE(success_without_a_lease_is_for_those_that_do_not_wait) {
+    for (auto const how_long : {patience::unlimited, patience::limited}) {
+        multi_acquire_fsm fsm{2, how_long};
+        static_cast<void>(fsm.start(true));
+        static_cast<void>(fsm.on_together(0, true, {}));
+        BOOST_TEST(fsm.on_refused(errc::too_many_waiters) == finish(errc::too_many_waiters));
+    }
+    multi_acquire_fsm waits{2, patience::unlimited};
+    static_cast<void>(waits.start(true));
+    static_cast<void>(waits.on_together(0, true, {}));
+    BOOST_TEST(waits.on_refused(errc::not_replicated) == finish(errc::not_replicated));
 }
 
 BOOST_AUTO_TEST_CASE(the_limit_ends_what_is_asked_together) {
