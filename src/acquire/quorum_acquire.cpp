@@ -1,5 +1,6 @@
 #include "acquire/quorum_acquire.hpp"
 
+#include "acquire/end_acquire.hpp"
 #include "lease/lease_group.hpp"
 
 #include <boost/asio/error.hpp>
@@ -154,15 +155,27 @@ void quorum_acquire::on_time_up() {
     perform(fsm_.on_time_up(line_ && line_->busy()));
 }
 
+// A node that cannot be asked before its connection is up, or `config::lock_delay` is over, has
+// nothing in flight: its part ends at once. What the other nodes answer is waited for.
 void quorum_acquire::on_cancel(asio::cancellation_type type) {
-    perform(fsm_.on_cancel(request_of(type)));
+    auto const next = fsm_.on_cancel(request_of(type));
+    if (next.what == step::wait && !fsm_.done()) {
+        cancel_what_is_asked(type);
+    }
+    perform(next);
+}
+
+void quorum_acquire::cancel_what_is_asked(asio::cancellation_type type) noexcept {
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+        what_.nodes[i].cancel(parts_[i].asked, type);
+    }
 }
 
 void quorum_acquire::give_back() noexcept {
     ++round_;
-    for (std::size_t i = 0; i < parts_.size(); ++i) {
-        what_.nodes[i].cancel(parts_[i].asked, asio::cancellation_type::terminal);
-        parts_[i] = {};
+    cancel_what_is_asked(asio::cancellation_type::terminal);
+    for (auto& each : parts_) {
+        each = {};
     }
 }
 
@@ -203,13 +216,13 @@ void quorum_acquire::deliver() {
         return;
     }
     end();
-    handler_.complete({}, std::move(granted));
+    end_acquire(handler_, what_.how_long, {}, std::move(granted));
 }
 
 void quorum_acquire::finish(error_code ec) {
     give_back();
     end();
-    handler_.complete(ec, quorum_lease{});
+    end_acquire(handler_, what_.how_long, ec, quorum_lease{});
 }
 
 void quorum_acquire::end() noexcept {

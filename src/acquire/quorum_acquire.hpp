@@ -89,6 +89,7 @@ private:
     void on_turn() override;
     void on_news(std::size_t which) override;
     void on_ended(error_code cause) override;
+    void cancel_what_is_asked(asio::cancellation_type type) noexcept;
     void give_back() noexcept;
     void deliver();
     [[nodiscard]] quorum_lease make_lease();

@@ -1,6 +1,7 @@
 #include "client/campaign_op.hpp"
 
 #include "acquire/acquire_op.hpp"
+#include "acquire/end_acquire.hpp"
 #include "lease/lease_group.hpp"
 #include "lease/tenure.hpp"
 
@@ -95,10 +96,14 @@ void campaign_op::on_proclaimed(error_code ec) {
     }
     // It has lost the lock since it was granted, or could not proclaim for longer than a lease
     // lasts. It gives back what it may still have.
-    bool const again = ec ? ec == errc::lease_lost || ec == errc::release_unknown ||
+    bool const lost = ec ? ec == errc::lease_lost || ec == errc::release_unknown ||
                                 ec == errc::unreachable || ec == errc::server_refused
                           : !held_.valid();
-    if (again) {
+    if (lost && cancelled_) {
+        finish(asio::error::operation_aborted);
+        return;
+    }
+    if (lost) {
         leads_.reset();
         held_ = {};
         acquire();
@@ -111,7 +116,9 @@ void campaign_op::on_proclaimed(error_code ec) {
     finish({}, campaign_access::make(std::move(held_), std::move(leads_)));
 }
 
+// What is in flight says how it ends. If it is that the lock was lost, that is the end.
 void campaign_op::on_cancel(asio::cancellation_type type) {
+    cancelled_ = true;
     switch (step_) {
         case step::begins: finish(asio::error::operation_aborted); break;
         case step::acquires: cancels_acquisition_.emit(type); break;
@@ -129,7 +136,7 @@ void campaign_op::finish(error_code ec, leadership won) {
     step_ = step::done;
     leads_.reset();
     held_ = {};
-    handler_.complete(ec, std::move(won));
+    end_acquire(handler_, patience::unlimited, ec, std::move(won));
 }
 
 }  // namespace holdfast::detail

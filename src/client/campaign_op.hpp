@@ -50,6 +50,7 @@ private:
     lease held_;
     std::shared_ptr<mandate> leads_;
     step step_ = step::begins;
+    bool cancelled_ = false;
 };
 
 }  // namespace holdfast::detail

@@ -36,11 +36,12 @@ quorum_acquire_fsm::action quorum_acquire_fsm::on_verdict(
     }
     asked_ = true;
     busy_ = what == verdict::busy;
+    why_not_ = cause ? cause : make_error_code(errc::quorum_not_reached);
     bool const waits_for_connections = !sent && now < give_up_at;
     if (patience_ != patience::one_attempt || waits_for_connections) {
         return {step::retry};
     }
-    return finish(busy_ ? error_code{} : make_error_code(errc::quorum_not_reached));
+    return finish(busy_ ? error_code{} : why_not_);
 }
 
 quorum_acquire_fsm::action quorum_acquire_fsm::on_time_up(bool busy) noexcept {
@@ -51,7 +52,7 @@ quorum_acquire_fsm::action quorum_acquire_fsm::on_time_up(bool busy) noexcept {
         return abort();
     }
     bool const was_busy = asked_ ? busy_ : busy;
-    return finish(was_busy ? error_code{} : make_error_code(errc::quorum_not_reached));
+    return finish(was_busy ? error_code{} : why_not_);
 }
 
 quorum_acquire_fsm::action quorum_acquire_fsm::on_cancel(cancel_request how) noexcept {

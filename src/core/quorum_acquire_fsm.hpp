@@ -62,6 +62,8 @@ private:
     action abort() noexcept;
 
     patience patience_;
+    // Of the last round that was not decided.
+    error_code why_not_ = errc::quorum_not_reached;
     bool in_round_ = false;
     bool asked_ = false;
     // The last round said that another holder has it.

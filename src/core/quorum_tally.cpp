@@ -80,12 +80,19 @@ quorum_tally::verdict quorum_tally::look() const noexcept {
 }
 
 error_code quorum_tally::cause() const noexcept {
-    for (auto const& each : votes_) {
-        if (each.what == vote::kind::failed && !is_retryable(each.cause)) {
-            return each.cause;
-        }
+    if (look() == verdict::failed) {
+        auto const first = std::find_if(votes_.begin(), votes_.end(), [](vote const& each) {
+            return each.what == vote::kind::failed && !is_retryable(each.cause);
+        });
+        return first->cause;
     }
-    return {};
+    auto const crowded = std::count_if(votes_.begin(), votes_.end(), [](vote const& each) {
+        return each.what == vote::kind::failed && each.cause == errc::too_many_waiters;
+    });
+    auto const answered = count(vote::kind::granted) + count(vote::kind::refused);
+    bool const decides =
+        answered < needed() && answered + static_cast<std::size_t>(crowded) >= needed();
+    return decides ? make_error_code(errc::too_many_waiters) : error_code{};
 }
 
 }  // namespace holdfast::detail

@@ -63,7 +63,8 @@ public:
         failed,
     };
     [[nodiscard]] verdict look() const noexcept;
-    /// Of `failed`: the first one.
+    /// Of `failed`: the first one. Of `not_reached`: `too_many_waiters` if a majority could have
+    /// been asked otherwise.
     [[nodiscard]] error_code cause() const noexcept;
 
     /// Of the grant, once a majority has granted it.

@@ -12,6 +12,10 @@ void quorum_wait::on_round(time_point now) noexcept {
     std::fill(news_.begin(), news_.end(), false);
 }
 
+time_point quorum_wait::earliest(time_point now) const noexcept {
+    return std::max(now, round_began_ + shortest_pause);
+}
+
 nanos quorum_wait::spread(double part) const noexcept {
     return scaled(std::clamp<nanos>(2 * round_trip_, nanos{0}, longest_jitter), part);
 }
@@ -47,13 +51,13 @@ void quorum_wait::on_lost(
     auto const pause = pauses_.next(part);
     if (of.look() != quorum_tally::verdict::busy || refused < of.needed()) {
         // Nobody is known to have a majority: others may have split the nodes, or nodes are down.
-        attempt_at_ = now + pause;
+        attempt_at_ = earliest(now) + pause;
         return;
     }
     pauses_.reset();
     auto const free_at = majority_free_at();
     if (free_at <= now) {
-        attempt_at_ = now + spread(part);
+        attempt_at_ = earliest(now) + spread(part);
         return;
     }
     attempt_at_ = free_at == time_point::max() ? saturating_add(now, fallback_poll_interval_)
@@ -70,7 +74,7 @@ void quorum_wait::on_news(std::size_t node, double part, time_point now) noexcep
     }
     free_at_[node] = now;
     if (majority_free_at() <= now) {
-        attempt_at_ = std::min(attempt_at_, now + spread(part));
+        attempt_at_ = std::min(attempt_at_, earliest(now) + spread(part));
     }
 }
 

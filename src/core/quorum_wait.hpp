@@ -18,7 +18,8 @@ namespace holdfast::detail {
 ///
 /// Waiters that try at the same time may split the nodes among them, so that nobody has a majority.
 /// Each gives back what it got, and tries again after a pause that it draws. The pauses grow until
-/// one waiter's round is over before another's begins.
+/// one waiter's round is over before another's begins. Rounds begin at least `shortest_pause`
+/// apart: in the last millisecond of a lease the nodes say that it lasts for zero more.
 class quorum_wait {
 public:
     /// Spreads those who wait for the end of the same lease.
@@ -44,6 +45,8 @@ public:
 
 private:
     [[nodiscard]] time_point majority_free_at() const noexcept;
+    /// The earliest time for the next round.
+    [[nodiscard]] time_point earliest(time_point now) const noexcept;
     /// The pause before a try that others may make at the same time.
     [[nodiscard]] nanos spread(double part) const noexcept;
 

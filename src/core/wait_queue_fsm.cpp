@@ -9,6 +9,9 @@ namespace {
 // How old an answer may be that a newcomer relies on.
 constexpr nanos newcomers_trust = millis{250};
 
+// A server counts in whole milliseconds: in the last one of a lease it says zero.
+constexpr nanos shortest_pause = millis{1};
+
 // A key may have an expiry that the lease clock cannot express.
 nanos until_end(millis remaining) noexcept {
     constexpr auto longest = std::chrono::duration_cast<millis>(nanos::max()) / 2;
@@ -52,7 +55,7 @@ void wait_queue_fsm::on_busy(
     if (!subscribed_ || !told) {
         wait = std::min(wait, fallback_poll_interval_);
     }
-    look_again(saturating_add(now, wait));
+    look_again(saturating_add(now, std::max(wait, shortest_pause)));
 }
 
 void wait_queue_fsm::on_granted(nanos lease, time_point now) noexcept {

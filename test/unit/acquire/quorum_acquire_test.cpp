@@ -160,4 +160,31 @@ BOOST_AUTO_TEST_CASE(a_cancellation_withdraws_what_was_asked_or_waits_for_the_ro
     BOOST_TEST(patient.got.valid());
 }
 
+// With `config::lock_delay` a node that is connected may not be asked yet.
+BOOST_AUTO_TEST_CASE(a_cancellation_that_waits_for_replies_does_not_wait_for_nodes_not_asked_yet) {
+    auto const keep_waiting = [](scripted_nodes& nodes, std::size_t i) {
+        nodes[i].server->commands_up = false;  // its status says that it is up
+    };
+    scripted_nodes nodes;
+    keep_waiting(nodes, 2);
+    quorum_acquiring two{nodes};
+    two.cancel(asio::cancellation_type::total);
+    nodes.grant(0);
+    BOOST_TEST(!two.done());
+    nodes.grant(1);
+    BOOST_TEST((two.error == error_code{}));
+    BOOST_TEST(two.got.valid());
+
+    // One that was asked is no majority.
+    scripted_nodes others;
+    keep_waiting(others, 1);
+    keep_waiting(others, 2);
+    quorum_acquiring one{others};
+    BOOST_TEST(others.sent(0) == attempt);
+    one.cancel(asio::cancellation_type::total);
+    BOOST_TEST((one.error == aborted));
+    BOOST_TEST(others.sent(0) == attempt + " release");
+    BOOST_TEST(others.lead().count().waiters_now == 0U);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

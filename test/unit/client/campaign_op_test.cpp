@@ -158,6 +158,17 @@ BOOST_AUTO_TEST_CASE(cancelled_while_it_proclaims_it_gives_the_lock_back_or_wait
     BOOST_TEST(one.won.valid());
 }
 
+BOOST_AUTO_TEST_CASE(cancelled_while_it_proclaims_it_does_not_acquire_the_lock_again) {
+    electing all;
+    campaigning one{all};
+    all.answer(granted(7));
+    one.signal.emit(asio::cancellation_type::total);
+    all.answer(electing::not_leader());
+    BOOST_TEST((one.error == asio::error::operation_aborted));
+    BOOST_TEST(!one.won);
+    BOOST_TEST(all.sent() == "release");
+}
+
 BOOST_AUTO_TEST_CASE(it_ends_with_the_client) {
     electing all;
     campaigning waits{all};

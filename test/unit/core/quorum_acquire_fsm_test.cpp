@@ -62,6 +62,19 @@ BOOST_AUTO_TEST_CASE(who_waits_tries_again_and_who_asks_once_is_told) {
     );
 }
 
+BOOST_AUTO_TEST_CASE(a_round_with_a_cause_of_its_own_ends_with_that) {
+    error_code const crowded = errc::too_many_waiters;
+    acquiring once{patience::one_attempt};
+    BOOST_TEST((once.judge(verdict::not_reached, crowded) == action{step::finish, crowded}));
+
+    acquiring limited{patience::limited};
+    BOOST_TEST((limited.judge(verdict::not_reached, crowded) == action{step::retry}));
+    BOOST_TEST((limited.on_time_up(false) == action{step::finish, crowded}));
+
+    acquiring waits;
+    BOOST_TEST((waits.judge(verdict::not_reached, crowded) == action{step::retry}));
+}
+
 BOOST_AUTO_TEST_CASE(one_attempt_waits_for_connections_and_not_for_ever) {
     acquiring once{patience::one_attempt};
     BOOST_TEST(

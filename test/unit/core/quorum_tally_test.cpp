@@ -173,6 +173,30 @@ BOOST_AUTO_TEST_CASE(causes_that_do_not_pass_end_it_when_they_leave_too_few) {
     passing.on_failed(1, errc::auth_failed);
     passing.on_failed(2, errc::quorum_not_reached);
     BOOST_TEST((passing.look() == verdict::not_reached));
+    BOOST_TEST(!passing.cause());
+}
+
+BOOST_AUTO_TEST_CASE(too_many_waiters_are_the_cause_where_a_majority_could_be_asked_without_them) {
+    quorum_tally crowded{3};
+    crowded.on_granted(0, {7});
+    crowded.on_failed(1, errc::too_many_waiters);
+    crowded.on_failed(2, errc::unreachable);
+    BOOST_TEST((crowded.look() == verdict::not_reached));
+    BOOST_TEST((crowded.cause() == errc::too_many_waiters));
+
+    quorum_tally down{3};
+    down.on_failed(0, errc::too_many_waiters);
+    down.on_failed(1, errc::unreachable);
+    down.on_failed(2, errc::unreachable);
+    BOOST_TEST((down.look() == verdict::not_reached));
+    BOOST_TEST(!down.cause());
+
+    quorum_tally busy{3};
+    busy.on_refused(0, 1s);
+    busy.on_refused(1, 1s);
+    busy.on_failed(2, errc::too_many_waiters);
+    BOOST_TEST((busy.look() == verdict::busy));
+    BOOST_TEST(!busy.cause());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -26,9 +26,11 @@ struct waiting : quorum_wait {
     void lose(quorum_tally const& of, double part = 0, bool hears = true) {
         on_lost(of, hears, part, now);
     }
-    bool tries_now() const { return attempt_at() <= now; }
+    bool tries_next() const { return attempt_at() == next; }
 
     time_point const now = start + 100us;
+    /// Rounds begin at least 1 ms apart.
+    time_point const next = start + 1ms;
 };
 
 quorum_tally held_for(std::chrono::milliseconds remaining) {
@@ -59,9 +61,9 @@ BOOST_AUTO_TEST_CASE(it_tries_when_a_majority_was_freed) {
     one.on_news(0, 0, one.now);
     one.on_news(0, 0, one.now);
     one.on_news(1, 0, one.now);
-    BOOST_TEST(!one.tries_now());
+    BOOST_TEST(!one.tries_next());
     one.on_news(4, 0, one.now);
-    BOOST_TEST(one.tries_now());
+    BOOST_TEST(one.tries_next());
 }
 
 BOOST_AUTO_TEST_CASE(it_draws_a_pause_of_two_round_trips_before_it_tries) {
@@ -70,7 +72,7 @@ BOOST_AUTO_TEST_CASE(it_draws_a_pause_of_two_round_trips_before_it_tries) {
     for (std::size_t i = 0; i < 3; ++i) {
         one.on_news(i, 0.5, one.now);
     }
-    BOOST_TEST((one.attempt_at() == one.now + 100us));
+    BOOST_TEST((one.attempt_at() == one.next + 100us));
 }
 
 BOOST_AUTO_TEST_CASE(what_is_heard_during_a_round_counts_after_it) {
@@ -80,11 +82,37 @@ BOOST_AUTO_TEST_CASE(what_is_heard_during_a_round_counts_after_it) {
     one.on_news(2, 0, start);
     BOOST_TEST((one.attempt_at() == time_point::max()));
     one.lose(held_for(10s));
-    BOOST_TEST(one.tries_now());
+    BOOST_TEST(one.tries_next());
     // And not after the next one.
-    one.on_round(one.now);
+    one.on_round(start);
     one.lose(held_for(10s));
-    BOOST_TEST(!one.tries_now());
+    BOOST_TEST(!one.tries_next());
+}
+
+// A server counts in whole milliseconds: in the last one of a lease it says zero.
+BOOST_AUTO_TEST_CASE(rounds_begin_at_least_a_millisecond_apart) {
+    waiting one;
+    quorum_tally all{5};
+    for (std::size_t i = 0; i < 5; ++i) {
+        all.on_refused(i, 0ms);
+    }
+    one.on_lost(all, true, 0, start);
+    BOOST_TEST((one.attempt_at() == start + 1ms));
+    for (std::size_t i = 0; i < 5; ++i) {
+        one.on_news(i, 0, start);
+    }
+    BOOST_TEST((one.attempt_at() == start + 1ms));
+    one.on_round(start + 1ms);
+    one.on_lost(all, true, 0, start + 5ms);
+    BOOST_TEST((one.attempt_at() == start + 5ms));
+
+    waiting split;
+    quorum_tally none{5};
+    for (std::size_t i = 0; i < 5; ++i) {
+        none.on_failed(i, errc::unreachable);
+    }
+    split.on_lost(none, true, 0, start);
+    BOOST_TEST((split.attempt_at() == start + 1ms));
 }
 
 BOOST_AUTO_TEST_CASE(nodes_that_it_could_have_had_count_as_free) {
@@ -98,7 +126,7 @@ BOOST_AUTO_TEST_CASE(nodes_that_it_could_have_had_count_as_free) {
     one.lose(all);
     BOOST_TEST((one.attempt_at() == one.now + 10s + 1ms));
     one.on_news(4, 0, one.now);
-    BOOST_TEST(one.tries_now());
+    BOOST_TEST(one.tries_next());
 }
 
 BOOST_AUTO_TEST_CASE(a_split_vote_is_tried_again_after_pauses_that_grow) {
@@ -111,14 +139,14 @@ BOOST_AUTO_TEST_CASE(a_split_vote_is_tried_again_after_pauses_that_grow) {
     split.on_failed(4, errc::unreachable);
     for (auto const pause : {1000us, 2000us, 4000us, 8000us}) {
         one.lose(split, 0.5);
-        BOOST_TEST((one.attempt_at() == one.now + pause / 2));
+        BOOST_TEST((one.attempt_at() == one.next + pause / 2));
         one.on_round(start);
     }
     // When another is known to have it, the pauses begin anew.
     one.lose(held_for(10s));
     one.on_round(start);
     one.lose(split, 0.5);
-    BOOST_TEST((one.attempt_at() == one.now + 500us));
+    BOOST_TEST((one.attempt_at() == one.next + 500us));
 }
 
 BOOST_AUTO_TEST_CASE(nodes_that_are_down_are_tried_again_after_pauses) {
@@ -129,7 +157,7 @@ BOOST_AUTO_TEST_CASE(nodes_that_are_down_are_tried_again_after_pauses) {
     }
     for (int i = 0; i < 30; ++i) {
         one.lose(none, 0.99);
-        BOOST_TEST((one.attempt_at() < one.now + quorum_wait::longest_pause));
+        BOOST_TEST((one.attempt_at() < one.next + quorum_wait::longest_pause));
         one.on_round(start);
     }
 }

@@ -50,6 +50,14 @@ BOOST_AUTO_TEST_CASE(the_first_attempt_is_made_at_once) {
     BOOST_TEST(!fsm.busy_since(t0));
 }
 
+// A server counts in whole milliseconds. A waiter asks again after the end, not many times before.
+BOOST_AUTO_TEST_CASE(in_the_last_millisecond_of_a_lease_nothing_is_asked_at_once) {
+    auto fsm = asleep();
+    fsm.on_attempt_sent(t0);
+    fsm.on_busy(0ms, 0ns, t0);
+    BOOST_TEST((fsm.attempt_at() == t0 + 1ms));
+}
+
 BOOST_AUTO_TEST_CASE(one_attempt_at_a_time) {
     auto fsm = fresh();
     fsm.on_attempt_sent(t0);
