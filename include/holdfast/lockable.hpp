@@ -76,6 +76,7 @@ public:
     /// @par Errors
     /// `errc::invalid_name`, `invalid_lease`, `invalid_options`; `too_many_waiters`;
     /// `corrupt_state`; `auth_failed`, `no_permission`, `tls_failed`, `unsupported_server`;
+    /// `lease_lost` if the process stood still after the grant until the lease was over;
     /// `client_stopped`; `operation_aborted`.
     template <detail::token_for<void(error_code, Lease)> Token = asio::deferred_t>
     [[nodiscard]] auto acquire(Token&& token = Token()) const {

@@ -34,9 +34,11 @@ namespace holdfast {
 /// another: name all that is needed in one.
 ///
 /// The options of an acquisition are those of each member. `max_hold`, `max_renewals` and `renew`
-/// apply from the time when all are held; until then those that are held are renewed. A member that
-/// is lost meanwhile is acquired again. With an `owner`, members that it holds already are joined,
-/// out of that order.
+/// apply from the time when all are held; until then those that are held are renewed. With a false
+/// `renew`, or `max_renewals`, the lease begins with its full length: a member held for a while is
+/// renewed once more before the lease is delivered. A member that is lost meanwhile is acquired
+/// again. With an `owner`, members that it holds already are joined, out of that order; they keep
+/// the options of the owner's first lease.
 ///
 /// `try_acquire()` is empty if any member is held by another, and `try_acquire_for()` if one of
 /// them still is when the time is up. Whenever an operation ends without a lease, all that it had
