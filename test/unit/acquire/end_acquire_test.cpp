@@ -36,7 +36,6 @@ using holdfast::quorum_lock;
 using holdfast::detail::end_acquire;
 using holdfast::detail::patience;
 using holdfast::detail::pending_handler;
-using holdfast::test::due;
 using holdfast::test::scripted_client;
 using holdfast::testing::memory_server;
 using holdfast::testing::virtual_time;
