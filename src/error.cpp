@@ -41,6 +41,8 @@ public:
                 return "its owner has the lock for reading, and would wait for itself";
             case errc::limit_mismatch: return "the semaphore has another number of permits";
             case errc::unknown_primary: return "the Sentinels know no primary of that name";
+            case errc::permits_not_set:
+                return "the server has no number of permits for the semaphore";
         }
         return "unknown error";
     }
@@ -70,6 +72,7 @@ std::string_view to_string(errc value) noexcept {
         case errc::would_deadlock: return "would_deadlock";
         case errc::limit_mismatch: return "limit_mismatch";
         case errc::unknown_primary: return "unknown_primary";
+        case errc::permits_not_set: return "permits_not_set";
     }
     return "unknown";
 }

@@ -21,6 +21,10 @@ semaphore semaphore::permits(std::int64_t count) const {
     return {client_, std::make_shared<detail::target const>(detail::with_permits(*key_, count))};
 }
 
+semaphore semaphore::limit(std::int64_t count) const {
+    return {client_, std::make_shared<detail::target const>(detail::with_limit(*key_, count))};
+}
+
 namespace detail {
 
 void start_inspect_semaphore(

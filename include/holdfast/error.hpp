@@ -66,6 +66,9 @@ enum class errc {
     limit_mismatch,
     /// All Sentinels that answered know no primary of the name `config::primary_name`.
     unknown_primary,
+    /// The server has no number of permits for the semaphore: it was never set, or the server lost
+    /// it. State it with `semaphore::limit()`, or set it with `semaphore::try_set_permits()`.
+    permits_not_set,
 };
 
 /// The name of the enumerator, such as `lease_lost`; `unknown` for any other value.

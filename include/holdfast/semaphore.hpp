@@ -29,9 +29,17 @@ namespace holdfast {
 /// or none. What they give is one lease, which is renewed and can be lost as that of a lock. The
 /// permits of a holder that died come back when its lease ends.
 ///
-/// Somebody has to say how many permits there are: `try_set_permits()`, or the Java program. Until
-/// then acquisitions wait. One that wants more permits than there are ends with
-/// `errc::invalid_options`.
+/// The server keeps the number of permits, the limit. A handle that states it, `limit(5)`, sets it
+/// where it is missing: for the first acquisition, and after the server lost its data. The limit
+/// can also be set by `try_set_permits()` or by a Java program. Without a number on the server,
+/// acquisitions through handles that do not state one end with `errc::permits_not_set`. An
+/// acquisition that wants more permits than there are ends with `errc::invalid_options`.
+///
+/// If the server has another limit than a handle states, the server's limit applies, and the client
+/// logs one warning for this name. If the server loses which permits are acquired, but not their
+/// number, those permits stay unavailable until the longest lease granted so far has passed; then
+/// the client that frees them logs a warning. A limit that a Java program or an operator lowers
+/// while no permit is acquired looks like such a loss, and is raised again.
 ///
 /// Those who wait get their permits in order of arrival, over all processes: a waiter for five
 /// permits is not passed by those who want one. A client has one place in the server's queue for
@@ -59,12 +67,21 @@ public:
     /// @par Errors   `std::bad_alloc`. The operations report a wrong number.
     [[nodiscard]] semaphore permits(std::int64_t count) const;
 
-    /// Says how many permits there are, if nobody has said so: 1 to 2147483647. Each program that
-    /// uses the semaphore calls it when it starts.
+    /// The same semaphore, whose acquisitions state how many permits there are: 1 to 2147483647;
+    /// otherwise they end with `errc::invalid_options`. An acquisition sets this number if the
+    /// server has none, and changes nothing otherwise. Acquisitions through different handles wait
+    /// together: an attempt states the number of the first waiter that has one. It composes with
+    /// `permits()`: `pool.limit(5).permits(2)`.
+    ///
+    /// @par Errors   `std::bad_alloc`. The operations report a wrong number.
+    [[nodiscard]] semaphore limit(std::int64_t count) const;
+
+    /// Sets the number of permits if the server has none: 1 to 2147483647. A program that does not
+    /// state the number with `limit()` calls it at startup.
     ///
     /// @par Completion     `void(error_code, bool)`
-    /// True: it was set now. False: there were so many already. `errc::limit_mismatch`: there are
-    /// more, or less; nothing was changed.
+    /// True: the number was set now. False: the semaphore already had this number.
+    /// `errc::limit_mismatch`: it has another number; nothing was changed.
     /// @par Cancellation   All types complete at once. It may be set all the same.
     /// @par Lifetimes      The semaphore may be destroyed meanwhile.
     /// @par Errors
@@ -77,7 +94,7 @@ public:
     /// Asks the server how many permits can be had now. The answer may be outdated when it arrives.
     ///
     /// @par Completion     `void(error_code, std::int64_t)`
-    /// Zero as long as nobody has said how many there are. See `semaphore_info::available`.
+    /// Zero if the server has no number of permits. See `semaphore_info::available`.
     /// @par Cancellation, lifetimes, errors    As `inspect()`.
     template <detail::token_for<void(error_code, std::int64_t)> Token = asio::deferred_t>
     [[nodiscard]] auto available(Token&& token = Token()) const {

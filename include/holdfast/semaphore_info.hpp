@@ -9,8 +9,9 @@ namespace holdfast {
 
 /// What `semaphore::inspect()` found.
 struct semaphore_info {
-    /// How many permits there are. Empty as long as nobody has said so: see
-    /// `semaphore::try_set_permits()`.
+    /// How many permits there are. Empty if the server has no number: see `semaphore::limit()`.
+    /// After the server lost which permits are acquired, it is more than `available` and `acquired`
+    /// together, until the longest lease has passed.
     std::optional<std::int64_t> limit;
     /// How many can be had now. Negative if a Java program made the limit smaller while more were
     /// taken.

@@ -148,7 +148,7 @@ bool acquire_op::share(time_point now) {
 }
 
 void acquire_op::attempt(time_point now) {
-    alone_->sent = {what_.terms, now, all_.rights_for(*what_.on, what_.terms)};
+    alone_->sent = {what_.terms, now, all_.rights_for(*what_.on, what_.terms), what_.on->limit};
     fsm_.on_attempt_sent(what_.terms.lost_at(now));
     auto const with = std::exchange(what_.with, {});
     try {
@@ -162,6 +162,7 @@ void acquire_op::attempt(time_point now) {
                 .with = with.get(),
                 .beside = beside(),
                 .proposed = what_.vote ? what_.vote->proposed : fencing_token{},
+                .limit = what_.on->limit,
             },
             [self = shared_from_this()](exec_result result) { self->on_answer(result); }
         );

@@ -23,7 +23,9 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace holdfast::detail {
@@ -64,6 +66,8 @@ public:
         holder_id const* beside = nullptr;
         /// Of a node of a quorum: the token that all its nodes should give.
         fencing_token proposed = {};
+        /// How many permits the waiters say there are. Zero: they do not say it.
+        std::int64_t limit = 0;
     };
     /// Sends an attempt.
     void exec(attempt const& what, exec_handler&& handler);
@@ -80,6 +84,7 @@ public:
         lease_terms terms;
         time_point at;
         rights with;
+        std::int64_t limit = 0;
     };
     struct reading {
         attempt_answer answer;
@@ -174,7 +179,8 @@ private:
     };
 
     [[nodiscard]] bool is_grant(primitive const& speaks, script_reply const& said);
-    void read_reply(reading& read, time_point now);
+    void read_reply(target const& on, reading& read, time_point now);
+    void warn_of_limit(target const& on, reading const& read);
     void read_forbidden(reading& read);
     void on_learning_denied();
     void pass_on(hand_over_message const& message);
@@ -192,6 +198,8 @@ private:
     client_channel channel_;
     looks looks_;
     answered_requests answered_;
+    // Semaphores of which a warning was logged that they have another limit than a waiter said.
+    std::unordered_set<std::string> other_limits_;
     quorum_clock nodes_clock_;
     std::unique_ptr<quorum_lines> lines_;
     std::unique_ptr<quorum_keepers> keepers_;

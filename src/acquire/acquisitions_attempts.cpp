@@ -5,6 +5,8 @@
 #include "acquire/joint_attempt.hpp"
 #include "acquire/wait_queue.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -37,6 +39,7 @@ void acquisitions::exec(attempt const& what, exec_handler&& handler) {
         .patience = settings.waiter_patience,
         .beside = what.beside,
         .proposed = what.proposed,
+        .limit = what.limit,
     };
     if (with.learning) {
         asked.learned = {shortest_learned_lease(settings), usual_holds_in_a_lease(what.terms)};
@@ -89,7 +92,7 @@ acquisitions::reading acquisitions::read(
     switch (result.status) {
         case exec_status::replied:
             read.reply = on.speaks->read_acquire(result.reply);
-            read_reply(read, now);
+            read_reply(on, read, now);
             if (read.answer == attempt_answer::busy) {
                 held_.stop_sharing(on);
             }
@@ -111,7 +114,7 @@ acquisitions::reading acquisitions::read(
     return read;
 }
 
-void acquisitions::read_reply(reading& read, time_point now) {
+void acquisitions::read_reply(target const& on, reading& read, time_point now) {
     using kind = attempt_reply::kind;
     auto const& reply = read.reply;
     switch (reply.what) {
@@ -125,7 +128,12 @@ void acquisitions::read_reply(reading& read, time_point now) {
             read.answer = attempt_answer::failed;
             read.cause = errc::invalid_options;
             break;
+        case kind::no_limit:
+            read.answer = attempt_answer::failed;
+            read.cause = errc::permits_not_set;
+            break;
     }
+    warn_of_limit(on, read);
     if (!reply.may_hand_over) {
         on_hand_over_denied();
     }
@@ -141,6 +149,41 @@ void acquisitions::read_reply(reading& read, time_point now) {
         // It came too late: the next attempt has the same holder id.
         read.answer = attempt_answer::unknown;
         read.cause = errc::unreachable;
+    }
+}
+
+void acquisitions::warn_of_limit(target const& on, reading const& read) {
+    // A program with more wrong names has been told.
+    constexpr std::size_t most_names = 1'000;
+    auto const& reply = read.reply;
+    if (!reply.limit) {
+        return;
+    }
+    if (reply.found_permits != 0) {
+        client_.log(
+            log_level::warning,
+            fmt::format(
+                "semaphore \"{}\": {} of {} permits were missing and are free again: either the "
+                "set of acquired permits was lost, or the limit was lowered while no permit was "
+                "acquired; in the second case lower it again while a permit is acquired",
+                escaped(on.lock),
+                reply.found_permits,
+                *reply.limit
+            )
+        );
+    }
+    bool const differs = read.by.limit > 0 && read.by.limit != *reply.limit;
+    if (differs && other_limits_.size() < most_names && other_limits_.insert(on.lock).second) {
+        client_.log(
+            log_level::warning,
+            fmt::format(
+                "semaphore \"{}\": the server's limit of {} permits applies, although this client "
+                "states {}: state the same limit in all programs, or change it on the server",
+                escaped(on.lock),
+                *reply.limit,
+                read.by.limit
+            )
+        );
     }
 }
 

@@ -16,7 +16,7 @@ error_code make_lock_request(
     if (!on.valid()) {
         return errc::invalid_name;
     }
-    if (on.permits == 0 || asked.limit < nanos{0}) {
+    if (on.permits == 0 || on.limit < 0 || asked.limit < nanos{0}) {
         return errc::invalid_options;
     }
     // A node's attempt neither works a lease out nor reports a lock without an expiry.

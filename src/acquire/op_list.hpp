@@ -5,6 +5,7 @@
 #include <boost/intrusive/list_hook.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -41,6 +42,16 @@ public:
             made.push_back(each.keeps_);
         }
         return made;
+    }
+    /// What `of` returns for the first one for which that is not zero; else zero.
+    template <class F>
+    [[nodiscard]] std::int64_t first_of(F of) const {
+        for (auto const& each : all_) {
+            if (std::int64_t const found = of(*each.keeps_); found != 0) {
+                return found;
+            }
+        }
+        return 0;
     }
     /// `at` is that of `op`, which is in no list.
     void push_back(list_place& at, std::shared_ptr<acquire_op> op) noexcept {

@@ -50,6 +50,7 @@ void wait_queue::join(std::shared_ptr<acquire_op> op, time_point now) {
     auto& joined = *op;
     waiters_.push_back(joined, std::move(op));
     joined.queue = this;
+    limits_ += joined.on()->limit > 0 ? 1 : 0;
     all_.client().count().waiters_now.add();
     if (auto* const held = own(now)) {
         count_wait(joined);
@@ -74,6 +75,7 @@ void wait_queue::count_wait(acquire_op& op) {
 void wait_queue::leave(acquire_op& op) noexcept {
     all_.client().count().waiters_now.subtract();
     op.queue = nullptr;
+    limits_ -= op.on()->limit > 0 ? 1 : 0;
     auto const keeps = waiters_.remove(op);
     if (waiters_.empty()) {
         drop_candidate();

@@ -16,6 +16,7 @@
 #include "runtime/runtime.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -96,6 +97,7 @@ private:
         bool told;
         // It takes this one over.
         std::shared_ptr<orphan const> seen;
+        std::int64_t limit;
     };
     // Where a primitive keeps the places of those that wait, and says whose turn it is.
     struct turn_listener final : subscriber {
@@ -139,6 +141,7 @@ private:
     [[nodiscard]] client_channel& own_channel() noexcept;
     [[nodiscard]] hold* own(time_point now) const noexcept;
     [[nodiscard]] bool may_queue() noexcept;
+    [[nodiscard]] std::int64_t stated_limit() const noexcept;
     void count_wait(acquire_op& op);
     void arm(time_point at);
     [[nodiscard]] time_point warn_at() const noexcept;
@@ -149,6 +152,8 @@ private:
     std::shared_ptr<target const> on_;
     wait_queue_fsm fsm_;
     op_list waiters_;
+    // How many of them state the limit of a semaphore.
+    std::size_t limits_ = 0;
     std::shared_ptr<candidate> candidate_;
     std::weak_ptr<hold> own_;
     orphan_watch orphans_;

@@ -32,6 +32,12 @@ bool wait_queue::may_queue() noexcept {
            (all_.client().hands_over(*on_) && own_channel().confirmed());
 }
 
+// Of the first waiter that states one.
+std::int64_t wait_queue::stated_limit() const noexcept {
+    auto const stated = [](acquire_op const& op) { return op.on()->limit; };
+    return limits_ == 0 ? 0 : waiters_.first_of(stated);
+}
+
 void wait_queue::send_attempt(time_point now) {
     auto const first = waiters_.front();
     fsm_.on_attempt_sent(now);
@@ -48,6 +54,7 @@ void wait_queue::send_attempt(time_point now) {
             wants_place,
             std::exchange(told_, false),
             {},
+            stated_limit(),
         };
         if (auto seen = orphans_.take(first->orphan_after(), now)) {
             what.seen = std::make_shared<orphan const>(*std::move(seen));
@@ -70,6 +77,7 @@ void wait_queue::send_attempt(time_point now) {
                     .window = wants_place || what.seen ? by->window : millis{0},
                     .score = by->place ? by->place->score : 0,
                     .orphan_seen = what.seen.get(),
+                    .limit = what.limit,
                 },
                 [client = all_.client().shared_from_this(),
                  self = shared_from_this(),
@@ -92,7 +100,8 @@ void wait_queue::send_attempt(time_point now) {
 void wait_queue::on_answer(attempt const& what, exec_result const& result) {
     auto& client = all_.client();
     auto const now = lease_clock::now();
-    auto const read = all_.read(*on_, result, {what.terms, what.sent_at, what.with}, now);
+    acquisitions::sent const by_what{what.terms, what.sent_at, what.with, what.limit};
+    auto const read = all_.read(*on_, result, by_what, now);
     auto& by = *what.by;
     by.in_flight = false;
     if (by.over) {

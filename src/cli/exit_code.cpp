@@ -20,7 +20,8 @@ exit_code exit_code_of(error_code ec) noexcept {
         case errc::invalid_name:
         case errc::invalid_lease:
         case errc::invalid_options:
-        case errc::limit_mismatch: return exit_code::usage;
+        case errc::limit_mismatch:
+        case errc::permits_not_set: return exit_code::usage;
         case errc::corrupt_state: return exit_code::not_a_lock;
         case errc::auth_failed:
         case errc::no_permission: return exit_code::refused;

@@ -2,6 +2,7 @@
 
 #include "cli/server_texts.hpp"
 #include "core/holder_id.hpp"
+#include "protocol/semaphore.hpp"
 
 #include <algorithm>
 #include <array>
@@ -125,6 +126,7 @@ bool is_part_of_a_lock(std::string_view key) noexcept {
     // A hold of a reader, and what Redisson remembers of a release, come with the name before or
     // after.
     return key.starts_with("holdfast_") || key.starts_with("redisson_") ||
+           key.ends_with(detail::limit_record_ending) ||
            key.find(":rwlock_timeout:") != std::string_view::npos;
 }
 

@@ -36,7 +36,7 @@ void inspect_semaphore(
                 return errc::corrupt_state;
             }
             if (read.what == semaphore_reading::kind::set) {
-                info.limit = read.available + read.acquired;
+                info.limit = read.limit;
             }
             info.available = read.available;
             info.acquired = read.acquired;

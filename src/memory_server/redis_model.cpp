@@ -314,9 +314,8 @@ std::vector<std::string> redis_model::lock_keys(int database) const {
             "holdfast_semaphore_token:",
             "holdfast_semaphore_hold:",
         };
-        return std::any_of(std::begin(outlive), std::end(outlive), [&](std::string_view one) {
-            return name.starts_with(one);
-        });
+        return name.ends_with(":holdfast_limit") ||
+               std::ranges::any_of(outlive, [&](auto one) { return name.starts_with(one); });
     });
     return names;
 }

@@ -53,6 +53,8 @@ struct attempt_reply {
         corrupt,
         /// It can never have so much: a semaphore has fewer permits.
         too_much,
+        /// Nobody has said how many permits the semaphore has.
+        no_limit,
     };
     kind what = kind::corrupt;
     /// Of a grant: the first of those that were asked for.
@@ -72,6 +74,10 @@ struct attempt_reply {
     std::optional<detail::orphan> orphan = {};
     /// Of a grant that several may have: somebody waits until they have gone.
     bool others_wait = false;
+    /// Of a semaphore: how many permits it has.
+    std::optional<std::int64_t> limit = {};
+    /// Of a semaphore: how many permits had been missing, and were freed by this attempt.
+    std::int64_t found_permits = 0;
     // Of a node of a quorum:
     /// Of a refusal: the last token that was taken; zero if there is none.
     fencing_token last_token = {};
@@ -245,6 +251,8 @@ public:
         holder_id const* beside = nullptr;
         /// Of a node of a quorum: the token that all its nodes should give. Zero: none.
         fencing_token proposed = {};
+        /// Of a semaphore: how many permits the waiters say there are. Zero: they do not say it.
+        std::int64_t limit = 0;
     };
 
     [[nodiscard]] virtual call acquire(attempt const& what) const = 0;

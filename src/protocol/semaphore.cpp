@@ -34,6 +34,11 @@ std::string heard_of(target const& on) {
     return sibling(on, "holdfast_semaphore_heard");
 }
 
+// It needs no permission beyond those that Redisson's keys need.
+std::string record_of(target const& on) {
+    return std::string{tag_of(on)}.append(limit_record_ending);
+}
+
 std::string usual_hold_of(target const& on) {
     return sibling(on, "holdfast_semaphore_hold");
 }
@@ -58,7 +63,8 @@ public:
             .key(what.on.counter())
             .key(what.on.queue())
             .key(heard_of(what.on))
-            .key(what.on.waiters());
+            .key(what.on.waiters())
+            .key(record_of(what.on));
         if (what.learned) {
             sent.key(usual_hold_of(what.on));
         }
@@ -69,7 +75,8 @@ public:
             .token_floor(what.floor)
             .arg(what.window > millis{0} ? "1" : "0")
             .arg(what.patience.count())
-            .arg(what.preflight ? "1" : "0");
+            .arg(what.preflight ? "1" : "0")
+            .arg(what.limit);
         if (what.learned) {
             sent.arg(what.learned->shortest.count()).arg(what.learned->times);
         }
@@ -84,6 +91,8 @@ public:
 
     [[nodiscard]] attempt_reply read_acquire(script_reply const& reply) const override {
         constexpr std::int64_t too_many = 3;
+        constexpr std::int64_t not_set = 4;
+        constexpr std::size_t limit_at = 5;
         auto read = read_grant(reply);
         if (auto const word = reply.integer(0, -1); word == busy_word) {
             read.what = attempt_reply::kind::busy;
@@ -91,6 +100,12 @@ public:
             read.place = place_in(reply, 2);
         } else if (word == too_many) {
             read.what = attempt_reply::kind::too_much;
+        } else if (word == not_set) {
+            read.what = attempt_reply::kind::no_limit;
+        }
+        if (auto const limit = reply.text(limit_at); !limit.empty() && limit != "-") {
+            read.limit = reply.integer(limit_at);
+            read.found_permits = reply.integer(limit_at + 1);
         }
         return read;
     }
@@ -109,9 +124,9 @@ public:
     [[nodiscard]] call renew_many(std::span<member const> all, std::chrono::nanoseconds timeout)
         const override {
         call sent{scripts::semaphore_renew_many, timeout};
-        sent.reserve(4 * all.size(), 96 * all.size());
+        sent.reserve(5 * all.size(), 128 * all.size());
         for (auto const& one : all) {
-            sent.key(deadlines_of(*one.on));
+            sent.key(deadlines_of(*one.on)).key(record_of(*one.on));
         }
         for (auto const& one : all) {
             sent.arg(one.lease.count()).arg(std::int64_t{one.on->permits});
@@ -149,7 +164,7 @@ public:
     [[nodiscard]] call inspect(target const& on, std::chrono::nanoseconds timeout, bool)
         const override {
         call sent{scripts::semaphore_inspect, timeout};
-        sent.key_of(on).key(deadlines_of(on)).key(on.queue()).key(heard_of(on));
+        sent.key_of(on).key(deadlines_of(on)).key(on.queue()).key(heard_of(on)).key(record_of(on));
         return sent;
     }
     // What a lock has in common with a semaphore. See `read_semaphore` for the rest.
@@ -179,7 +194,8 @@ public:
             .key(on.channel())
             .key(on.queue())
             .key(heard_of(on))
-            .key(on.waiters());
+            .key(on.waiters())
+            .key(record_of(on));
     }
 };
 
@@ -203,6 +219,12 @@ target make_semaphore_target(std::string_view prefix, std::string_view name) {
 target with_permits(target of, std::int64_t count) {
     bool const possible = count >= 1 && count <= most_permits;
     of.permits = possible ? static_cast<std::uint32_t>(count) : 0;
+    return of;
+}
+
+target with_limit(target of, std::int64_t limit) {
+    bool const possible = limit >= 1 && limit <= greatest_limit;
+    of.limit = possible ? limit : target::wrong_limit;
     return of;
 }
 
@@ -236,6 +258,7 @@ semaphore_reading read_semaphore(script_reply const& reply) {
         read.available = reply.integer(1);
         read.acquired = reply.integer(2);
         read.waiting = unsigned_of(reply.integer(3));
+        read.limit = reply.integer(4);
     }
     return read;
 }

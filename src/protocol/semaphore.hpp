@@ -23,11 +23,17 @@ inline constexpr std::int64_t most_permits = 1'000;
 /// No semaphore has more: Redisson's numbers end there.
 inline constexpr std::int64_t greatest_limit = 2'147'483'647;
 
+/// The key of a semaphore's record of its limit ends with it, behind the name as its hash tag.
+inline constexpr std::string_view limit_record_ending = ":holdfast_limit";
+
 /// The semaphore of the name `prefix + name`, for one permit at a time; an invalid target if the
 /// name is not allowed.
 [[nodiscard]] target make_semaphore_target(std::string_view prefix, std::string_view name);
 /// The same semaphore, for so many permits at a time.
 [[nodiscard]] target with_permits(target of, std::int64_t count);
+
+/// The same semaphore. Its waiters state that it has so many permits.
+[[nodiscard]] target with_limit(target of, std::int64_t limit);
 
 /// The id of one of a holder's permits. They are the same in each request of that holder, and no
 /// other holder's.
@@ -53,6 +59,9 @@ struct semaphore_reading {
     std::int64_t available = 0;
     std::int64_t acquired = 0;
     std::uint64_t waiting = 0;
+    /// How many permits there are, if that is set. It is more than those available and acquired
+    /// while some are missing.
+    std::int64_t limit = 0;
 };
 [[nodiscard]] semaphore_reading read_semaphore(script_reply const& reply);
 

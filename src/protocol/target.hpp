@@ -37,6 +37,10 @@ struct target {
     /// Of a semaphore: how many a grant takes. Those who want so many wait in a queue of their own.
     /// Zero: so many cannot be had.
     std::uint32_t permits = 1;
+    /// Of a semaphore: how many permits its user says there are. It belongs to each waiter: those
+    /// who say different numbers wait together. Zero: the user does not say it.
+    std::int64_t limit = 0;
+    static constexpr std::int64_t wrong_limit = -1;
     target_kind kind = target_kind::lock;
     /// Of all its keys, on a cluster. See `has_one_slot`.
     std::uint16_t slot = 0;

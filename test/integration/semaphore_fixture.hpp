@@ -17,6 +17,7 @@ inline std::string const channel = "redisson_sc:{L}";
 inline std::string const queue = "holdfast_semaphore_queue:{L}";
 inline std::string const heard = "holdfast_semaphore_heard:{L}";
 inline std::string const counter = "holdfast_semaphore_token:{L}";
+inline std::string const limit_record = "{L}:holdfast_limit";
 inline std::string const java_permit = "0123456789abcdef";
 inline std::string const never = "922337203685477";
 

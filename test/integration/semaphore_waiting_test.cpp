@@ -34,28 +34,6 @@ task keep_taking(holdfast::semaphore pool, bool const& stop, int& running) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(acquisitions_wait_until_somebody_says_how_many_there_are) {
-    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
-        // Nobody would look by himself soon.
-        holdfast::client client{executor, with_patience(server, 60s)};
-        auto probe = server.probe();
-        auto const pool = client.semaphore("L");
-        BOOST_TEST(co_await pool.available() == 0);
-        auto const before = co_await pool.inspect();
-        BOOST_TEST(!before.limit.has_value());
-        std::vector<int> served;
-        asio::co_spawn(executor, take_in_turn(pool, 1, served), asio::detached);
-        BOOST_TEST(co_await co_eventually(5s, [&] { return queued(probe, 1); }));
-        auto const waits = co_await pool.inspect();
-        BOOST_TEST(waits.waiting == 1U);
-        BOOST_TEST(waits.local_waiters == 1U);
-        co_await sleep_for(100ms);  // for the attempt after the subscription
-        BOOST_TEST(co_await pool.try_set_permits(1));
-        BOOST_TEST(co_await co_eventually(5s, [&] { return served.size() == 1; }));
-        BOOST_TEST(co_await co_eventually(2s, [&] { return nothing_left(probe, 1); }));
-    });
-}
-
 BOOST_AUTO_TEST_CASE(those_who_wait_are_served_in_the_order_of_their_arrival) {
     with_server([](redis_server& server, asio::any_io_executor executor) -> task {
         constexpr int waiters = 6;

@@ -170,9 +170,11 @@ task a_release_wakes_the_other_one(situation& in) {
 task who_waits_before_they_are_set_is_woken(situation& in) {
     // 3.23.5 sleeps until as many messages have come as permits are wanted, if no permit that is
     // taken has an end.
-    auto const waiting = in.start(take(make(in, in.waits()), 1));
+    auto const waiting = in.start(take(make(in, party::java), 1));
     co_await until_listening(in);
-    co_await make(in, in.holds)->set(2);
+    // One that states how many there are sets them.
+    auto const pool = in.ours.semaphore(in.key).limit(2);
+    auto lease = co_await pool.acquire(asio::use_awaitable);
     in.expect(co_await in.granted(waiting), "the waiter was not woken");
 }
 
@@ -264,6 +266,11 @@ task java_adds_permits(situation& in) {
     co_await until_listening(in);
     co_await in.java.tell("add", "permits.add " + in.key + " 1");
     in.expect(co_await in.granted(waiting), "the waiter was not woken");
+    auto const pool = in.ours.semaphore(in.key);
+    auto const info = co_await pool.inspect(asio::use_awaitable);
+    in.expect(info.limit == 2, "the new number is not that of the server");
+    auto const [same, now] = co_await pool.try_set_permits(2, as_result);
+    in.expect(!same && !now, "the new number is another");
 }
 
 task a_permit_of_ours_that_java_releases_is_lost(situation& in) {
@@ -302,7 +309,7 @@ primitive permits_primitive() {
               &ours_knows_the_limit_that_java_set},
              {"a_release_wakes_the_other_one", begins::both, &a_release_wakes_the_other_one},
              {"who_waits_before_they_are_set_is_woken",
-              begins::both,
+              begins::ours,
               &who_waits_before_they_are_set_is_woken},
              {"permits_that_end_come_back", begins::both, &permits_that_end_come_back},
              {"permits_that_are_renewed_are_kept", begins::both, &permits_that_are_renewed_are_kept

@@ -78,7 +78,7 @@ std::vector<std::string> redis_probe::lock_keys() {
         return key.starts_with("redisson_lock_token:") || key.starts_with("holdfast_hold:") ||
                key.starts_with("holdfast_read_hold:") || key.starts_with("holdfast_write_hold:") ||
                key.starts_with("holdfast_semaphore_token:") ||
-               key.starts_with("holdfast_semaphore_hold:");
+               key.starts_with("holdfast_semaphore_hold:") || key.ends_with(":holdfast_limit");
     });
     return all;
 }

@@ -22,7 +22,7 @@ constexpr errc all[] = {
     errc::corrupt_state,    errc::auth_failed,        errc::no_permission,
     errc::tls_failed,       errc::unsupported_server, errc::server_refused,
     errc::client_stopped,   errc::unreachable,        errc::limit_mismatch,
-    errc::unknown_primary,
+    errc::unknown_primary,  errc::permits_not_set,
 };
 
 }  // namespace

@@ -70,36 +70,22 @@ asio::awaitable<void> holding::until_answered() {
     }
 }
 
-// Without a limit, an acquisition would wait for ever.
-asio::awaitable<error_code> holding::know_permits() {
+asio::awaitable<error_code> holding::set_limit() {
     auto const pool = client_.semaphore(std::string_view{options_.name});
     error_code ec;
-    if (options_.limit > 0) {
-        auto setting =
-            pool.try_set_permits(options_.limit, asio::redirect_error(asio::use_awaitable, ec));
-        co_await std::move(setting);
-        if (ec == errc::limit_mismatch) {
-            say(on_, fmt::format("{} has another number of permits", quoted_name(lock_.name())));
-        }
-        co_return ec;
-    }
-    auto asking = pool.inspect(asio::redirect_error(asio::use_awaitable, ec));
-    auto const found = co_await std::move(asking);
-    if (!ec && !found.limit) {
-        ec = errc::invalid_options;
-        say(on_,
-            fmt::format(
-                "nobody has said how many permits {} has: use --limit",
-                quoted_name(lock_.name())
-            ));
+    auto setting =
+        pool.try_set_permits(options_.limit, asio::redirect_error(asio::use_awaitable, ec));
+    co_await std::move(setting);
+    if (ec == errc::limit_mismatch) {
+        say(on_, fmt::format("{} has another number of permits", quoted_name(lock_.name())));
     }
     co_return ec;
 }
 
 asio::awaitable<std::optional<run_ending>> holding::acquire() {
     acquire_options const how{.lease = options_.lease, .max_hold = options_.max_hold};
-    if (options_.permits > 0) {
-        error_ = co_await know_permits();
+    if (options_.limit > 0) {
+        error_ = co_await set_limit();
         if (error_) {
             co_return refused();
         }
@@ -125,7 +111,12 @@ asio::awaitable<std::optional<run_ending>> holding::acquire() {
 run_ending holding::refused() {
     if (error_) {
         say(on_,
-            fmt::format("cannot acquire {}: {}", quoted_name(options_.name), error_.message()));
+            fmt::format(
+                "cannot acquire {}: {}{}",
+                quoted_name(options_.name),
+                error_.message(),
+                error_ == errc::permits_not_set ? ": use --limit" : ""
+            ));
         return with(exit_code_of(error_));
     }
     if (!options_.quiet) {

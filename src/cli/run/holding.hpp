@@ -47,7 +47,7 @@ public:
 private:
     [[nodiscard]] wanted_lock::handler on_answer();
     [[nodiscard]] asio::awaitable<void> until_answered();
-    [[nodiscard]] asio::awaitable<error_code> know_permits();
+    [[nodiscard]] asio::awaitable<error_code> set_limit();
     [[nodiscard]] run_ending refused();
 
     context const& on_;

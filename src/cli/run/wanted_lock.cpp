@@ -10,7 +10,8 @@ wanted_lock::wanted_lock(holdfast::client const& client, run_options const& opti
 wanted_lock::any wanted_lock::make(holdfast::client const& client, run_options const& options) {
     std::string_view const name = options.name;
     if (options.permits > 0) {
-        return client.semaphore(name).permits(options.permits);
+        auto const pool = client.semaphore(name).permits(options.permits);
+        return options.limit > 0 ? pool.limit(options.limit) : pool;
     }
     if (options.shared) {
         return client.read_write_lock(name).read();

@@ -37,7 +37,7 @@ struct pool {
 
 asio::awaitable<void> use_permits(pool& in, holdfast::client& client, int number) {
     std::int64_t const count = number == 0 ? 5 : number % 7 == 0 ? 2 : 1;
-    auto const permits = client.semaphore("pool").permits(count);
+    auto const permits = client.semaphore("pool").limit(10).permits(count);
     auto const holder = in.first_holder + static_cast<std::size_t>(number);
     asio::steady_timer timer{in.context};
     ++in.running;

@@ -24,7 +24,22 @@ void call_maker::about_permits(detail::script const& which) {
     auto const does = which.name.substr(which.name.find('.') + 1);
     auto const count = 1 + below(3);
     auto const holder = std::to_string(below(4));
-    std::vector<std::string> keys{name, "{" + name + "}:timeout", of("redisson_sc")};
+    auto const deadlines = "{" + name + "}:timeout";
+    auto const record = "{" + name + "}:holdfast_limit";
+    use(name);
+    use(deadlines);
+    use(record);
+    if (chance(10)) {
+        // A part of the data is lost, or somebody changes the limit.
+        auto const what = below(4);
+        if (what == 3) {
+            call_.words = {"INCRBY", name, chance(50) ? "1" : "-1"};
+        } else {
+            call_.words = {"DEL", what == 0 ? name : what == 1 ? deadlines : record};
+        }
+        return;
+    }
+    std::vector<std::string> keys{name, deadlines, of("redisson_sc")};
     if (does == "acquire") {
         keys.push_back(of("holdfast_semaphore_token"));
         call_.counters = {keys.back()};
@@ -32,13 +47,12 @@ void call_maker::about_permits(detail::script const& which) {
     for (auto const* const one : {"queue", "heard", "turns"}) {
         keys.push_back(of("holdfast_semaphore_"s + one));
     }
+    keys.push_back(record);
     if (does == "inspect") {
-        keys = {name, keys[1], keys[3], keys[4]};
+        keys = {name, keys[1], keys[3], keys[4], record};
     } else if (does == "renew_many") {
-        keys = {keys[1]};
+        keys = {keys[1], record};
     }
-    use(name);
-    use("{" + name + "}:timeout");
     auto const lease = std::string{endless};
     bool const learns = does == "release" && chance(30);
     if (learns) {
@@ -51,6 +65,7 @@ void call_maker::about_permits(detail::script const& which) {
             add(one);
         }
         add(chance(20) ? "1" : "0");
+        add(chance(60) ? std::to_string(3 + below(2)) : "0");
     } else if (does == "renew" || does == "renew_many") {
         add(chance(80) ? lease : "1");
         add(std::to_string(count));

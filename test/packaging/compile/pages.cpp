@@ -166,7 +166,7 @@ asio::awaitable<void> keep_for_a_second(holdfast::lease slot) {
 
 asio::awaitable<void> call_at_a_rate(holdfast::client& client, asio::awaitable<void> (*request)()) {
     auto executor = co_await asio::this_coro::executor;
-    auto slots = client.semaphore("api:rate");
+    auto slots = client.semaphore("api:rate").limit(20);
     auto slot = co_await slots.acquire();
     asio::co_spawn(executor, keep_for_a_second(std::move(slot)), asio::detached);
     co_await request();
@@ -185,7 +185,7 @@ asio::awaitable<std::vector<holdfast::lease>> take_shards(holdfast::client& clie
 }
 
 asio::awaitable<void> call_the_api(holdfast::client& client, asio::awaitable<void> (*request)()) {
-    auto slots = client.semaphore("api:slots");
+    auto slots = client.semaphore("api:slots").limit(20);
     auto slot = co_await slots.acquire();
     co_await request();
     co_await slot.release();

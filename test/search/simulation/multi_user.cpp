@@ -29,7 +29,8 @@ void multi_user::start(
 ) {
     std::vector<multi_lock::member> members;
     for (auto const& name : locks) {
-        with_lock_of(node_.client(), name, 1, [&](auto const& lock) {
+        auto const limit = all_.judge.permits().limit_of(name);
+        with_lock_of(node_.client(), name, 1, limit, [&](auto const& lock) {
             members.emplace_back(lock);
         });
     }

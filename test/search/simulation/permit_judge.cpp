@@ -52,7 +52,7 @@ void permit_judge::set_limit(std::string const& pool, std::int64_t limit) {
     server_.as_operator(
         {"EVAL",
          sent.what().text,
-         "6",
+         "7",
          sent.word(0),
          sent.word(1),
          sent.word(2),
@@ -60,6 +60,7 @@ void permit_judge::set_limit(std::string const& pool, std::int64_t limit) {
          sent.word(4),
          sent.word(5),
          sent.word(6),
+         sent.word(7),
          "n"}
     );
 }

@@ -93,7 +93,7 @@ asio::awaitable<void> user::wait_until_healed() {
 
 void user::start(request const& what, call<lease>& asked) {
     say(describe(what.how) + what.lock);
-    with_lock_of(node_.client(), what.lock, what.permits, [&](auto const& lock) {
+    with_lock_of(node_.client(), what.lock, what.permits, what.stated, [&](auto const& lock) {
         begin(lock, what, asked);
     });
 }
@@ -155,7 +155,8 @@ void user::judge_answer(request const& what, call<lease> const& asked, nanos sta
         bool const passing = ec == errc::unreachable || ec == errc::server_refused;
         bool const waits_for_itself =
             ec == errc::would_deadlock && what.options.owner && is_writer(name);
-        bool const right = expected(ec, asked.cancelled) || waits_for_itself ||
+        bool const number_lost = ec == errc::permits_not_set && !all_.quiet && what.stated == 0;
+        bool const right = expected(ec, asked.cancelled) || waits_for_itself || number_lost ||
                            (passing && (limited || (one_try && !up_in_time)));
         if (waits_for_itself) {
             all_.judge.reached(sometimes::would_deadlock);

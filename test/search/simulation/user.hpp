@@ -37,21 +37,33 @@ struct request {
     std::string lock;
     /// Of a semaphore.
     std::int64_t permits = 1;
+    /// Of a semaphore: how many permits the user says there are. Zero: the user does not say it.
+    std::int64_t stated = 0;
     kind how = kind::acquire;
     nanos limit{0};
     acquire_options options{};
     std::optional<cancellation> cancelled{};
 };
 
-/// Calls `f` with what the client has under this name, of whichever kind it is.
+/// Calls `f` with what the client has under this name, of whichever kind it is. `stated`: how many
+/// permits a semaphore has, or zero.
 template <class Client, class F>
-decltype(auto) with_lock_of(Client& client, std::string const& name, std::int64_t permits, F f) {
+decltype(auto) with_lock_of(
+    Client& client,
+    std::string const& name,
+    std::int64_t permits,
+    std::int64_t stated,
+    F f
+) {
     if (is_read_write(name)) {
         auto const both = client.read_write_lock(lock_of(name));
         return is_reader(name) ? f(both.read()) : f(both.write());
     }
-    return is_pool(name)   ? f(client.semaphore(name).permits(permits))
-           : is_fair(name) ? f(client.fair_lock(name))
+    if (is_pool(name)) {
+        auto const pool = client.semaphore(name).permits(permits);
+        return f(stated > 0 ? pool.limit(stated) : pool);
+    }
+    return is_fair(name) ? f(client.fair_lock(name))
                            : f(client.lock(name));
 }
 

@@ -83,6 +83,11 @@ private:
                    : 1 + static_cast<std::int64_t>(dice().below(static_cast<std::size_t>(limit)));
     }
 
+    // Who does not say it depends on others after the server lost its data.
+    std::int64_t stated_limit(std::string const& name) {
+        return is_pool(name) && dice().chance(70) ? all_.judge.permits().limit_of(name) : 0;
+    }
+
     // Longer than a lease, but others wait.
     [[nodiscard]] nanos longest_work() const { return std::min(2 * nanos{all_.lease}, nanos{20s}); }
 
@@ -108,6 +113,7 @@ private:
         request what;
         what.lock = random_lock();
         what.permits = random_permits(what.lock);
+        what.stated = stated_limit(what.lock);
         what.how = how;
         what.limit = dice().any_scale(1ms, 3 * all_.lease);
         what.options = random_options();
@@ -309,6 +315,7 @@ private:
         request what;
         what.lock = name;
         what.permits = first.permits;
+        what.stated = first.stated;
         what.how = request::kind::one_try;
         what.options.owner = first.options.owner;
         auto asked = ask(what);
@@ -340,7 +347,8 @@ private:
             }
         };
         say("with_lease of " + name);
-        with_lock_of(node_.client(), name, permits, [&](auto const& lock) {
+        auto const limit = all_.judge.permits().limit_of(name);
+        with_lock_of(node_.client(), name, permits, limit, [&](auto const& lock) {
             asio::co_spawn(
                 executor_,
                 with_lease(lock, body),
@@ -413,7 +421,7 @@ private:
         auto const name = random_lock();
         auto const asked = std::make_shared<call<bool>>(executor_);
         say("force_release of " + name);
-        with_lock_of(node_.client(), name, 1, [&](auto const& lock) {
+        with_lock_of(node_.client(), name, 1, 0, [&](auto const& lock) {
             lock.force_release(asked->token());
         });
         auto wait = done(asked);

@@ -1,6 +1,7 @@
 // What attempts ask for that not every user has the right to, and what is done without it; and what
 // becomes of a lease that the server has worked out.
 
+#include "protocol/semaphore.hpp"
 #include "unit/acquire/handing_client.hpp"
 #include "unit/printers.hpp"
 
@@ -8,6 +9,8 @@
 #include <boost/test/unit_test.hpp>
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -148,6 +151,49 @@ BOOST_AUTO_TEST_CASE(a_grant_that_came_too_late_for_its_lease_is_asked_for_again
     BOOST_TEST(!one.done());
     BOOST_TEST(all.eventually([&] { return all.sent() == "acquire"; }));
     BOOST_TEST(all.id() == id);
+}
+
+BOOST_AUTO_TEST_CASE(another_limit_is_told_once_for_each_name) {
+    handing_client all;
+    auto const with = [](std::string_view name, std::int64_t limit) {
+        auto const plain = holdfast::detail::make_semaphore_target("", name);
+        auto const on = holdfast::detail::with_limit(plain, limit);
+        acquiring_options made = holdfast::test::once;
+        made.on = std::make_shared<holdfast::detail::target const>(on);
+        return made;
+    };
+    auto const answer_one = [&](std::string_view name, std::int64_t limit, std::int64_t servers) {
+        acquiring const one{all, with(name, limit)};
+        all.answer(replied(0, 500, 0, 0, 0, servers, 0));
+    };
+    answer_one("a", 5, 5);
+    BOOST_TEST(warnings(all, "limit") == 0U);
+    answer_one("a", 5, 7);
+    answer_one("a", 5, 7);
+    answer_one("a", 6, 7);
+    BOOST_TEST(warnings(all, "the server's limit of 7 permits applies") == 1U);
+    answer_one("b", 5, 7);
+    BOOST_TEST(warnings(all, "the server's limit of 7 permits applies") == 2U);
+    BOOST_TEST(warnings(all, "semaphore \"b\"") == 1U);
+    // Permits that had been missing are told each time.
+    acquiring const found{all, with("a", 7)};
+    all.answer(replied(1, 9, 1, 0, 0, 7, 3));
+    BOOST_TEST(found.got.valid());
+    BOOST_TEST(warnings(all, "3 of 7 permits were missing") == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(a_limit_that_cannot_be_is_an_error) {
+    handing_client all;
+    for (std::int64_t const wrong : {std::int64_t{0}, std::int64_t{-1}, std::int64_t{1} << 31}) {
+        auto const plain = holdfast::detail::make_semaphore_target("", "a");
+        auto const on = holdfast::detail::with_limit(plain, wrong);
+        acquiring_options made;
+        made.on = std::make_shared<holdfast::detail::target const>(on);
+        acquiring const one{all, made};
+        BOOST_TEST((one.error == errc::invalid_options));
+        BOOST_TEST(!one.inside);
+    }
+    BOOST_TEST(all.sent().empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

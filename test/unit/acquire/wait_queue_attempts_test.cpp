@@ -1,12 +1,15 @@
 // The attempts of a wait queue: one at a time, for all who wait in it, with one holder id.
 
 #include "acquire/wait_queue.hpp"
+#include "protocol/semaphore.hpp"
 #include "unit/acquire/handing_client.hpp"
 #include "unit/printers.hpp"
 
 #include <boost/test/unit_test.hpp>
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <string>
 
 using namespace std::chrono_literals;
@@ -204,6 +207,56 @@ BOOST_AUTO_TEST_CASE(the_last_one_that_leaves_while_replicas_are_waited_for_give
     BOOST_TEST(all.sent() == "acquire release");
     all.answer(granted());
     BOOST_TEST(all.sent() == "release release");
+}
+
+// Of a semaphore.
+BOOST_AUTO_TEST_CASE(an_attempt_states_the_limit_of_the_first_waiter_that_has_one) {
+    scripted_client all;
+    auto const of = [](std::int64_t limit) {
+        auto made = holdfast::detail::make_semaphore_target("", "a");
+        made.limit = limit;
+        return acquiring_options{.on = std::make_shared<holdfast::detail::target const>(made)};
+    };
+    // The ninth argument, behind the keys.
+    auto const stated = [&] {
+        auto const& sent = all.server->requests.at(0).what;
+        return std::string{sent.word(sent.keys() + 8)};
+    };
+    acquiring const first{all, of(0)};
+    BOOST_TEST(stated() == "0");
+    acquiring const second{all, of(0)};
+    acquiring third{all, of(5)};
+    acquiring const fourth{all, of(7)};
+    all.answer(busy());
+    all.pass(31s);
+    BOOST_TEST(stated() == "5");
+    third.signal.emit(asio::cancellation_type::terminal);
+    all.answer(replied(0, 500, 0, 0, 0, 7, 0));
+    all.pass(1s);
+    BOOST_TEST(stated() == "7");
+    all.answer(replied(1, 9, 1, 0, 0, 7, 0));
+    BOOST_TEST(first.got.valid());
+    BOOST_TEST(!second.done());
+}
+
+BOOST_AUTO_TEST_CASE(without_a_number_waiters_without_a_limit_end_and_the_next_one_tries) {
+    scripted_client all;
+    auto made = holdfast::detail::make_semaphore_target("", "a");
+    acquiring_options const silent{.on = std::make_shared<holdfast::detail::target const>(made)};
+    made.limit = 5;
+    acquiring_options const stating{.on = std::make_shared<holdfast::detail::target const>(made)};
+    acquiring const first{all, silent};
+    acquiring const second{all, silent};
+    acquiring const third{all, stating};
+    BOOST_TEST(all.sent() == "semaphore.acquire");
+    all.answer(replied(4));
+    BOOST_TEST((first.error == errc::permits_not_set));
+    BOOST_TEST(!second.done());
+    // Its attempt states what the third one knows.
+    BOOST_TEST(all.sent() == "semaphore.acquire");
+    all.answer(replied(1, 9, 1, 0, 0, 5, 0));
+    BOOST_TEST(second.got.valid());
+    BOOST_TEST(all.log.count(log_level::warning, "") == 0U);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

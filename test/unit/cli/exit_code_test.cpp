@@ -25,6 +25,7 @@ BOOST_AUTO_TEST_SUITE(cli_exit_code_test)
 BOOST_AUTO_TEST_CASE(each_kind_of_error_has_a_code) {
     BOOST_TEST(to_int(exit_code_of(holdfast::error_code{})) == 0);
     BOOST_TEST(code_of(errc::invalid_lease) == 64);
+    BOOST_TEST(code_of(errc::permits_not_set) == 64);
     BOOST_TEST(code_of(errc::corrupt_state) == 65);
     BOOST_TEST(code_of(errc::unreachable) == 69);
     BOOST_TEST(code_of(errc::server_refused) == 69);

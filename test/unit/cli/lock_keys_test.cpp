@@ -66,6 +66,7 @@ BOOST_AUTO_TEST_CASE(two_names_have_one_queue) {
 
 BOOST_AUTO_TEST_CASE(parts_of_locks_are_no_numbers_of_users) {
     BOOST_TEST(is_part_of_a_lock("redisson_lock_token:{a}"));
+    BOOST_TEST(is_part_of_a_lock("{a}:holdfast_limit"));
     BOOST_TEST(is_part_of_a_lock("{a}:" + client + ":1:rwlock_timeout:1"));
     BOOST_TEST(!is_part_of_a_lock("visits"));
 }

@@ -73,9 +73,9 @@ BOOST_AUTO_TEST_CASE(a_semaphore_is_described) {
     all.answer(busy());
     all.inspect();
     BOOST_TEST(all.sent() == "semaphore.inspect");
-    all.answer(replied(1, 3, 7, 2));
+    all.answer(replied(1, 3, 7, 2, 12));
     BOOST_TEST((all.error == error_code{}));
-    BOOST_TEST(all.info.limit.value() == 10);
+    BOOST_TEST(all.info.limit.value() == 12);
     BOOST_TEST(all.info.available == 3);
     BOOST_TEST(all.info.acquired == 7);
     BOOST_TEST(all.info.waiting == 2U);

@@ -33,8 +33,9 @@ std::string const turns = "holdfast_semaphore_turns:{foo}";
 std::string const acquire_keys =
     "foo {foo}:timeout redisson_sc:{foo} "
     "holdfast_semaphore_token:{foo} " +
-    queue_keys + " " + turns;
-std::string const other_keys = "foo {foo}:timeout redisson_sc:{foo} " + queue_keys + " " + turns;
+    queue_keys + " " + turns + " {foo}:holdfast_limit";
+std::string const other_keys = "foo {foo}:timeout redisson_sc:{foo} " + queue_keys + " " + turns +
+                               " {foo}:holdfast_limit";
 
 std::string permit(std::uint32_t index) {
     return std::string{permit_id{id, index}.view()};
@@ -75,6 +76,12 @@ BOOST_AUTO_TEST_CASE(those_who_want_different_numbers_wait_apart) {
     BOOST_TEST(with_permits(on, -1).permits == 0U);
     BOOST_TEST(with_permits(on, most_permits).permits == 1000U);
     BOOST_TEST(with_permits(on, most_permits + 1).permits == 0U);
+    BOOST_TEST(with_limit(on, 5).limit == 5);
+    BOOST_TEST(with_limit(on, greatest_limit).limit == greatest_limit);
+    for (std::int64_t const wrong : {std::int64_t{0}, std::int64_t{-7}, greatest_limit + 1}) {
+        BOOST_TEST(with_limit(on, wrong).limit == target::wrong_limit);
+    }
+    BOOST_TEST((target_key{on} == target_key{with_limit(on, 5)}));
     BOOST_TEST((semaphore_protocol().queues() == primitive::places::kept));
     BOOST_TEST((semaphore_protocol().gives() == primitive::grants::shared));
     BOOST_TEST(semaphore_protocol().names_turns());
@@ -104,44 +111,47 @@ BOOST_AUTO_TEST_CASE(the_permits_of_a_holder_have_16_bytes_and_are_always_the_sa
 BOOST_AUTO_TEST_CASE(the_calls_name_what_they_touch) {
     auto const& speaks = semaphore_protocol();
     BOOST_TEST(
-        typed(speaks.acquire(attempt(on, 0ms))) == "semaphore.acquire 7 " + acquire_keys + " 1 " +
-                                                       holder + " 30000 3600000 7 0 2000 0 " +
+        typed(speaks.acquire(attempt(on, 0ms))) == "semaphore.acquire 8 " + acquire_keys + " 1 " +
+                                                       holder + " 30000 3600000 7 0 2000 0 0 " +
                                                        permit(0)
     );
     auto waits = attempt(two, 2s);
     waits.preflight = true;
+    waits.limit = 5;
     waits.learned = primitive::learning{1s, 20};
-    auto const learned = "semaphore.acquire 8 " + acquire_keys +
+    auto const learned = "semaphore.acquire 9 " + acquire_keys +
                          " holdfast_semaphore_hold:{foo} 2 " + holder +
-                         " 30000 3600000 7 1 2000 1 1000 20 " + permit(0) + " " + permit(1);
+                         " 30000 3600000 7 1 2000 1 5 1000 20 " + permit(0) + " " + permit(1);
     BOOST_TEST(typed(speaks.acquire(waits)) == learned);
     BOOST_TEST(typed(speaks.take_over(waits, orphan{})) == learned);
     BOOST_TEST(
         typed(speaks.renew({.on = two, .id = id, .lease = 30s, .timeout = 3s})) ==
-        "semaphore.renew 6 " + other_keys + " 30000 2 " + permit(0) + " " + permit(1)
+        "semaphore.renew 7 " + other_keys + " 30000 2 " + permit(0) + " " + permit(1)
     );
     BOOST_TEST(
         typed(speaks.release({.on = on, .id = id, .timeout = 3s})) ==
-        "semaphore.release 6 " + other_keys + " 1 " + holder + " 0 " + permit(0)
+        "semaphore.release 7 " + other_keys + " 1 " + holder + " 0 " + permit(0)
     );
     BOOST_TEST(
         typed(speaks.release(
             {.on = on, .id = id, .timeout = 3s, .window = 2s, .held = {3, 50us}, .patience = 2s}
-        )) == "semaphore.release 7 " + other_keys + " holdfast_semaphore_hold:{foo} 1 " + holder +
+        )) == "semaphore.release 8 " + other_keys + " holdfast_semaphore_hold:{foo} 1 " + holder +
                   " 1 3 50 " + permit(0)
     );
     BOOST_TEST(
-        typed(speaks.inspect(on, 3s, true)) == "semaphore.inspect 4 foo {foo}:timeout " + queue_keys
+        typed(speaks.inspect(on, 3s, true)) ==
+        "semaphore.inspect 5 foo {foo}:timeout " + queue_keys + " {foo}:holdfast_limit"
     );
     BOOST_TEST(
-        typed(speaks.force_release(on, 3s, 2s)) == "semaphore.force_release 6 " + other_keys
+        typed(speaks.force_release(on, 3s, 2s)) == "semaphore.force_release 7 " + other_keys
     );
-    BOOST_TEST(typed(set_permits(on, 10, 3s)) == "semaphore.set_permits 6 " + other_keys + " 10");
+    BOOST_TEST(typed(set_permits(on, 10, 3s)) == "semaphore.set_permits 7 " + other_keys + " 10");
 
     primitive::member const members[] = {{&on, id, 30s}, {&two, id, 10s}};
     BOOST_TEST(
         typed(speaks.renew_many(members, 3s)) ==
-        "semaphore.renew_many 2 {foo}:timeout {foo}:timeout 30000 1 " + permit(0) + " 10000 2 " +
+        "semaphore.renew_many 4 {foo}:timeout {foo}:holdfast_limit {foo}:timeout "
+            "{foo}:holdfast_limit 30000 1 " + permit(0) + " 10000 2 " +
             permit(0) + " " + permit(1)
     );
 }
@@ -149,11 +159,17 @@ BOOST_AUTO_TEST_CASE(the_calls_name_what_they_touch) {
 BOOST_AUTO_TEST_CASE(the_answers_to_an_attempt) {
     using kind = attempt_reply::kind;
     auto const& speaks = semaphore_protocol();
-    auto const granted = speaks.read_acquire(reply_of(1, 1'234));
+    auto const granted = speaks.read_acquire(reply_of(1, 1'234, 1, 0, 0, 5, 0));
     BOOST_TEST((granted.what == kind::granted));
     BOOST_TEST((granted.token == fencing_token{1'234}));
+    BOOST_TEST((granted.learned.lease == 0ms));
+    BOOST_TEST((granted.limit == 5));
+    BOOST_TEST(granted.found_permits == 0);
+    BOOST_TEST(!speaks.read_acquire(reply_of(1, 1'234, 1, 0, 0, "-", 0)).limit.has_value());
 
-    auto const queued = speaks.read_acquire(reply_of(0, 500, 1'600'000, 1'700'000, 0));
+    auto const queued = speaks.read_acquire(reply_of(0, 500, 1'600'000, 1'700'000, 0, -4, 3));
+    BOOST_TEST((queued.limit == -4));
+    BOOST_TEST(queued.found_permits == 3);
     BOOST_TEST((queued.what == kind::busy));
     BOOST_TEST((queued.remaining == 500ms));
     BOOST_TEST(!queued.endless);
@@ -161,7 +177,11 @@ BOOST_AUTO_TEST_CASE(the_answers_to_an_attempt) {
     BOOST_TEST(queued.place->server_time == 1'700'000U);
     BOOST_TEST(!speaks.read_acquire(reply_of(0, 500, 0, 0, 0)).place.has_value());
 
-    BOOST_TEST((speaks.read_acquire(reply_of(3)).what == kind::too_much));
+    auto const too_much = speaks.read_acquire(reply_of(3, 0, 0, 0, 0, 2, 0));
+    BOOST_TEST((too_much.what == kind::too_much));
+    BOOST_TEST((too_much.limit == 2));
+    BOOST_TEST((speaks.read_acquire(reply_of(4)).what == kind::no_limit));
+    BOOST_TEST(!speaks.read_acquire(reply_of(4)).limit.has_value());
     BOOST_TEST((speaks.read_acquire(reply_of(2)).what == kind::corrupt));
     BOOST_TEST((speaks.read_acquire(reply_of()).what == kind::corrupt));
 }
@@ -181,7 +201,8 @@ BOOST_AUTO_TEST_CASE(the_other_answers) {
     );
 
     using kind = semaphore_reading::kind;
-    auto const known = read_semaphore(reply_of(1, -2, 5, 3));
+    auto const known = read_semaphore(reply_of(1, -2, 5, 3, 4));
+    BOOST_TEST(known.limit == 4);
     BOOST_TEST((known.what == kind::set));
     BOOST_TEST(known.available == -2);
     BOOST_TEST(known.acquired == 5);

@@ -34,6 +34,15 @@ local function call_next(free, more)
     end
 end
 
+-- Tells those who wait that so many are free. Returns what came of telling those who have no place.
+local function tell_of(free)
+    if free > 0 then
+        call_next(free, true)
+        return redis.pcall('PUBLISH', channel, string.format('%.0f', free))
+    end
+    return 1
+end
+
 -- Frees permits that the caller has removed. A semaphore whose number nobody has set does not count them. Returns how many are free
 -- then, and what came of telling it.
 local function give_back(removed)
@@ -42,7 +51,7 @@ local function give_back(removed)
         return before, 1
     end
     local count = string.format('%.0f', #removed)
-    local free, told = redis.pcall('INCRBY', permits, count), 1
+    local free = redis.pcall('INCRBY', permits, count)
     if type(free) ~= 'number' then
         -- The user may not count. The permits are over from now on, and the next acquire gives them back.
         for _, permit in ipairs(removed) do
@@ -51,9 +60,5 @@ local function give_back(removed)
         -- It is refused again, and ends the script.
         call('INCRBY', permits, count)
     end
-    if free > 0 then
-        call_next(free, true)
-        told = redis.pcall('PUBLISH', channel, string.format('%.0f', free))
-    end
-    return free, told
+    return free, tell_of(free)
 end

@@ -1,15 +1,19 @@
 -- Grants permits if so many are free and nobody came before, or if they are ours already: an attempt may be repeated, its permits have
 -- ids of their own. One that is refused and waits keeps its place in the queue, or takes one.
--- KEYS: permits, deadlines, channel, token counter, queue, heard, channel of the turns, for a learned lease the usual hold
+-- KEYS: permits, deadlines, channel, token counter, queue, heard, channel of the turns, record of the limit, for a learned lease the usual
+--   hold
 -- ARGV: how many, holder id, lease in ms, lifetime of the token counter in ms (0: for ever), floor, 1: waits, ms that a silent waiter is
---   waited for, 1: preflight, for a learned lease the shortest one in ms, and how many usual holds it covers; the ids; nonce
--- Returns the words: nonce, 1, token, for a learned lease 1, the lease in ms and the usual hold in µs (0: not known, -1: not allowed to know)
---   | nonce, 0, ms after which to ask again, its place in the queue (when it came and the server's time, in µs, and 0; three zeros
---   without one) | nonce, 2: not a semaphore, or not its counter | nonce, 3: there are not so many
+--   waited for, 1: preflight, how many permits the waiters say there are (0: they do not say), for a learned lease the shortest one in ms,
+--   and how many usual holds it covers; the ids; nonce
+-- Returns the words: nonce, 1, token, for a learned lease 1, the lease in ms and the usual hold in µs (0: not known, -1: not allowed to know),
+--   else 1, 0 and 0, LIMIT | nonce, 0, ms after which to ask again, its place in the queue (when it came and the server's time, in µs, and
+--   0; three zeros without one), LIMIT | nonce, 2: not a semaphore, or not its counter or record | nonce, 3, 0, 0, 0, 0, LIMIT: there are not
+--   so many | nonce, 4: nobody has said how many there are
+-- LIMIT: how many there are (-: nobody has said it), how many were missing and are free again
 
-local call, permits, deadlines, channel, counter, queue, heard, turns = redis.call, unpack(KEYS)
-local wanted, holder, lease, counter_ttl, floor, waits, patience, preflight, shortest, times = unpack(ARGV)
-local nonce, usual_key = ARGV[#ARGV], KEYS[8]
+local call, permits, deadlines, channel, counter, queue, heard, turns, record = redis.call, unpack(KEYS)
+local wanted, holder, lease, counter_ttl, floor, waits, patience, preflight, limit, shortest, times = unpack(ARGV)
+local nonce, usual_key = ARGV[#ARGV], KEYS[9]
 local first_id, last_id = math.max(#ARGV - wanted, 1), #ARGV - 1
 local entry = wanted .. ' ' .. holder
 wanted, patience = tonumber(wanted), tonumber(patience)
@@ -20,13 +24,32 @@ local ms = math.floor(time / 1000)
 --#include kept_places.lua
 --#include permits.lua
 --#include own_permits.lua
+--#include limit.lua
 
-local free, ends = count_free(), {}
-if free == nil then
+local free, taken, ends = count_free(), call('ZCARD', deadlines), {}
+if free == nil or not read_record() then
     return nonce .. ' 2'
 end
 local own = count_own(ends)
 local ours = own == wanted
+local set_now, found = not free and limit ~= '0', 0
+if set_now then
+    -- Those who have permits keep them, also if that leaves less than none: their sum is the limit.
+    free = (without or total or limit) - taken
+    call('SET', permits, string.format('%.0f', free))
+elseif not free and not ours then
+    drop_place(entry)
+    return nonce .. ' 4'
+end
+if free then
+    settle(free, taken, tonumber(lease), tonumber(limit))
+    if without and ms >= lost_until and type(redis.pcall('INCRBY', permits, string.format('%.0f', count_lost()))) == 'number' then
+        found = count_lost()
+        free, without = free + found, nil
+    end
+end
+local about_limit = string.format(' %s %.0f', total and string.format('%.0f', total) or '-', found)
+
 if not ours then
     if own > 0 then
         free = give_back(drop_own())
@@ -41,21 +64,29 @@ local enough = free and free >= wanted
 local head = not ours and first_place()
 
 if not ours and (not enough or head and head ~= entry) then
-    if free and not enough and wanted > free + call('ZCARD', deadlines) then
+    if not enough and wanted > total then
         drop_place(entry)
-        return nonce .. ' 3'
+        keep_record()
+        return nonce .. ' 3 0 0 0 0' .. about_limit
     end
     local place = waits == '1' and keep_place(entry) or ' 0 0 0'
+    keep_record()
+    if set_now or found > 0 then
+        tell_of(free)
+    end
     local look, next_end = patience / 4, nil
     if head and head ~= entry then
         next_end = call('ZSCORE', heard, head)
-    elseif free then
+    else
         next_end = call('ZRANGE', deadlines, '0', '0', 'WITHSCORES')[2]
+    end
+    if without then
+        next_end = math.min(next_end or lost_until, lost_until)
     end
     if next_end then
         look = math.max(math.min(look, next_end - ms + 1), 1)
     end
-    return nonce .. string.format(' 0 %.0f', look) .. place
+    return nonce .. string.format(' 0 %.0f', look) .. place .. about_limit
 end
 
 if preflight == '1' and free then
@@ -77,7 +108,7 @@ if preflight == '1' and free then
     call('PUBLISH', turns .. ':' .. holder, '0')
     call('PUBLISH', channel .. ':' .. holder, '0')
 end
-local learned = ''
+local longest_asked, learned = tonumber(lease), ' 1 0 0'
 if usual_key then
 --#include learned_lease.lua
     learned = ' 1 ' .. told
@@ -93,9 +124,14 @@ local count = '1'
 if not token then
     return nonce .. ' 2'
 end
+if total then
+    -- Renewals may ask for so much.
+    longest = math.max(longest, longest_asked)
+    keep_record()
+end
 if ours then
     raise_own(ends, ms + lease)
-    return nonce .. ' 1 ' .. token .. learned
+    return nonce .. ' 1 ' .. token .. learned .. about_limit
 end
 -- A semaphore that somebody gave an end has one altogether.
 local life = call('PTTL', permits)
@@ -116,7 +152,9 @@ if type(taken) ~= 'number' then
     call('INCRBY', permits, string.format('%.0f', wanted))
     return taken
 end
-if head and free > wanted then
+if set_now or found > 0 then
+    tell_of(free - wanted)
+elseif head and free > wanted then
     call_next(free - wanted, false)
 end
-return nonce .. ' 1 ' .. token .. learned
+return nonce .. ' 1 ' .. token .. learned .. about_limit

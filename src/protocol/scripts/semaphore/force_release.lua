@@ -1,17 +1,18 @@
--- Takes all permits away from whoever has them. Those who wait are told.
--- KEYS: permits, deadlines, channel, queue, heard, channel of the turns   ARGV: nonce
--- Returns the words: nonce, 1, 1 if those who wait could be told | nonce, 0: nobody had one | nonce, 2: not a semaphore
+-- Takes all permits away from whoever has them, those included that are missing. Those who wait are told.
+-- KEYS: permits, deadlines, channel, queue, heard, channel of the turns, record of the limit   ARGV: nonce
+-- Returns the words: nonce, 1, 1 if those who wait could be told | nonce, 0: nobody had one | nonce, 2: not a semaphore, or not its record
 
-local call, permits, deadlines, channel, queue, heard, turns = redis.call, unpack(KEYS)
+local call, permits, deadlines, channel, queue, heard, turns, record = redis.call, unpack(KEYS)
 local nonce = ARGV[1]
 
 local now = call('TIME')
 local ms = math.floor((now[1] * 1000000 + now[2]) / 1000)
 --#include kept_places.lua
 --#include permits.lua
+--#include limit.lua
 
-local taken = call('ZRANGE', deadlines, '0', '-1')
-if count_free() == nil then
+local free, taken = count_free(), call('ZRANGE', deadlines, '0', '-1')
+if free == nil or not read_record() then
     return nonce .. ' 2'
 end
 for _, permit in ipairs(taken) do
@@ -20,9 +21,20 @@ for _, permit in ipairs(taken) do
         return nonce .. ' 2'
     end
 end
-if #taken == 0 then
+if free then
+    settle(free, #taken, 0, 0)
+end
+local lost = free and count_lost() or 0
+if #taken == 0 and lost == 0 then
     return nonce .. ' 0'
 end
 call('DEL', deadlines)
+if lost > 0 then
+    call('INCRBY', permits, string.format('%.0f', lost))
+    without = nil
+end
 local told = select(2, give_back(taken))
+if free then
+    keep_record()
+end
 return nonce .. (type(told) == 'number' and ' 1 1' or ' 1 0')

@@ -1,10 +1,10 @@
 -- Gives our permits back, and no others. Those who wait are told.
--- KEYS: permits, deadlines, channel, queue, heard, channel of the turns, after learned leases the usual hold
+-- KEYS: permits, deadlines, channel, queue, heard, channel of the turns, record of the limit, after learned leases the usual hold
 -- ARGV: how many, holder id, 1: it may be in the queue, and leaves it, after learned leases how many holds have ended, their mean in µs;
 --   the ids; nonce
 -- Returns the words: nonce, 1, 1 if those who wait could be told | nonce, 0, 0: they were not all there
 
-local call, permits, deadlines, channel, queue, heard, turns = redis.call, unpack(KEYS)
+local call, permits, deadlines, channel, queue, heard, turns, record = redis.call, unpack(KEYS)
 local wanted, holder, leaves, holds, mean = unpack(ARGV)
 local nonce = ARGV[#ARGV]
 local first_id, last_id = math.max(#ARGV - wanted, 1), #ARGV - 1
@@ -15,7 +15,14 @@ local ms = math.floor((now[1] * 1000000 + now[2]) / 1000)
 --#include kept_places.lua
 --#include permits.lua
 --#include own_permits.lua
+--#include limit.lua
 
+-- Before the last permit is given back: where none is taken, a lowered limit looks like a lost set.
+local free = count_free()
+local counted = free and read_record()
+if counted then
+    settle(free, call('ZCARD', deadlines), 0, 0)
+end
 if leaves == '1' then
     drop_place(entry)
 end
@@ -25,13 +32,16 @@ if #dropped > 0 then
     told = select(2, give_back(dropped))
 elseif leaves == '1' then
     -- Perhaps it was this one's turn.
-    call_next(count_free() or 0, false)
+    call_next(free or 0, false)
 end
-if all and KEYS[7] then
+if counted then
+    keep_record()
+end
+if all and KEYS[8] then
 --#include usual_hold.lua
-    local usual, why = usual_hold(KEYS[7])
+    local usual, why = usual_hold(KEYS[8])
     if not why then
-        keep_usual_hold(KEYS[7], and_then(usual, holds, mean))
+        keep_usual_hold(KEYS[8], and_then(usual, holds, mean))
     end
 end
 if not all then

@@ -1,0 +1,66 @@
+-- How many permits there are in all. Redisson's scripts keep the sum of the free permits and of the members of `deadlines`, expired ones
+-- included; only a change of the limit or a loss of data breaks that. `record` is our own key. It holds
+--   total longest                      the last sum, and the longest lease granted so far, in ms
+--   total longest without lost_until   as long as permits are missing because the set was lost: the sum without them, and the server's time
+--                                      in ms at which the last of their leases has ended
+-- A record that is not used expires; the next script makes it again from the sum.
+local total, longest, without, lost_until, noted
+
+-- Reads the record; false if the key holds something else. A Redis user without the permission has none.
+local function read_record()
+    noted = redis.pcall('GET', record)
+    if type(noted) == 'table' then
+        return not string.find(noted.err, 'WRONGTYPE')
+    end
+    if not noted then
+        return true
+    end
+    local rest
+    total, longest, rest = string.match(noted, '^(%-?%d+) (%d+)(.*)$')
+    if not total then
+        return false
+    end
+    without, lost_until = string.match(rest, '^ (%-?%d+) (%d+)$')
+    total, longest = tonumber(total), tonumber(longest)
+    without, lost_until = tonumber(without), tonumber(lost_until)
+    return rest == '' or without ~= nil
+end
+
+-- Compares the record with what is there: `free` permits, which is a number, and `taken` members of the set. Where the set was lost, permits
+-- may be held for the longest lease of all, or for `lease`. `limit` is what the waiters say, or 0.
+local function settle(free, taken, lease, limit)
+    local sum = free + taken
+    if not total then
+        -- Where no permit is left, the set was lost together with the record.
+        total, longest = sum <= 0 and limit > 0 and limit or sum, 0
+    end
+    if sum < (without or total) and taken == 0 then
+        -- Or somebody lowered the limit while no permit was out, which looks the same.
+        without, lost_until = sum, ms + math.max(longest, lease)
+    elseif sum ~= (without or total) then
+        total, without = sum, nil
+    end
+    if taken > 0 then
+        -- Leases that others granted. One of more than a day has no end that could be waited for.
+        local left = call('ZRANGE', deadlines, '-1', '-1', 'WITHSCORES')[2] - ms
+        if left > longest and left <= 86400000 then
+            longest = left
+        end
+    end
+end
+
+-- How many permits are missing, and may be held all the same.
+local function count_lost()
+    return without and total - without or 0
+end
+
+-- Not before the script's first write: a server without memory refuses scripts that begin with one that grows.
+local function keep_record()
+    local text = string.format('%.0f %.0f', total, longest)
+    if without then
+        text = text .. string.format(' %.0f %.0f', without, lost_until)
+    end
+    if text ~= noted then
+        redis.pcall('SET', record, text, 'PX', '2592000000')
+    end
+end
