@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace holdfast::soak {
 
@@ -104,6 +105,12 @@ void account::lost(loss_reason why) const {
     auto e = make(happening::lost);
     e.word = name_of(why);
     history_->add(e);
+}
+
+void account::find_out(lease const& held) {
+    if (held.state() == lease_state::lost && !std::exchange(knows_, true)) {
+        lost(held.loss());
+    }
 }
 
 void account::releasing(lease const& held) const {

@@ -31,6 +31,8 @@ public:
     void renew() const;
     void renewed(error_code result) const;
     void lost(loss_reason why) const;
+    /// The holder, who has no watcher, sees that it is lost. Once.
+    void find_out(lease const& held);
     void releasing(lease const& held) const;
     void released(error_code result) const;
 
@@ -48,6 +50,7 @@ private:
     std::int64_t lock_;
     std::int64_t token_ = 0;
     instant deadline_ = 0;
+    bool knows_ = false;
 };
 
 /// This instant, as histories have it.

@@ -20,6 +20,7 @@ public:
             if (o.invoke) {
                 check_answers(o);
                 check_told(o);
+                check_renewed(o);
             }
         }
     }
@@ -157,6 +158,25 @@ private:
             ms((late ? o.lost->at : std::min(said_.end_of_belief(o), said_.last)) - deadline),
             "after the deadline"
         );
+    }
+
+    // With nothing in the way since its last renewal was due, it had to be renewed.
+    void check_renewed(operation const& o) {
+        if (!o.lost || o.invoke->word == "fixed") {
+            return;
+        }
+        auto const from = o.lost->at - rules_.lease.count();
+        bool const calm = from >= said_.calm && !said_.clock_moved;
+        if (calm && said_.somebody_stalled.free_time(from, o.lost->at) == o.lost->at - from) {
+            found_.blame(
+                rule::renewal,
+                *o.lost,
+                "the lease of op {} of worker {} was lost in calm times: {}",
+                o.invoke->op,
+                o.invoke->process,
+                o.lost->word
+            );
+        }
     }
 
     rules const& rules_;

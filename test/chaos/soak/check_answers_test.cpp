@@ -85,6 +85,28 @@ BOOST_AUTO_TEST_CASE(who_holds_beyond_the_deadline_must_have_been_told) {
     }
 }
 
+// Of a lease of 1000 ms that somebody renews.
+BOOST_AUTO_TEST_CASE(a_lease_that_is_lost_in_calm_times_was_not_renewed) {
+    for (auto const& [calm, fine] : {std::pair{701, true}, std::pair{700, false}}) {
+        history all;
+        all.op(1, 1)
+            .invoke(1)
+            .granted(10, 5, 1010)
+            .moved(900, 2000)
+            .says(1700, happening::lost, "expired")
+            .releasing(1750);
+        all.conductor(calm, happening::calm);
+        if (fine) {
+            keeps_all_rules(all);
+        } else {
+            auto stalled = all;
+            breaks(all, rule::renewal);
+            stalled.span(happening::stalled, 1000, 1400, 2);
+            keeps_all_rules(stalled);
+        }
+    }
+}
+
 BOOST_AUTO_TEST_CASE(a_pause_excuses_as_far_as_it_leaves_no_time_to_tell) {
     for (auto const& [until, fine] : {std::pair{911, true}, std::pair{909, false}}) {
         history all;

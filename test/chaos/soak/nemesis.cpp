@@ -30,7 +30,8 @@ void must(test::redis_probe& probe, std::vector<std::string> const& words) {
 
 void let_be(cell& where, std::mt19937_64& random) {
     where.note({.what = happening::calm});
-    sleep_ms(part_of_lease(random, 1.0, 1.5));
+    // Long enough to lose a lease that is not renewed.
+    sleep_ms(part_of_lease(random, 2.0, 4.0));
 }
 
 // The server

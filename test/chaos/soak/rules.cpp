@@ -16,6 +16,7 @@ std::string_view name_of(rule broken) {
         case rule::stale_access: return "stale access";
         case rule::lost_update: return "lost update";
         case rule::told_in_time: return "told in time";
+        case rule::renewal: return "renewal";
         case rule::progress: return "progress";
         case rule::hand_over: return "hand-over";
         case rule::promptness: return "promptness";

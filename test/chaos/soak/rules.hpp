@@ -24,6 +24,7 @@ enum class rule {
     stale_access,     // the resource accepts no token that is smaller than one it has seen
     lost_update,      // with the token, no write overwrites what its holder had not read
     told_in_time,     // who loses a lease is told before its deadline
+    renewal,          // in calm times a lease that is renewed is not lost
     progress,         // once the fault is over, who waits is granted the lock
     hand_over,        // in calm times a lock that was released goes to who waits for it
     promptness,       // what has a time limit keeps it

@@ -97,6 +97,8 @@ worker::plan worker::draw_plan(bool last) {
     if (one_in(3)) {
         p.cancellation = asio::cancellation_type::total;
     }
+    // Of an owner's two leases only one is looked at.
+    p.watched = p.how == way::twice || one_in(3);
     p.hold = one_in(50) ? draw_ms(10, 60) : draw_ms(0, 4);
     p.careful = one_in(2);
     p.drops = one_in(10);
@@ -116,7 +118,11 @@ worker::plan worker::draw_patient_plan() {
     plan p;
     p.how = ways[static_cast<std::size_t>(draw(ways.size()))];
     p.lock = hot_locks + draw(long_locks);
-    p.hold = p.how == way::fixed ? lease_time + 200ms : draw_ms(50, 1500);
+    p.watched = p.how == way::twice || one_in(3);
+    // Some past several renewals.
+    p.hold = p.how == way::fixed ? lease_time + 200ms
+             : one_in(3)         ? draw_ms(1500, 3500)
+                                 : draw_ms(50, 1500);
     p.careful = p.how == way::fixed || one_in(2);
     p.renews = one_in(3);
     p.drops = one_in(5);
@@ -147,10 +153,12 @@ account worker::open(plan const& p, std::int64_t owner) {
 }
 
 // Whether there is a lease.
-bool worker::settle(account& a, lease& held, error_code ec) const {
+bool worker::settle(plan const& p, account& a, lease& held, error_code ec) const {
     if (held) {
         a.granted(held);
-        watch(a, held);
+        if (p.watched) {
+            watch(a, held);
+        }
         return true;
     }
     if (!ec) {
@@ -169,6 +177,14 @@ void worker::watch(account const& a, lease& held) const {
             a.lost(why);
         }
     }));
+}
+
+// Without a watcher the holder finds out by itself.
+void worker::look(plan const& p, account& a, lease const& held) {
+    a.look(held);
+    if (!p.watched && p.how != way::body) {
+        a.find_out(held);
+    }
 }
 
 // A handler that takes its time is no fault of the lease's: what the server answers meanwhile is
@@ -192,7 +208,7 @@ asio::awaitable<bool> worker::turn(plan p) {
     }
     error_code ec;
     auto held = co_await ask(p, ec);
-    if (!settle(a, held, ec)) {
+    if (!settle(p, a, held, ec)) {
         co_return false;
     }
     co_await use(p, a, held);
@@ -221,10 +237,12 @@ asio::awaitable<lease> worker::ask(plan const& p, error_code& ec) {
 asio::awaitable<void> worker::use(plan const& p, account& a, lease& held) {
     access const by{.lock = a.lock(), .token = a.token(), .process = a.process(), .op = a.op()};
     auto const seen = co_await resource_.read(by);
+    look(p, a, held);
     co_await hold(p, a, held);
     if (!p.careful || held.valid()) {
         co_await resource_.write(by, seen);
     }
+    look(p, a, held);
 }
 
 asio::awaitable<void> worker::hold(plan const& p, account& a, lease& held) {
@@ -238,23 +256,23 @@ asio::awaitable<void> worker::hold(plan const& p, account& a, lease& held) {
             co_return;
         }
         co_await sleep_for(executor_, std::min<nanos>(left, look_interval));
-        a.look(held);
+        look(p, a, held);
         if (!std::exchange(renewed, true)) {
             if (p.blocks) {
                 block_soon();
             }
-            co_await renew(a, held);
+            co_await renew(p, a, held);
         }
     }
 }
 
-asio::awaitable<void> worker::renew(account& a, lease& held) {
+asio::awaitable<void> worker::renew(plan const& p, account& a, lease& held) {
     a.renew();
     error_code ec;
     auto asked = held.renew(asio::deferred);
     co_await std::move(asked)(asio::redirect_error(awaited, ec));
     a.renewed(ec);
-    a.look(held);
+    look(p, a, held);
 }
 
 asio::awaitable<void> worker::linger(lease& held) {
@@ -324,7 +342,7 @@ asio::awaitable<bool> worker::turn_twice(plan p) {
     how.owner = me;
     auto asked = lock.acquire(how, asio::deferred);
     auto held = co_await std::move(asked)(asio::redirect_error(awaited, ec));
-    if (!settle(a, held, ec)) {
+    if (!settle(p, a, held, ec)) {
         co_return false;
     }
     p.hold /= 2;
@@ -344,7 +362,7 @@ asio::awaitable<void> worker::again(plan p, owner me, std::int64_t name) {
     how.owner = me;
     auto asked = lock.try_acquire_for(p.limit, how, asio::deferred);
     auto held = co_await std::move(asked)(asio::redirect_error(awaited, ec));
-    if (settle(a, held, ec)) {
+    if (settle(p, a, held, ec)) {
         co_await use(p, a, held);
         co_await give_up(p, a, held);
     }

@@ -57,6 +57,7 @@ private:
         std::chrono::nanoseconds limit{-1};
         boost::asio::cancellation_type cancellation = boost::asio::cancellation_type::terminal;
         std::chrono::nanoseconds hold{0};
+        bool watched = false;  // is told of a loss; otherwise it relies on `valid()`
         bool careful = true;   // looks at the lease before it acts, and stops when it is lost
         bool renews = false;   // once more than the library does
         bool drops = false;    // leaves the release to the destructor
@@ -78,15 +79,16 @@ private:
     boost::asio::awaitable<lease> ask(plan const& p, error_code& ec);
     boost::asio::awaitable<void> use(plan const& p, account& a, lease& held);
     boost::asio::awaitable<void> hold(plan const& p, account& a, lease& held);
-    boost::asio::awaitable<void> renew(account& a, lease& held);
+    boost::asio::awaitable<void> renew(plan const& p, account& a, lease& held);
     boost::asio::awaitable<void> linger(lease& held);
     boost::asio::awaitable<void> give_up(plan const& p, account& a, lease& held);
     boost::asio::awaitable<bool> turn_with_body(plan p);
     boost::asio::awaitable<bool> turn_twice(plan p);
     boost::asio::awaitable<void> again(plan p, owner me, std::int64_t name);
 
-    bool settle(account& a, lease& held, error_code ec) const;
+    bool settle(plan const& p, account& a, lease& held, error_code ec) const;
     void watch(account const& a, lease& held) const;
+    static void look(plan const& p, account& a, lease const& held);
     void block_soon();
 
     workplace& where_;
