@@ -57,7 +57,7 @@ public:
         /// lock. Zero: none.
         millis window{0};
         /// Its place, if it had one.
-        std::uint64_t score = 0;
+        former_place had = {};
         /// It takes over a lock that has no end, if that is still like this.
         orphan const* orphan_seen = nullptr;
         /// It is one of several that are sent together.
@@ -184,7 +184,7 @@ private:
     void read_forbidden(reading& read);
     void on_learning_denied();
     void pass_on(hand_over_message const& message);
-    [[nodiscard]] nanos time_to_claim() const;
+    [[nodiscard]] nanos time_to_claim(millis window) const;
     void list_owner(std::shared_ptr<acquire_op> const& op);
     void unlist_owner(acquire_op& op) noexcept;
     void try_singles();

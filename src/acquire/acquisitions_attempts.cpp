@@ -35,7 +35,7 @@ void acquisitions::exec(attempt const& what, exec_handler&& handler) {
         .tokens = what.tokens,
         .hand_over = with.hand_over,
         .window = what.window,
-        .score = what.score,
+        .had = what.had,
         .patience = settings.waiter_patience,
         .beside = what.beside,
         .proposed = what.proposed,

@@ -7,6 +7,7 @@
 
 #include <holdfast/fencing_token.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 
@@ -21,6 +22,26 @@ struct candidate {
           window{to_claim},
           terms{wanted} {}
 
+    /// The server's last answer gave it a place in its queue.
+    void on_placed(queue_place const& given, time_point sent_at) noexcept {
+        queued_at = score == 0 ? sent_at : queued_at;
+        asked_at = sent_at;
+        score = given.score;
+        place = given;
+    }
+    /// It keeps its score for as long as it waits, and states it whenever it asks: if the server has
+    /// lost its place meanwhile, it has lost only the turns that passed.
+    [[nodiscard]] former_place had(time_point now) const noexcept {
+        using std::chrono::floor;
+        using std::chrono::microseconds;
+        return score == 0 ? former_place{}
+                          : former_place{
+                                score,
+                                floor<microseconds>(now - queued_at),
+                                floor<microseconds>(now - asked_at)
+                            };
+    }
+
     /// A grant that the server made without a request.
     struct grant {
         fencing_token token;
@@ -31,8 +52,11 @@ struct candidate {
     holder_id id;
     /// How long the server keeps the lock for it.
     millis window;
-    /// Its place in the server's queue. It stays the same through reconnections.
+    /// Its place in the server's queue, as far as it is known to have one.
     std::optional<queue_place> place;
+    std::uint64_t score = 0;
+    time_point queued_at{};
+    time_point asked_at{};
     /// Of the attempts so far: what the server may have granted.
     lease_terms terms;
     /// A request asked for a place, or for the lock: something of it may be on the server.

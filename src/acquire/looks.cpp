@@ -58,7 +58,8 @@ void looks::on_timer() {
 }
 
 void looks::send(look const& what) {
-    if (!client_.may_attempt(*what.on) || !client_.hands_over()) {
+    bool const is_given = what.on->speaks->hands_over();
+    if (!client_.may_attempt(*what.on) || (is_given && !client_.hands_over())) {
         return;
     }
     auto const& settings = client_.settings();
@@ -71,11 +72,17 @@ void looks::send(look const& what) {
                 .hand_over = true,
                 .counter_ttl = settings.fence_ttl,
                 .floor = client_.server(*what.on).tokens.floor(lease_clock::now()),
+                .patience = settings.waiter_patience,
             }),
-            [on = what.on, client = client_.shared_from_this()](exec_result result) {
-                if (result.status == exec_status::replied &&
-                    on->speaks->read_release(result.reply).handed_over) {
+            [this, what, is_given, client = client_.shared_from_this()](exec_result result) {
+                if (result.status != exec_status::replied) {
+                    return;
+                }
+                auto const reply = what.on->speaks->read_release(result.reply);
+                if (reply.handed_over && is_given) {
                     client->count().claims_lost.add();
+                } else if (reply.handed_over) {
+                    later(what.on, what.dead, lease_clock::now() + reply.window + millis{2});
                 }
             }
         );

@@ -14,7 +14,8 @@ namespace holdfast::detail {
 
 /// Looks after the locks that this client handed over: when a receiver has not claimed one in time,
 /// because it died, the next client in the queue gets it. One look for each lock, after the last of
-/// its hand-overs. Used on the client's strand.
+/// its hand-overs. A fair lock whose first waiter does not listen is looked after until one does.
+/// Used on the client's strand.
 class looks {
 public:
     explicit looks(client_context& client) : client_{client} {}

@@ -75,7 +75,7 @@ void wait_queue::send_attempt(time_point now) {
                     .over = {by, &by->over},
                     .tokens = what.tokens,
                     .window = wants_place || what.seen ? by->window : millis{0},
-                    .score = by->place ? by->place->score : 0,
+                    .had = by->had(now),
                     .orphan_seen = what.seen.get(),
                     .limit = what.limit,
                 },
@@ -173,7 +173,7 @@ void wait_queue::on_busy(attempt const& what, attempt_reply const& reply, time_p
     auto& client = all_.client();
     auto const jitter = scaled(wait_queue_fsm::longest_jitter, client.random_part()) + millis{1};
     if (reply.place) {
-        what.by->place = reply.place;
+        what.by->on_placed(*reply.place, what.sent_at);
         client.server(*on_).time.on_reply(what.sent_at, reply.place->server_time);
     }
     orphans_.on_seen(reply.orphan, now);

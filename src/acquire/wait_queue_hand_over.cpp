@@ -102,7 +102,8 @@ void wait_queue::take_grant(candidate::grant const& granted) {
                                       now
                                   );
     if (!end || *end - worth_having <= now) {
-        // It asks, with the same holder id.
+        // It asks, with the same holder id. If the lock is not its own by then, it comes back to
+        // its place.
         candidate_->place.reset();
         candidate_->unsure = true;
         fsm_.on_news();
@@ -210,7 +211,7 @@ void wait_queue::on_given_back(released const& what) {
         fsm_.on_undecided();
     } else {
         auto& client = all_.client();
-        candidate_->place = what.reply->place;
+        candidate_->on_placed(*what.reply->place, what.sent_at);
         client.server(*on_).time.on_reply(what.sent_at, what.reply->place->server_time);
         auto const now = lease_clock::now();
         // Whoever is the next one looks when the new holder should have claimed the lock. The

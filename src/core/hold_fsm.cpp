@@ -8,8 +8,6 @@ namespace {
 
 // How old the answer may be to whether other clients wait.
 constexpr nanos longest_ignorance = millis{10};
-// How old the answer may be to how many clients wait that do not queue.
-constexpr nanos longest_memory = millis{100};
 constexpr auto unknown = std::numeric_limits<std::uint8_t>::max();
 
 // What a waiter with these terms should find left of the hold.
@@ -78,11 +76,6 @@ void hold_fsm::on_refilled(
     tokens_taken_ = tokens_;
     others_ = static_cast<std::uint8_t>(std::min<std::uint64_t>(others, unknown - 1));
     waiting_ = static_cast<std::uint8_t>(std::min<std::uint64_t>(waiting + others, unknown));
-}
-
-std::optional<std::uint8_t> hold_fsm::others(time_point now) const noexcept {
-    bool const known = others_ != unknown && now - asked_at_ < longest_memory;
-    return known ? std::optional{others_} : std::nullopt;
 }
 
 bool hold_fsm::one_waits() const noexcept {

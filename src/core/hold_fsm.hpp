@@ -99,9 +99,6 @@ public:
     /// One other client waits, and as far as the server has said no more.
     [[nodiscard]] bool one_waits() const noexcept;
 
-    /// How many clients wait that do not queue. Nothing if the server has not said so lately.
-    [[nodiscard]] std::optional<std::uint8_t> others(time_point now) const noexcept;
-
     [[nodiscard]] confirmation const& confirmed() const noexcept { return by_; }
     /// When the last request was sent by whose answer it was ours; `time_point::min()`: no server
     /// that is still there has said so.

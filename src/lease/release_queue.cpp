@@ -109,7 +109,6 @@ void release_queue::send(entry_ptr const& e, time_point now) {
             .next = next,
             .counter_ttl = client_.settings().fence_ttl,
             .floor = client_.server(*task.on).tokens.floor(now),
-            .others = task.others,
             .held = task.held,
             .patience = client_.settings().waiter_patience,
         });

@@ -84,7 +84,7 @@ private:
             .arg(what.id.view())
             .arg(what.counter_ttl.count())
             .token_floor(what.floor)
-            .arg(what.window > millis{0} ? "1" : "0")
+            .arg(waits_of(what))
             .arg(what.patience.count())
             .arg(what.preflight ? "1" : "0")
             .arg(seen ? seen->holder : std::string{})

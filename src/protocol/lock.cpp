@@ -20,13 +20,6 @@ std::string entry_of(holder_id const& id, millis window) {
     return window > millis{0} ? fmt::format("{} {}", id.view(), window.count()) : std::string{};
 }
 
-std::string others_of(primitive::parting const& what) {
-    if (what.held_back) {
-        return "-1";
-    }
-    return what.others ? std::to_string(*what.others) : std::string{};
-}
-
 class lock_protocol_type final : public hash_lock {
 public:
     [[nodiscard]] places queues() const noexcept override { return places::called; }
@@ -51,7 +44,7 @@ public:
             sent.arg(what.counter_ttl.count())
                 .arg(std::int64_t{what.tokens})
                 .arg(what.hand_over ? std::max<std::int64_t>(what.window.count(), 1) : 0)
-                .arg(signed_of(what.score));
+                .arg(words_of(what.had, "0"));
         }
         if (what.learned) {
             sent.arg(what.learned->shortest.count()).arg(what.learned->times);
@@ -107,14 +100,12 @@ public:
         sent.arg(what.id.view());
         bool const usual = !has_entry && !what.next && what.counter_ttl == usual_counter_ttl &&
                            what.held.count == 0;
-        if (usual && looks_at_queue && what.others) {
-            sent.token_floor(what.floor).arg(others_of(what));
-        } else if (!usual && (looks_at_queue || what.held.count > 0)) {
+        if (!usual && (looks_at_queue || what.held.count > 0)) {
             sent.arg(entry_of(what.id, what.window))
                 .arg(what.next ? entry_of(what.next->id, what.next->window) : std::string{})
                 .arg(what.counter_ttl.count())
                 .token_floor(what.floor)
-                .arg(others_of(what));
+                .arg(what.held_back ? "1" : "0");
         }
         if (what.held.count > 0) {
             sent.arg(std::int64_t{what.held.count}).arg(whole_micros(what.held.mean));

@@ -33,6 +33,16 @@ struct queue_place {
     std::uint64_t ahead = 0;
 };
 
+/// A place that a waiter had: the server may have lost it.
+struct former_place {
+    /// As of `queue_place`; zero: it had none.
+    std::uint64_t score = 0;
+    /// For how long the waiter has it.
+    std::chrono::microseconds age{0};
+    /// How long ago it asked for the last time.
+    std::chrono::microseconds silent{0};
+};
+
 /// A lease that a script worked out.
 struct learned_lease {
     /// What the server was told to keep the lock for; zero: what was asked for.
@@ -107,7 +117,8 @@ struct release_reply {
     bool notified = true;
     /// Of the releaser's next entry in the queue, if it asked for one and got it.
     std::optional<queue_place> place;
-    /// The lock went to a client that waited for it.
+    /// The lock went to a client that waited for it. Of a fair lock: it is that client's turn, and it
+    /// does not listen.
     bool handed_over = false;
     /// That client has so long to claim it.
     std::chrono::milliseconds window{0};
@@ -242,8 +253,8 @@ public:
         /// If it is refused: takes a place in the queue, which it loses if it does not claim the
         /// lock within this time. Zero: none.
         millis window{0};
-        /// The place it had before; zero: none.
-        std::uint64_t score = 0;
+        /// The place it had before.
+        former_place had = {};
         std::optional<learning> learned = {};
         /// Where places are kept by asking again: how long a waiter may be silent.
         millis patience{0};
@@ -315,8 +326,6 @@ public:
         std::optional<queue_entry> next = {};
         millis counter_ttl{0};
         fencing_token floor = {};
-        /// How many clients wait that do not queue. Nothing: the server has to count them.
-        std::optional<std::uint8_t> others = {};
         /// Tenures with learned leases that have ended since it was last told.
         usual_hold::report held = {};
         /// Where places are kept by asking again: how long a waiter may be silent.

@@ -1,5 +1,7 @@
 #include "protocol/words.hpp"
 
+#include <fmt/format.h>
+
 #include <string>
 
 namespace holdfast::detail {
@@ -65,6 +67,16 @@ std::optional<queue_place> place_in(script_reply const& reply, std::size_t at) {
         unsigned_of(reply.integer(at + 2)),
     };
     return place.score != 0 && place.server_time != 0 ? std::optional{place} : std::nullopt;
+}
+
+std::string words_of(former_place const& had, std::string_view none) {
+    return had.score == 0
+               ? std::string{none}
+               : fmt::format("{} {} {}", had.score, had.age.count(), had.silent.count());
+}
+
+std::string waits_of(primitive::attempt const& what) {
+    return what.window > std::chrono::milliseconds{0} ? words_of(what.had, "1") : "0";
 }
 
 std::optional<loss_reason> renewed_in(script_reply const& reply, std::size_t number) {

@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 
 namespace holdfast::detail {
 
@@ -34,6 +36,10 @@ inline constexpr std::int64_t busy_word = 0;
 [[nodiscard]] attempt_reply read_kept(script_reply const& reply);
 /// A place in the queue whose words begin there.
 [[nodiscard]] std::optional<queue_place> place_in(script_reply const& reply, std::size_t at);
+/// A place as an attempt states it; `none` if the waiter had none.
+[[nodiscard]] std::string words_of(former_place const& had, std::string_view none);
+/// The argument of an attempt where places are kept by asking again: whether it waits.
+[[nodiscard]] std::string waits_of(primitive::attempt const& what);
 /// What a script worked out.
 [[nodiscard]] learned_lease learned_in(script_reply const& reply, std::size_t at);
 /// Renewals and releases answer `1`, or `0` and whether the key is there.

@@ -39,7 +39,7 @@ void fair_judge::on_script(script_event const& what) {
         return;
     }
     auto const now = in_.now();
-    if (said.integer(0, -1) == 0 && said.integer(3) == 1) {
+    if (said.integer(0, -1) == 0 && said.integer(3) > 0) {
         known.heard_at[std::string{what.holder}] = now;
         placed_late_ = placed_late_ || what.late;
         return;

@@ -73,7 +73,7 @@ void hand_over_judge::on_new_holder(
         }
         return;
     }
-    judge_order(known.before, what, now);
+    judge_order(known, what, now);
     if (now == what.holder) {
         return;
     }
@@ -88,17 +88,20 @@ void hand_over_judge::on_new_holder(
     }
 }
 
-// Whoever is not in the queue has come after all that are.
+// Whoever is not in the queue, and was not before, has come after all that are.
 void hand_over_judge::judge_order(
-    snapshot const& before,
+    history const& known,
     script_event const& what,
     std::string const& now
 ) {
-    auto const& queue = before.queue;
+    auto const& queue = known.before.queue;
     auto const own = std::find_if(queue.begin(), queue.end(), [&](queue_entry const& one) {
         return one.holder == now;
     });
-    auto const score = own != queue.end() ? own->score : std::numeric_limits<double>::infinity();
+    auto const had = known.scores.find(now);
+    auto const score = own != queue.end()              ? own->score
+                       : had != known.scores.end() ? had->second
+                                                   : std::numeric_limits<double>::infinity();
     for (auto const& one : queue) {
         // A turn of those who do not queue has no holder. Whoever releases is done with his place.
         if (one.holder.empty() || one.score >= score || one.holder == what.holder) {
@@ -129,6 +132,7 @@ void hand_over_judge::judge_places(history& known, script_event const& what) {
         last = was_there && !one.holder.empty() ? std::max(last, one.score) : last;
     }
     for (auto const& one : now) {
+        known.scores[one.holder] = one.score;
         bool const is_new = !one.holder.empty() && known.came.insert(one.holder).second;
         // An attempt that is executed once more stands where it stood.
         bool const again = what.late || what.repeated || one.score <= known.last_stray ||

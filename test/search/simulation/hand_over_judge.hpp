@@ -63,6 +63,8 @@ private:
         std::map<std::string, nanos, std::less<>> granted_at;
         // Those that were in the queue at any time.
         ids came;
+        // What a waiter states when it comes back to a place that it had.
+        std::map<std::string, double, std::less<>> scores;
         // Places that a release has kept for those of its client who wait. Their own request may be
         // late: it is sent to another node of a cluster first.
         std::set<double> kept{};
@@ -73,7 +75,7 @@ private:
     [[nodiscard]] std::string holder_of(std::string_view lock);
     [[nodiscard]] bool listens(std::string_view lock, std::string_view client);
     void on_new_holder(history& known, script_event const& what, std::string const& now);
-    void judge_order(snapshot const& before, script_event const& what, std::string const& now);
+    void judge_order(history const& known, script_event const& what, std::string const& now);
     void judge_places(history& known, script_event const& what);
     void note_release(script_event const& what, bool delivered);
 

@@ -5,6 +5,14 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
 using namespace holdfast;
 using namespace holdfast::sim;
 using asked = hand_over_stage::asked;
@@ -93,6 +101,120 @@ BOOST_AUTO_TEST_CASE(a_place_is_kept_through_a_reconnection) {
     BOOST_TEST(!fourths->done);
     all.second->drop(*all.seconds);
     BOOST_TEST(all.granted(*fourths, 100ms));
+}
+
+namespace {
+
+// Two clients pass the lock to each other, and others wait. The connections of those that wait are
+// cut at once, and cannot be made again for a while.
+class storm : public hand_over_stage {
+public:
+    storm() {
+        first_ = &add_holder();
+        second_ = &add_waiter(seconds_);
+        for (auto& one : wanted_) {
+            waiters_.push_back(&add_waiter(one));
+        }
+    }
+    void cut_for(nanos length) {
+        on().set_refuses_connections(true);
+        for (auto const& link : on().links()) {
+            if (std::ranges::any_of(waiters_, [&](auto* one) {
+                    return one->of().number() == link->of();
+                })) {
+                link->close_by_server(asio::error::connection_reset);
+            }
+        }
+        auto const end = in().now() + length;
+        while (in().now() < end) {
+            pass();
+        }
+        on().set_refuses_connections(false);
+        run_for(5s);
+    }
+    // So many that came first have gone.
+    void add_dead(int count) {
+        for (int i = 0; i < count; ++i) {
+            auto const id = "0f4b1c5e-7a3d-4e8b-9c21-" + std::to_string(100'000'000'000 + i) + ":1";
+            on().as_operator({"ZADD", "holdfast_queue:{lock}", std::to_string(i + 1), id + " 3000"});
+        }
+    }
+    // The numbers of those that wait, as they are granted the lock: each gives it back at once.
+    std::vector<std::size_t> order_of_grants() {
+        first_->drop(*held);
+        std::vector<std::size_t> order;
+        run_until(
+            [&] {
+                for (std::size_t i = 0; i < waiters_.size(); ++i) {
+                    if (wanted_[i]->done && wanted_[i]->results) {
+                        order.push_back(i);
+                        waiters_[i]->drop(*wanted_[i]);
+                    }
+                }
+                return order.size() == waiters_.size();
+            },
+            20s
+        );
+        return order;
+    }
+    [[nodiscard]] std::vector<std::size_t> order_of_arrival() const {
+        std::vector<std::size_t> order(waiters_.size());
+        std::iota(order.begin(), order.end(), 0U);
+        return order;
+    }
+
+private:
+    void pass() {
+        run_for(50ms);
+        first_->drop(*held);
+        BOOST_TEST_REQUIRE(granted(*seconds_));
+        held = first_->acquire();
+        std::swap(held, seconds_);
+        std::swap(first_, second_);
+    }
+
+    actor* first_;
+    actor* second_;
+    asked seconds_;
+    std::array<asked, 8> wanted_;
+    std::vector<actor*> waiters_;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(the_order_of_arrival_survives_a_cut_of_all_connections) {
+    for (auto const length : {nanos{1s}, nanos{10s}}) {
+        for (int const dead : {0, 1, 64, 200}) {
+            BOOST_TEST_CONTEXT(length.count() / 1'000'000 << " ms, " << dead << " have gone") {
+                storm all;
+                all.add_dead(dead);
+                all.cut_for(length);
+                all.add_dead(dead);
+                BOOST_TEST(
+                    all.order_of_grants() == all.order_of_arrival(),
+                    boost::test_tools::per_element()
+                );
+            }
+        }
+    }
+}
+
+// The lock was its own when the message came too late, and another one's when it asked.
+BOOST_AUTO_TEST_CASE(a_client_that_could_not_claim_the_lock_comes_back_to_its_place) {
+    with_a_queue all;
+    asked fourths;
+    all.add_waiter(fourths);
+    all.delay_to_client(*all.second, true, 10s);
+    all.delay_to_client(*all.second, false, 4s);
+    all.give_back();
+    // Its time to claim the lock is over.
+    BOOST_TEST_REQUIRE(all.granted(*all.thirds, 4s));
+    all.run_for(15s);
+    BOOST_TEST(!all.seconds->done);
+    BOOST_TEST(all.waiting_clients() == 2);
+    all.third->drop(*all.thirds);
+    BOOST_TEST(all.granted(*all.seconds, 100ms));
+    BOOST_TEST(!fourths->done);
 }
 
 // The releaser's next place comes with a time of its own that is shorter.

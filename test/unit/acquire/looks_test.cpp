@@ -2,6 +2,7 @@
 
 #include "acquire/looks.hpp"
 
+#include "protocol/fair_lock.hpp"
 #include "unit/acquire/handing_client.hpp"
 #include "unit/printers.hpp"
 
@@ -57,6 +58,24 @@ BOOST_AUTO_TEST_CASE(a_lock_that_nobody_claimed_was_lost_on_its_way) {
     BOOST_TEST(all.eventually([&] { return all.sent() == "release"; }));
     all.answer(replied(0, 0, 0, 0, 0, "x:1", 3'000));
     BOOST_TEST(all.count().claims_lost == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(a_fair_lock_is_looked_after_until_its_first_waiter_listens) {
+    world all;
+    auto const fair = std::make_shared<holdfast::detail::target const>(
+        holdfast::detail::make_fair_lock_target("", "f")
+    );
+    all.on_strand([&] {
+        all.after_hand_over.later(fair, all.state->holder_id_of(7), lease_clock::now() + 1ms);
+    });
+    auto const looks = [&] { return all.sent() == "fair_lock.release"; };
+    BOOST_TEST_REQUIRE(all.eventually(looks));
+    BOOST_TEST(all.text().ends_with(":7 0 2000"));
+    all.answer(replied(0, 0, 0, 0, 0, "-", 1));
+    BOOST_TEST_REQUIRE(all.eventually(looks));
+    all.answer(replied(0, 0));
+    BOOST_TEST(!all.eventually(looks));
+    BOOST_TEST(all.count().claims_lost == 0U);
 }
 
 BOOST_AUTO_TEST_CASE(while_lock_delay_lasts_nobody_is_given_the_lock) {

@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(a_learned_lease_has_a_key_of_its_own_and_two_more_arguments
     BOOST_TEST(
         typed(speaks.release({.on = on, .id = id, .timeout = 3s, .held = {1, 1'500us}})) ==
         "lock.release 3 foo redisson_lock__channel:{foo} holdfast_hold:{foo} " + holder +
-            "   0 0  1 1500"
+            "   0 0 0 1 1500"
     );
     BOOST_TEST(
         typed(speaks.release(
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(a_learned_lease_has_a_key_of_its_own_and_two_more_arguments
         )) ==
         "lock.release 5 foo redisson_lock__channel:{foo} holdfast_queue:{foo} "
         "redisson_lock_token:{foo} holdfast_hold:{foo} " +
-            holder + "   86400000 0  1 1500"
+            holder + "   86400000 0 0 1 1500"
     );
     auto const tagged = make_lock_target("", "a{b}");
     primitive::parting const released{
@@ -124,20 +124,17 @@ BOOST_AUTO_TEST_CASE(what_is_usual_is_left_out) {
         .floor = {77},
     };
     BOOST_TEST(typed(speaks.release(released)).ends_with(" " + holder));
-    released.others = 0;
-    BOOST_TEST(typed(speaks.release(released)).ends_with(" " + holder + " 77 0"));
-    released.others.reset();
     released.counter_ttl = 24h;
-    BOOST_TEST(typed(speaks.release(released)).ends_with(holder + "   86400000 77 "));
+    BOOST_TEST(typed(speaks.release(released)).ends_with(holder + "   86400000 77 0"));
     released.counter_ttl = 24h * 30;
     released.next = primitive::queue_entry{
         holder_id::of_number("0f4b1c5e-7a3d-4e8b-9c21-d5a6f7e80123", 43),
         2s
     };
-    BOOST_TEST(typed(speaks.release(released)).ends_with(":43 2000 2592000000 77 "));
+    BOOST_TEST(typed(speaks.release(released)).ends_with(":43 2000 2592000000 77 0"));
     released.next.reset();
     released.window = 1s;
-    BOOST_TEST(typed(speaks.release(released)).ends_with(holder + " 1000  2592000000 77 "));
+    BOOST_TEST(typed(speaks.release(released)).ends_with(holder + " 1000  2592000000 77 0"));
 }
 
 BOOST_AUTO_TEST_CASE(while_grants_are_held_back_only_an_entry_is_a_reason_to_look_at_the_queue) {
@@ -150,7 +147,6 @@ BOOST_AUTO_TEST_CASE(while_grants_are_held_back_only_an_entry_is_a_reason_to_loo
         .held_back = true,
         .counter_ttl = 24h * 30,
         .floor = {77},
-        .others = 2,
     };
     BOOST_TEST(
         typed(speaks.release(released)) ==
@@ -161,7 +157,7 @@ BOOST_AUTO_TEST_CASE(while_grants_are_held_back_only_an_entry_is_a_reason_to_loo
         typed(speaks.release(released)) ==
         "lock.release 4 foo redisson_lock__channel:{foo} holdfast_queue:{foo} "
         "redisson_lock_token:{foo} " +
-            holder + " " + holder + " 1000  2592000000 77 -1"
+            holder + " " + holder + " 1000  2592000000 77 1"
     );
     released.hand_over = false;
     BOOST_TEST(typed(speaks.release(released)).find("queue") == std::string::npos);

@@ -1,12 +1,12 @@
 -- Grants the lock if it is free and nobody came before, or if it is ours already: an attempt may be repeated, its holder id is never
 -- used for another. One that is refused and waits keeps its place in the queue, or takes one.
 -- KEYS: lock, token counter, queue, deadlines, trust, beginning of the waiters' channels, for a learned lease the usual hold
--- ARGV: lease in ms, holder id, lifetime of the token counter in ms (0: for ever), floor, 1: waits, ms that a silent waiter is waited for,
---   1: preflight, a holder that had the lock without an end and is to be removed (or nothing), how often it had the lock (or nothing), for a
+-- ARGV: lease in ms, holder id, lifetime of the token counter in ms (0: for ever), floor, 0: does not wait, 1: waits, or the place that it had, ms that a silent
+--   waiter is waited for, 1: preflight, a holder that had the lock without an end and is to be removed (or nothing), how often it had the lock (or nothing), for a
 --   learned lease the shortest one in ms, and how many usual holds it covers; nonce
 -- Returns the words: nonce, 1, token, for a learned lease 1, the lease in ms and the usual hold in µs (0: not known, -1: not allowed to know)
---   | nonce, 0, ms after which to ask again, 1 if the lock has no end, with a place in the queue 1, the server's time in µs, and 0 (else three
---   zeros), for a lock that a single holder has without an end how often it has it, holder id, which may have spaces
+--   | nonce, 0, ms after which to ask again, 1 if the lock has no end, with a place in the queue when it came and the server's time, in µs, and 0
+--   (else three zeros), for a lock that a single holder has without an end how often it has it, holder id, which may have spaces
 --   | nonce, 2: not a lock, or not its counter
 
 local call, lock, counter, queue, deadlines, trust, channel = redis.call, unpack(KEYS)
@@ -42,14 +42,17 @@ if remaining ~= -2 then
 end
 local free = remaining == -2
 local head = not ours and first_waiter(free)
+-- It asked in time, and has no place any more: nobody has. Those that came before it are about to ask again, too.
+local silent = string.match(waits, ' (%d+)$')
+local comes_back = silent and silent / 1000 < patience and not call('ZSCORE', trust, holder) and head ~= holder
 
-if not ours and (not free or head and head ~= holder) then
-    if free and head then
+if not ours and (not free or head and head ~= holder or comes_back) then
+    if free and head and not comes_back then
         redis.pcall('PUBLISH', channel .. ':' .. head, '0')
     end
     local look = patience / 4
     local place = ' 0 0 0'
-    if waits == '1' then
+    if waits ~= '0' then
         local ahead, last_deadline = nil, 0
         for i, waiter in ipairs(call('LRANGE', queue, '0', '31')) do
             if waiter == holder then
@@ -60,15 +63,16 @@ if not ours and (not free or head and head ~= holder) then
                 last_deadline = math.max(last_deadline, tonumber(call('ZSCORE', deadlines, waiter)) or 0)
             end
         end
+        local came
         if not ahead then
             local length = call('LLEN', queue)
+            last_deadline = length > 32 and ms + 86400000 or last_deadline
             -- In the queue, and far behind.
             if length > 32 and call('ZSCORE', trust, holder) then
-                ahead, last_deadline = length, ms + 86400000
-            else
-                local added = redis.pcall('RPUSH', queue, holder)
-                ahead = type(added) == 'number' and length
-                last_deadline = length > 32 and ms + 86400000 or last_deadline
+                ahead = length
+            elseif type(redis.pcall('RPUSH', queue, holder)) == 'number' then
+                came = place_of(waits)
+                ahead = silent and length - move_behind(came) or length
             end
         end
         if ahead then
@@ -90,16 +94,19 @@ if not ours and (not free or head and head ~= holder) then
             if redis.pcall('ZADD', deadlines, string.format('%.0f', deadline), holder) == 0 and before then
                 move_deadlines(ahead + 1, deadline - before, deadline)
             end
+            if came then
+                redis.pcall('ZADD', trust, string.format('%.3f', came / 1000), '@' .. holder)
+            end
             local heard = redis.pcall('ZADD', trust, string.format('%.0f', trusted), holder)
             redis.pcall('PEXPIRE', trust, string.format('%.0f', 60000 + patience))
             if not keep_for_others() then
                 keep_queue(60000 + patience)
             end
             if type(heard) == 'number' then
-                place = string.format(' 1 %.0f 0', time)
+                place = string.format(' %.0f %.0f 0', came or came_of(holder) or time, time)
             end
         end
-        if free then
+        if free and head then
             local trusted = call('ZSCORE', trust, head)
             look = math.min(look, trusted and trusted - ms + 1 or look)
         elseif head == holder and remaining >= 0 then

@@ -2,7 +2,8 @@
 -- KEYS: lock, beginning of the waiters' channels, queue, deadlines, trust, after learned leases the usual hold
 -- ARGV: holder id, 1: it may be in the queue, and leaves it, ms that a silent waiter is waited for, after learned leases how many holds have
 --   ended, their mean in µs; nonce
--- Returns the words: nonce, 1, 1 if the next one could be told | nonce, 0, 1 if another holder has it, 0 if the key is gone
+-- Returns the words: nonce, 1, 1 if the next one could be told | nonce, 0, 1 if another holder has it, 0 if the key is gone; if the lock is
+--   free and the first one does not listen, three zeros, a minus sign, and ms after which it is not waited for any more
 
 local call, lock, channel, queue, deadlines, trust = redis.call, unpack(KEYS)
 local holder, leaves, patience, holds, mean = unpack(ARGV)
@@ -15,7 +16,7 @@ if leaves == '1' then
     drop(holder)
 end
 local ours = call('HDEL', lock, holder) == 1
-local told = 1
+local told, further = 1, ''
 if call('EXISTS', queue) == 1 then
     -- The lock may be free by now. A user who lacks a right for the rest must not be told otherwise.
     local done = pcall(function()
@@ -28,6 +29,8 @@ if call('EXISTS', queue) == 1 then
         local head = first_waiter(true)
         if head then
             told = tell(head)
+            -- Nobody else may look, when it is gone, who is the first one then.
+            further = told == 0 and string.format(' 0 0 0 - %.0f', patience) or ''
         end
     end)
     if not done then
@@ -42,6 +45,6 @@ if KEYS[6] and ours then
     end
 end
 if not ours then
-    return nonce .. ' 0 ' .. call('EXISTS', lock)
+    return nonce .. ' 0 ' .. call('EXISTS', lock) .. further
 end
-return nonce .. (type(told) == 'number' and ' 1 1' or ' 1 0')
+return nonce .. (type(told) == 'number' and ' 1 1' or ' 1 0') .. further

@@ -1,12 +1,11 @@
--- Keeps the place of an entry that comes again with its old score. A queue that nobody looks at any more expires. Returns its
--- score and the time, and whether it is new; nothing if the server does not take it.
+-- Keeps the place of an entry that comes again, or gives it the place that it states. A queue that nobody looks at any more expires. Returns
+-- its score and the time, and whether it is new; nothing if the server does not take it.
 --#include digits.lua
-local function enqueue(entry, score, ms)
-    if score == '0' then
-        local last = call('ZRANGE', queue, '-2', '-1', 'WITHSCORES')
-        local newest = last[last[#last - 1] == 'turn' and #last - 2 or #last]
-        score = digits(newest and math.max(time, newest + 1) or time, 16)
-    end
+--#include stated_place.lua
+local function enqueue(entry, stated, ms)
+    local last = call('ZRANGE', queue, '-2', '-1', 'WITHSCORES')
+    local newest = last[last[#last - 1] == 'turn' and #last - 2 or #last]
+    local score = digits(place_of(stated, newest), 16)
     local left, life = call('PTTL', queue), ms + 60000
     local added = redis.pcall('ZADD', queue, 'NX', score, entry)
     if type(added) == 'table' then

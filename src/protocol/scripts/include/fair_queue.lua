@@ -1,7 +1,9 @@
 -- The queue is Redisson's: a list of holder ids in the order of their arrival, and the time until which each is waited for, in ms
 -- by the clock of whoever wrote it. Whoever is told that the lock is free listens to a channel of his own.
 -- `trust` is ours: until when our own waiters are waited for, by the server's time in ms. They renew it while they wait. A member
--- that begins with `?` is another client's waiter who does not listen, and when that was seen first, and the patience.
+-- that begins with `?` is another client's waiter who does not listen, and when that was seen first, and the patience. One that begins with
+-- `@` is when a waiter of ours came.
+--#include stated_place.lua
 
 local function listens(waiter)
     local heard = redis.pcall('PUBSUB', 'NUMSUB', channel .. ':' .. waiter)
@@ -12,7 +14,7 @@ end
 local function drop(waiter)
     call('LREM', queue, '1', waiter)
     call('ZREM', deadlines, waiter)
-    call('ZREM', trust, waiter, '?' .. waiter)
+    call('ZREM', trust, waiter, '?' .. waiter, '@' .. waiter)
 end
 
 local function last_of(times)
@@ -31,6 +33,26 @@ local function keep_for_others()
         keep_queue(86400000)
         return true
     end
+end
+
+-- In µs; nothing if that is not known.
+local function came_of(waiter)
+    local kept = call('ZSCORE', trust, '@' .. waiter)
+    return kept and math.floor(kept * 1000 + 0.5)
+end
+
+-- Puts those of ours behind the last one in the queue that came later. Returns how many these are.
+local function move_behind(came)
+    local all = call('LRANGE', queue, '-256', '-2')
+    local first = #all + 1
+    while first > 1 and (came_of(all[first - 1]) or 0) > came do
+        first = first - 1
+    end
+    for i = first, #all do
+        call('LREM', queue, '-1', all[i])
+        call('RPUSH', queue, all[i])
+    end
+    return #all + 1 - first
 end
 
 -- Redisson makes a waiter's deadline that of the one before it, and its own waiting time. Before 3.32 a waiter sleeps until the deadline of
@@ -71,24 +93,23 @@ local function is_gone(head, free, gone_client)
         call('ZREM', trust, '?' .. head)
         return false
     end
-    local since = call('ZSCORE', trust, '?' .. head)
-    if not since then
+    local till = tonumber(call('ZSCORE', trust, '?' .. head))
+    -- A time that is farther ahead was written before the server's clock stepped back.
+    if not till or till > ms + patience then
+        till = nil
         redis.pcall('ZADD', trust, string.format('%.0f', ms + patience), '?' .. head)
-    end
-    return since and tonumber(since) <= ms
-end
-
--- The lock is free: the first one is told. If it does not listen, the next one is told, too, so that it learns how long to wait.
-local function tell(head)
-    local told = redis.pcall('PUBLISH', channel .. ':' .. head, '0')
-    if told == 0 then
-        for _, waiter in ipairs(call('LRANGE', queue, '1', '15')) do
-            if redis.pcall('PUBLISH', channel .. ':' .. waiter, '0') ~= 0 then
-                break
-            end
+        -- There may be no waiter of ours that sets an expiry.
+        if redis.pcall('PEXPIRE', trust, string.format('%.0f', 60000 + patience)) ~= 1 then
+            call('ZREM', trust, '?' .. head)
         end
     end
-    return told
+    return till and till <= ms
+end
+
+-- The lock is free: the first one is told, and nobody else. A waiter of Redisson's that is told before it is the first one asks again and
+-- again until it is. Ours ask four times in their patience.
+local function tell(head)
+    return redis.pcall('PUBLISH', channel .. ':' .. head, '0')
 end
 
 -- The first one in the queue that has not gone, or is `holder`.

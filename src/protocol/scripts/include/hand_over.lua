@@ -1,10 +1,10 @@
 -- Gives the lock, which is free, to the first one in the queue whose client is there, and tells that client and the next one. Stops
 -- at `own`. `given` is the entry, which is not in the queue any more, and `after` the one behind it; nothing if nobody is there. The
--- reply tells whoever has just asked for `next_entry` that it is the next one. The script that
--- includes this sets `heads` to the first two entries of the queue, or to nothing.
+-- reply tells whoever has just asked for `next_entry` that it is the next one. `more`: there may be others behind those that are gone. The
+-- script that includes this sets `heads` to the first two entries of the queue, or to nothing.
 -- Ranges are texts: Lua turns a number into one at each call, which takes as long as the call itself.
-local given, after
-for _ = 1, 64 do
+local given, after, more
+for passed = 1, 64 do
     local entry, second = unpack(heads or call('ZRANGE', queue, '0', '1'))
     heads = nil
     if not entry then
@@ -16,12 +16,12 @@ for _ = 1, 64 do
     local id, client, window = string.match(entry, '^((.+):%d+) (%d+)$')
     if ended and ended < 0 then
 --#include queue.lua
-        -- Until those that do not queue have their next turn, those that queue have the lock for as long as they had, in proportion
-        -- to their numbers. What was longer than a second was not many grants, but a long one.
-        local waiting, took = count_waiting(), math.min(math.max(time + ended + 20000, 0), 1000000)
+        -- What was longer than a second was not many grants, but a long one.
+        local waiting, took = count_waiting(), math.min(math.max(time - turn_time(ended) + turn_length, 0), 1000000)
         if waiting > 0 then
-            local next_turn = last_score + time + took * waiting / math.max(count_others(), 1)
-            call('ZADD', queue, string.format('%.0f', next_turn), 'turn')
+            local unused = unused_turns(ended)
+            unused = unused == 15 and 0 or math.min(unused + 1, 14)
+            call('ZADD', queue, next_turn(took, waiting, count_others(waiting), unused), 'turn')
         end
     elseif id and id == own then
         given = entry
@@ -51,4 +51,5 @@ for _ = 1, 64 do
         end
         call('HDEL', lock, id)
     end
+    more = passed == 64
 end

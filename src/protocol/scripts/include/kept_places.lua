@@ -1,6 +1,8 @@
 -- Those who wait, in the order of their arrival: `queue` has when each came, by the server's time in µs or a little more, and `heard` until when
 -- each is waited for, in ms. Each asks again before that. An entry is a word that says what is wanted, and the holder id that its client
 -- will have. Both keys expire when nobody asks any more.
+-- The fraction of a time in `heard` says for how long its waiter may be silent, in 4096ths of 61440 ms.
+--#include stated_place.lua
 
 local function drop_place(entry)
     call('ZREM', heard, entry)
@@ -9,9 +11,30 @@ end
 
 -- Those that have not been heard of in time.
 local function drop_silent()
-    for _, entry in ipairs(call('ZRANGEBYSCORE', heard, '-inf', string.format('%.0f', ms))) do
+    for _, entry in ipairs(call('ZRANGEBYSCORE', heard, '-inf', string.format('(%.0f', ms + 1))) do
         drop_place(entry)
     end
+end
+
+-- Until when this one is waited for. A time that is farther ahead than it can be was written before the server's clock stepped back: the
+-- waiter is waited for from now on.
+local function heard_until(entry)
+    local till = tonumber(call('ZSCORE', heard, entry))
+    local patience = till and till % 1 * 61440
+    -- The longest one if it is not known.
+    patience = patience == 0 and 60000 or patience
+    if till and till > ms + patience + 1 then
+        till = ms + till % 1 + patience
+        redis.pcall('ZADD', heard, string.format('%.12f', till), entry)
+    end
+    return till
+end
+
+-- The waiter asked in time, and its place is gone all the same: the places of all are. Those that came before it are about to ask again, too.
+-- It takes its place, and is granted nothing before it has asked once more.
+local function comes_back(entry)
+    local silent = string.match(waits, ' (%d+)$')
+    return silent and silent / 1000 < patience and not call('ZSCORE', queue, entry)
 end
 
 -- Returns the place as a reply says it: its number, the time, and how many are told before it. Nobody is: each asks for itself. It returns
@@ -23,14 +46,13 @@ local function keep_place(entry)
         -- First, because a server without memory refuses scripts that begin with a write that grows.
         redis.pcall('PEXPIRE', heard, life)
     else
-        local last = call('ZRANGE', queue, '-1', '-1', 'WITHSCORES')[2]
-        came = last and math.max(time, last + 1) or time
+        came = place_of(waits, call('ZRANGE', queue, '-1', '-1', 'WITHSCORES')[2])
         if type(redis.pcall('ZADD', queue, string.format('%.0f', came), entry)) ~= 'number' then
             return nil
         end
     end
     if redis.pcall('PEXPIRE', queue, life) ~= 1 or
-        type(redis.pcall('ZADD', heard, string.format('%.0f', ms + patience), entry)) ~= 'number' or
+        type(redis.pcall('ZADD', heard, string.format('%.12f', ms + patience + math.ceil(patience / 15) / 4096), entry)) ~= 'number' or
         redis.pcall('PEXPIRE', heard, life) ~= 1 then
         drop_place(entry)
         return nil
@@ -47,6 +69,7 @@ local function first_before(own, pattern)
             if entry == own then
                 return nil
             elseif string.find(entry, pattern) then
+                heard_until(entry)
                 return entry
             end
         end

@@ -15,7 +15,7 @@ local function first_place()
     drop_silent()
     for _ = 1, 100 do
         local first = call('ZRANGE', queue, '0', '0')[1]
-        if not first or call('ZSCORE', heard, first) then
+        if not first or heard_until(first) then
             return first
         end
         drop_place(first)

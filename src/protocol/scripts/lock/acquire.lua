@@ -3,7 +3,7 @@
 -- KEYS: lock, token counter, with hand-over the queue, for a preflight the channel, for a learned lease the usual hold
 -- ARGV: lease in ms, holder id, floor; left out if they are 30 days, 1, 1, 0 and the lease is not learned: lifetime of the token counter in
 --   ms (0: for ever), number of tokens, 0: no hand-over, 1: hand-over, more: take a place in the queue if refused, with so many ms to claim the lock;
---   its old score (0: none); for a learned lease the shortest one in ms, and how many usual holds it covers; nonce
+--   the place that it had (0: none); for a learned lease the shortest one in ms, and how many usual holds it covers; nonce
 -- Returns the words: nonce, 1, token, 0 if the preflight found that hand-over is not allowed, for a learned lease the lease in ms, and the
 --   usual hold in µs (0: not known, -1: not allowed to know)
 --   | nonce, 0, ms to the end of the holder's lease (-1: no end), with a place in the queue its score, the server's time in µs, and how many are
@@ -37,14 +37,25 @@ if not free then
             local now = call('TIME')
             time = now[1] * 1000000 + now[2]
             local turn = call('ZRANGE', queue, '0', '0', 'WITHSCORES')
-            if turn[1] == 'turn' and turn[2] + time < 0 then
+--#include queue.lua
+            local left = turn[1] == 'turn' and turn_time(turn[2]) - time or 0
+            if left > 0 and left <= turn_length then
                 -- Clients that do not queue have the first try.
-                busy, remaining = true, math.ceil((-turn[2] - time) / 1000)
+                busy, remaining = true, math.ceil(left / 1000)
             else
+--#include enqueue.lua
+                local entry = holder .. ' ' .. window
+                if #window > 1 and score ~= '0' and not call('ZSCORE', queue, entry) then
+                    -- It was passed over, and may have come before those that are there.
+                    enqueue(entry, score, 0)
+                end
                 local own, next_entry, heads = holder, nil, nil
 --#include hand_over.lua
                 if given and string.sub(given, 1, #holder + 1) ~= holder .. ' ' then
                     busy, remaining = true, tonumber(string.match(given, '%d+$'))
+                elseif more and #window > 1 and call('EXISTS', queue) == 1 then
+                    -- Behind those that are gone there may be others that came first.
+                    busy, remaining = true, 0
                 end
             end
         end
@@ -68,7 +79,13 @@ if not free then
                 time = now[1] * 1000000 + now[2]
             end
 --#include enqueue.lua
+--#include queue.lua
             local entry = holder .. ' ' .. window
+            local turn = other and call('ZRANGE', queue, '0', '0', 'WITHSCORES')
+            if turn and turn[1] == 'turn' and tonumber(turn[2]) < 0 then
+                -- Its holder does not queue.
+                call('ZADD', queue, 'XX', used_turn(turn[2]), 'turn')
+            end
             local added
             place, added = enqueue(entry, score, math.max(remaining, 0))
             local ahead = place and call('ZRANK', queue, entry)

@@ -1,23 +1,19 @@
 -- Removes our field and nothing else; a lock of somebody else's is left alone. The key goes with its last field. A lock that is free
 -- goes to the first client that waits for it.
 -- KEYS: lock, channel, with hand-over the queue, the token counter, after learned leases the usual hold
--- ARGV: holder id, our entry in the queue, to be removed, our next entry, lifetime of the token counter in ms (0: for ever), floor, number
---   of the clients that wait and do not queue (-1: the lock may be given to nobody), after learned leases how many holds have ended, their
---   mean in µs; nonce
---   Three are left out where they are empty, empty, 30 days: the two entries and the lifetime. Without them, floor and number are left out
---   where they are none, unknown. Learned leases need all.
+-- ARGV: holder id, our entry in the queue, to be removed, our next entry, lifetime of the token counter in ms (0: for ever), floor,
+--   1: the lock may be given to nobody, after learned leases how many holds have ended, their mean in µs; nonce
+--   All but the holder id are left out if there are no entries, the lifetime is 30 days, and no learned leases have ended.
 -- Returns the words: nonce, 1, 1 if the waiters could be told, with a next entry its score, the server's time in µs, and 0 if it
 --   is known to be the first one (without one three zeros), and if the lock went to another client: its entry
 --   | nonce, 0, 1 if another holder has it, 0 if the key is gone, with the same further words if it was free and has been given away
 
 local call, lock, channel, queue, counter = redis.call, KEYS[1], KEYS[2], KEYS[4] and KEYS[3], KEYS[4]
-local holder, old_entry, next_entry, counter_ttl, floor, others, holds, mean = unpack(ARGV)
+local holder, old_entry, next_entry, counter_ttl, floor, held_back, holds, mean = unpack(ARGV)
 local nonce = ARGV[#ARGV]
 if not floor then
-    floor, others = counter_ttl and old_entry or '9007199254740991', counter_ttl and next_entry
-    old_entry, next_entry, counter_ttl = '', '', '2592000000'
+    old_entry, next_entry, counter_ttl, floor = '', '', '2592000000', '9007199254740991'
 end
-local may_wait = others and others ~= ''
 
 if queue and old_entry ~= '' then
     call('ZREM', queue, old_entry)
@@ -26,7 +22,7 @@ if queue and old_entry ~= '' then
         call('DEL', queue)
     end
 end
-if others == '-1' then
+if held_back == '1' then
     -- The rest of the script gives the lock to nobody, as if there were no queue.
     queue = nil
 end
@@ -35,10 +31,10 @@ local ours = call('HDEL', lock, holder) == 1
 local there = queue and call('EXISTS', lock, queue)
 local heads = there == 1 and redis.pcall('ZRANGE', queue, '0', '1')
 local place, entry
-if there == 0 and (may_wait or next_entry ~= '') or heads and heads[1] then
+if there == 0 and next_entry ~= '' or heads and heads[1] then
     -- The lock is free by now. A user who lacks a right for the rest must not be told otherwise. The function is handed what it uses:
     -- Lua makes an object of each variable that a function shares with the one around it.
-    local function go_on(call, lock, channel, queue, counter, next_entry, counter_ttl, floor, others, ours, heads)
+    local function go_on(call, lock, channel, queue, counter, next_entry, counter_ttl, floor, ours, heads)
         local now = call('TIME')
         local time = now[1] * 1000000 + now[2]
         local place, ahead = '', ''
@@ -49,16 +45,27 @@ if there == 0 and (may_wait or next_entry ~= '') or heads and heads[1] then
             ahead = place ~= '' and '1' or ''
             heads = nil
         end
-        if ours and others ~= '0' then
+        if ours then
 --#include queue.lua
             -- Clients that do not queue have their share of turns.
-            local beside = tonumber(others) or count_others()
-            local waiting = beside > 0 and count_waiting() or 0
-            local next_turn = waiting > 0 and call('ZSCORE', queue, 'turn') or 0
-            if waiting > 0 and next_turn - last_score <= time and time % math.max(waiting, beside) < beside then
-                call('ZADD', queue, string.format('%.0f', -(time + 20000)), 'turn')
-                redis.pcall('PUBLISH', channel, '2')
-                return place .. ahead
+            local waiting = count_waiting()
+            local beside, doubt = 0, false
+            if waiting > 0 then
+                beside, doubt = count_others(place == '' and waiting + 1 or waiting)
+            end
+            if beside > 0 or doubt then
+                local turn = call('ZSCORE', queue, 'turn')
+                -- One that is farther ahead than it can be was written before the server's clock stepped back.
+                local left = turn and turn_time(turn) - time
+                if not turn then
+                    -- Whoever takes the lock when it is free needs no turn if there are not always others that wait.
+                    call('ZADD', queue, next_turn(100000, math.max(beside, 1), beside, doubt and 14 or 0), 'turn')
+                elseif left <= 0 or left > longest_pause(beside) * math.max(waiting / math.max(beside, 1), 1) then
+                    local ends = time + turn_length
+                    call('ZADD', queue, string.format('%.0f', -(ends - ends % 16 + unused_turns(turn) % 15)), 'turn')
+                    redis.pcall('PUBLISH', channel, '2')
+                    return place .. ahead
+                end
             end
         end
         local own
@@ -69,7 +76,7 @@ if there == 0 and (may_wait or next_entry ~= '') or heads and heads[1] then
         return place .. ahead, given
     end
     local done, its_place, given =
-        pcall(go_on, call, lock, channel, queue, counter, next_entry, counter_ttl, floor, others, ours, heads)
+        pcall(go_on, call, lock, channel, queue, counter, next_entry, counter_ttl, floor, ours, heads)
     if done then
         place, entry = its_place ~= '' and its_place, given
     end

@@ -36,4 +36,16 @@ end
 local time
 --#include queue.lua
 --#include take_tokens.lua
-return nonce .. ' 1 ' .. (token or '0') .. ' ' .. count_waiting() .. ' ' .. count_others() .. learned
+local waiting = count_waiting()
+local others = count_others(waiting)
+local turn = others > 0 and call('ZSCORE', queue, 'turn')
+if turn and unused_turns(turn) > 2 then
+    -- They only listen. They have a turn now and then, in case one waits.
+    if not time then
+        local now = call('TIME')
+        time = now[1] * 1000000 + now[2]
+    end
+    local left = turn_time(turn) - time
+    others = (left <= 0 or left > longest_pause(others) * math.max(waiting, 1)) and others or 0
+end
+return nonce .. ' 1 ' .. (token or '0') .. ' ' .. waiting .. ' ' .. others .. learned

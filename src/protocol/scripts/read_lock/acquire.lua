@@ -1,7 +1,7 @@
 -- Grants a hold to a reader if no writer has the lock, and no writer waits that came before; or to an owner that has the lock as a writer. An attempt may be
 -- repeated, its holder id is never used for another. One that is refused and waits keeps its place among those that wait, or takes one.
 -- KEYS: lock, token counter, queue, times until which those in it are waited for, channel, the key of our hold, for a learned lease the usual hold
--- ARGV: lease in ms, holder id, lifetime of the token counter in ms (0: for ever), floor, 1: waits, ms that a silent waiter is waited for, 1: preflight, a
+-- ARGV: lease in ms, holder id, lifetime of the token counter in ms (0: for ever), floor, 0: does not wait, 1: waits, or the place that it had, ms that a silent waiter is waited for, 1: preflight, a
 --   writer that had the lock without an end and is to be removed (or nothing), how often it had the lock (or nothing), the holder id of the owner as a
 --   writer (or nothing), for a learned lease the shortest one in ms, and how many usual holds it covers; nonce
 -- Returns the words: nonce, 1, token, 1, for a learned lease the lease in ms and the usual hold in µs (0: not known, -1: not allowed to know), else two zeros,
@@ -36,7 +36,7 @@ end
 if not holds_of[holder] then
     if writer and writer ~= ours then
         return refuse(remaining, endless)
-    elseif not writer and queued and first_before(entry, '^w') then
+    elseif not writer and (queued and first_before(entry, '^w') or comes_back(entry)) then
         return refuse()
     end
 end

@@ -2,8 +2,8 @@
 -- ids of their own. One that is refused and waits keeps its place in the queue, or takes one.
 -- KEYS: permits, deadlines, channel, token counter, queue, heard, channel of the turns, record of the limit, for a learned lease the usual
 --   hold
--- ARGV: how many, holder id, lease in ms, lifetime of the token counter in ms (0: for ever), floor, 1: waits, ms that a silent waiter is
---   waited for, 1: preflight, how many permits the waiters say there are (0: they do not say), for a learned lease the shortest one in ms,
+-- ARGV: how many, holder id, lease in ms, lifetime of the token counter in ms (0: for ever), floor, 0: does not wait, 1: waits, or the
+--   place that it had, ms that a silent waiter is waited for, 1: preflight, how many permits the waiters say there are (0: they do not say), for a learned lease the shortest one in ms,
 --   and how many usual holds it covers; the ids; nonce
 -- Returns the words: nonce, 1, token, for a learned lease 1, the lease in ms and the usual hold in µs (0: not known, -1: not allowed to know),
 --   else 1, 0 and 0, LIMIT | nonce, 0, ms after which to ask again, its place in the queue (when it came and the server's time, in µs, and
@@ -63,20 +63,20 @@ end
 local enough = free and free >= wanted
 local head = not ours and first_place()
 
-if not ours and (not enough or head and head ~= entry) then
+if not ours and (not enough or head and head ~= entry or comes_back(entry)) then
     if not enough and wanted > total then
         drop_place(entry)
         keep_record()
         return nonce .. ' 3 0 0 0 0' .. about_limit
     end
-    local place = waits == '1' and keep_place(entry) or ' 0 0 0'
+    local place = waits ~= '0' and keep_place(entry) or ' 0 0 0'
     keep_record()
     if set_now or found > 0 then
         tell_of(free)
     end
     local look, next_end = patience / 4, nil
     if head and head ~= entry then
-        next_end = call('ZSCORE', heard, head)
+        next_end = heard_until(head)
     else
         next_end = call('ZRANGE', deadlines, '0', '0', 'WITHSCORES')[2]
     end

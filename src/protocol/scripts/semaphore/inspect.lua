@@ -27,6 +27,6 @@ return nonce .. (kept and ' 1' or ' 0') .. string.format(
     ' %.0f %.0f %.0f %.0f',
     free,
     taken - over,
-    math.min(call('ZCARD', queue), call('ZCOUNT', heard, '(' .. till, '+inf')),
+    math.min(call('ZCARD', queue), call('ZCOUNT', heard, string.format('%.0f', ms + 1), '+inf')),
     kept and total or 0
 )

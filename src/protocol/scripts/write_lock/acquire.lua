@@ -1,7 +1,7 @@
 -- Grants the lock to a writer if nobody has it, and nobody waits that came before. An attempt may be repeated, its holder id is never used for another. One that is
 -- refused and waits keeps its place among those that wait, or takes one.
 -- KEYS: lock, token counter, queue, times until which those in it are waited for, channel, for a learned lease the usual hold
--- ARGV: lease in ms, holder id, lifetime of the token counter in ms (0: for ever), floor, 1: waits, ms that a silent waiter is waited for, 1: preflight, a
+-- ARGV: lease in ms, holder id, lifetime of the token counter in ms (0: for ever), floor, 0: does not wait, 1: waits, or the place that it had, ms that a silent waiter is waited for, 1: preflight, a
 --   writer that had the lock without an end and is to be removed (or nothing), how often it had the lock (or nothing), for a learned lease the
 --   shortest one in ms, and how many usual holds it covers; nonce
 -- Returns the words: nonce, 1, token, for a learned lease 1, the lease in ms and the usual hold in µs (0: not known, -1: not allowed to know)
@@ -43,7 +43,7 @@ if writer ~= ours then
         call('DEL', lock)
         remaining = -2
     end
-    if queued and first_before(entry, '^') then
+    if queued and first_before(entry, '^') or comes_back(entry) then
         return refuse()
     end
 end
