@@ -111,11 +111,12 @@ public:
     /// Takes permits, waiting no longer than `limit`; zero means one attempt.
     ///
     /// @par Completion     `void(error_code, bool)`
-    /// False: the time is up, and the last answer was that there are too few.
+    /// False: the time is up, and since the operation began the answer was that there are too few.
+    /// An answer that is missing when the time is up is waited for as by `lock::try_acquire_for()`.
     /// @par Cancellation, lifetimes    As `acquire()`.
     /// @par Errors
     /// As `acquire()`; `errc::invalid_options` for a negative limit; if the time is up and the
-    /// server never answered, the cause: `errc::unreachable` or `errc::server_refused`.
+    /// server did not answer, the cause: `errc::unreachable` or `errc::server_refused`.
     template <detail::token_for<void(error_code, bool)> Token = asio::deferred_t>
     [[nodiscard]] auto try_acquire_for(std::chrono::nanoseconds limit, Token&& token = Token())
         const {

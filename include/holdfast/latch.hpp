@@ -84,11 +84,13 @@ public:
     /// Waits until the latch is open, and no longer than `limit`; zero means one look.
     ///
     /// @par Completion     `void(error_code, bool)`
-    /// True if the latch is open. False: the time is up, and the last answer was that it is not.
+    /// True if the latch is open. False: the time is up, and since the operation began the answer
+    /// was that it is not. An answer that is missing then is waited for as by
+    /// `lock::try_acquire_for()`.
     /// @par Cancellation, lifetimes    As `wait()`.
     /// @par Errors
     /// As `wait()`; `errc::invalid_options` for a negative limit; if the time is up and the server
-    /// never answered, the cause: `errc::unreachable` or `errc::server_refused`.
+    /// did not answer, the cause: `errc::unreachable` or `errc::server_refused`.
     template <detail::token_for<void(error_code, bool)> Token = asio::deferred_t>
     [[nodiscard]] auto try_wait_for(std::chrono::nanoseconds limit, Token&& token = Token()) const {
         return try_pass<Token>(key(), detail::patience::limited, limit, token);

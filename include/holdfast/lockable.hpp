@@ -117,15 +117,18 @@ public:
     /// @}
 
     /// @{
-    /// Acquires the lock, waiting no longer than `limit`; zero means one attempt.
+    /// Acquires the lock, waiting no longer than `limit`; zero means one attempt. If the server has
+    /// not answered since the operation began when the time is up, and is connected, the operation
+    /// waits for the answer up to 100 ms longer, but no longer than one request timeout. A lease
+    /// that was granted meanwhile is delivered.
     ///
     /// @par Completion     `void(error_code, Lease)`
-    /// Success with an empty lease: the time is up, and the last answer was that another holder has
-    /// the lock.
+    /// Success with an empty lease: the time is up, and since the operation began the server said
+    /// that another holder has the lock, or another lease of this client has it.
     /// @par Cancellation, lifetimes    As `acquire()`.
     /// @par Errors
     /// As `acquire()`; `errc::invalid_options` for a negative limit; if the time is up and the
-    /// server never said "busy", the cause: `errc::unreachable`, `errc::server_refused` or
+    /// server did not say "busy", the cause: `errc::unreachable`, `errc::server_refused` or
     /// `errc::not_replicated`.
     template <detail::token_for<void(error_code, Lease)> Token = asio::deferred_t>
     [[nodiscard]] auto try_acquire_for(std::chrono::nanoseconds limit, Token&& token = Token())

@@ -7,6 +7,7 @@
 
 #include <boost/asio/error.hpp>
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -40,6 +41,14 @@ patience effective_patience(patience how_long, nanos limit) noexcept {
     return no_time ? patience::one_attempt : how_long;
 }
 
+bool is_brief(patience how_long, nanos limit) noexcept {
+    return how_long == patience::limited && limit < brief_limit;
+}
+
+nanos longest_overtime(lease_terms const& of) noexcept {
+    return std::min<nanos>(millis{100}, of.request_timeout);
+}
+
 cancel_request request_of(asio::cancellation_type type) noexcept {
     auto const now = asio::cancellation_type::terminal | asio::cancellation_type::partial;
     return (type & now) != asio::cancellation_type::none ? cancel_request::at_once
@@ -65,10 +74,6 @@ acquire_op::acquire_op(
         alone_ = std::make_unique<by_itself>();
     }
     client_->tell_observer([this](observer& told) { told.on_acquire(observed()); });
-}
-
-bool acquire_op::brief() const noexcept {
-    return what_.how_long == patience::limited && what_.limit < brief_limit;
 }
 
 void acquire_op::accept_cancellation() {
@@ -217,7 +222,7 @@ void acquire_op::try_again(attempt_answer answer) {
         }
     }
     if (answer == attempt_answer::not_sent || answer == attempt_answer::busy) {
-        if (what_.how_long == patience::one_attempt) {
+        if (what_.how_long == patience::one_attempt && !fsm_.overdue()) {
             arm_limit(what_.terms.request_timeout);
         }
         all_.leave(*self);
@@ -248,7 +253,7 @@ void acquire_op::on_granted(acquisitions::reading const& read, time_point now) {
 }
 
 void acquire_op::on_attempt_answered(attempt_answer answer, error_code cause) {
-    if (!fsm_.done() && fsm_.in_flight()) {
+    if (!fsm_.done() && (fsm_.in_flight() || fsm_.overdue())) {
         carry_out(fsm_.on_answer(answer, cause));
     }
 }
@@ -288,9 +293,25 @@ void acquire_op::on_cancel(asio::cancellation_type type) {
     end_with(fsm_.on_cancel(request_of(type)));
 }
 
+// The lock is busy if an attempt that was sent after the operation began was answered so, or if
+// this client itself has the lock. If neither is known, and the server can be asked, the operation
+// waits for an answer.
 void acquire_op::on_time_up() {
+    auto const& on = *what_.on;
     bool const busy = queue && queue->busy_since(started_);
-    end_with(fsm_.on_time_up(busy, client_->why_no_attempt(*what_.on)));
+    end_with(fsm_.on_time_up(busy, client_->may_attempt(on), client_->why_no_attempt(on)));
+    if (!overdue()) {
+        return;
+    }
+    try {
+        arm_limit(longest_overtime(what_.terms));
+        if (queue) {
+            queue->on_overdue(shared_from_this());
+        }
+    } catch (std::exception const&) {
+        // Out of memory: it does not wait.
+        end_with(fsm_.on_time_up(false, false, {}));
+    }
 }
 
 void acquire_op::end(error_code cause) {

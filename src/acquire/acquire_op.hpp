@@ -31,6 +31,11 @@ class wait_queue;
 
 /// Without any time there is one attempt.
 [[nodiscard]] patience effective_patience(patience how_long, nanos limit) noexcept;
+/// It gives up so soon that it cannot wait for what others will learn.
+[[nodiscard]] bool is_brief(patience how_long, nanos limit) noexcept;
+/// How long an operation whose time is up waits for the answer to its last attempt. Without that
+/// answer it could not say whether the lock is busy or the server cannot be reached.
+[[nodiscard]] nanos longest_overtime(lease_terms const& of) noexcept;
 /// What a cancellation of this type asks for.
 [[nodiscard]] cancel_request request_of(asio::cancellation_type type) noexcept;
 
@@ -63,7 +68,8 @@ public:
     // For the wait queue, which makes the attempts of all that wait in it.
     /// An attempt was sent while this one was the first.
     void on_attempt_sent(time_point usable_until) noexcept { fsm_.on_attempt_sent(usable_until); }
-    /// What that came to, unless it was granted.
+    /// What that came to, unless it was granted. The same of another one's attempt that was sent
+    /// after this began, if it is overdue: it has waited for that.
     void on_attempt_answered(attempt_answer answer, error_code cause);
     /// Completes with the lease.
     void deliver(lease granted, time_point now, grant_kind how);
@@ -84,14 +90,15 @@ public:
     }
     [[nodiscard]] time_point started() const noexcept { return started_; }
     [[nodiscard]] bool in_flight() const noexcept { return fsm_.in_flight(); }
+    /// Its time is up, and the server has not answered since it began.
+    [[nodiscard]] bool overdue() const noexcept { return fsm_.overdue() && !fsm_.done(); }
     /// Waits in a queue; otherwise it makes its attempt by itself.
     [[nodiscard]] bool waits() const noexcept { return !alone_; }
     /// Its owner has the other side of the lock with this holder id: it has nothing to wait for.
     [[nodiscard]] holder_id const* beside() const noexcept {
         return alone_ && alone_->beside ? &*alone_->beside : nullptr;
     }
-    /// Gives up soon: it cannot wait for what others will learn.
-    [[nodiscard]] bool brief() const noexcept;
+    [[nodiscard]] bool brief() const noexcept { return is_brief(what_.how_long, what_.limit); }
 
     // Where it is kept; used by the acquisitions and the wait queue.
     wait_queue* queue = nullptr;

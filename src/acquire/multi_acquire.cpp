@@ -88,7 +88,9 @@ void multi_acquire::perform(multi_acquire_fsm::action const& next) {
         cancel_what_is_asked(asio::cancellation_type::terminal);
         give_back_from(next.kept);
     }
-    limit_.reset();
+    if (fsm_.done() || next.what == step::limit) {
+        limit_.reset();
+    }
     switch (next.what) {
         case step::wait: break;
         case step::together: ask_together(); break;
@@ -120,9 +122,7 @@ bool multi_acquire::may_ask_together() const {
 
 void multi_acquire::ask_together() {
     together_.missing = parts_.size();
-    if (how_long_ == patience::limited) {
-        arm_limit();
-    }
+    arm_limit();
     auto const joint = std::make_shared<joint_attempt>();
     for (std::size_t i = 0; i < parts_.size(); ++i) {
         make_op(i, patience::one_attempt, joint)->start();
@@ -131,6 +131,7 @@ void multi_acquire::ask_together() {
 }
 
 void multi_acquire::take(std::size_t which) {
+    arm_limit();
     auto const op = make_op(which, how_long_, {});
     members_[which].client->enter_strand([op] { op->start(); });
 }
@@ -240,8 +241,15 @@ std::size_t multi_acquire::intact() const noexcept {
     return static_cast<std::size_t>(lost - parts_.begin());
 }
 
+time_point multi_acquire::limit_at() const noexcept {
+    return saturating_add(started_, members_.front().asked.limit);
+}
+
+// What is taken when the time is up is asked for, and has until the end of this operation to be
+// answered.
 nanos multi_acquire::left() const noexcept {
-    return time_left(saturating_add(started_, members_.front().asked.limit));
+    bool const limited = how_long_ == patience::limited;
+    return limited ? std::max(time_left(limit_at()), nanos{1}) : nanos{0};
 }
 
 // The first members, which are kept while others are waited for.
@@ -280,13 +288,31 @@ void multi_acquire::on_cancel(asio::cancellation_type type) {
 }
 
 void multi_acquire::arm_limit() {
+    if (how_long_ != patience::limited || limit_) {
+        return;
+    }
+    auto const& terms = members_.front().asked.terms;
     limit_.emplace(lead_->strand());
-    sleep_until(*limit_, saturating_add(started_, members_.front().asked.limit));
+    sleep_until(
+        *limit_,
+        saturating_add(limit_at(), fsm_.overdue() ? longest_overtime(terms) : nanos{0})
+    );
     limit_->async_wait([weak = weak_from_this()](error_code ec) {
         if (auto const self = weak.lock(); self && !ec) {
-            self->perform(self->fsm_.on_time_up());
+            self->guarded([&] { self->on_time_up(); });
         }
     });
+}
+
+// Of those that are taken one by one, each looks after its own time as well. Here it ends for all
+// of them together.
+void multi_acquire::on_time_up() {
+    limit_.reset();
+    bool const together = together_.missing > 0;
+    perform(fsm_.on_time_up(!together || lead_->may_attempt(*members_.front().asked.on)));
+    if (fsm_.overdue()) {
+        arm_limit();
+    }
 }
 
 void multi_acquire::cancel_what_is_asked(asio::cancellation_type type) noexcept {

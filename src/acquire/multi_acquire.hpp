@@ -85,8 +85,10 @@ private:
     void on_lost(std::size_t which);
     void on_cancel(asio::cancellation_type type);
     void arm_limit();
+    void on_time_up();
     /// Of those that are held, the valid ones that come first.
     [[nodiscard]] std::size_t intact() const noexcept;
+    [[nodiscard]] time_point limit_at() const noexcept;
     [[nodiscard]] nanos left() const noexcept;
     void cancel_what_is_asked(asio::cancellation_type type) noexcept;
     void give_back_from(std::size_t first) noexcept;

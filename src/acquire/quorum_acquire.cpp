@@ -47,15 +47,20 @@ void quorum_acquire::start() {
             return;
         }
         if (what_.how_long == patience::limited) {
-            arm_limit();
+            arm_limit(saturating_add(started_, what_.limit));
         }
         if (what_.how_long == patience::one_attempt) {
             begin_round();
             return;
         }
         enter_line();
-        if (!fsm_.done() && line_->is_first(*place_)) {
+        if (fsm_.done()) {
+            return;
+        }
+        if (line_->is_first(*place_)) {
             begin_round();
+        } else {
+            line_->ask_again(is_brief(what_.how_long, what_.limit));
         }
     });
 }
@@ -96,7 +101,6 @@ void quorum_acquire::retry() {
     give_back();
     bool hears = true;
     if (line_) {
-        line_->set_busy(fsm_.busy());
         line_->listen(what_.nodes);
         hears = line_->hears();
     }
@@ -135,24 +139,57 @@ void quorum_acquire::on_news(std::size_t which) {
     });
 }
 
+void quorum_acquire::on_newcomer(bool brief) {
+    guarded([&] {
+        wait_.on_newcomer(brief, lease_clock::now());
+        if (!fsm_.done() && !fsm_.in_round() && pause_) {
+            arm_retry();
+        }
+    });
+}
+
+void quorum_acquire::on_busy() {
+    if (!fsm_.overdue() || fsm_.in_round()) {
+        return;
+    }
+    if (line_->busy_since(started_)) {
+        on_time_up();
+    } else {
+        // The round had begun before.
+        line_->on_overdue(weak_from_this());
+    }
+}
+
 void quorum_acquire::on_ended(error_code cause) {
     perform(fsm_.on_ended(cause));
 }
 
 // The end
 
-void quorum_acquire::arm_limit() {
-    limit_.emplace(lead_->strand());
-    sleep_until(*limit_, saturating_add(started_, what_.limit));
+void quorum_acquire::arm_limit(time_point at) {
+    if (!limit_) {
+        limit_.emplace(lead_->strand());
+    }
+    sleep_until(*limit_, at);
     limit_->async_wait([weak = weak_from_this()](error_code ec) {
         if (auto const self = weak.lock(); self && !ec) {
-            self->on_time_up();
+            self->guarded([&] { self->on_time_up(); });
         }
     });
 }
 
 void quorum_acquire::on_time_up() {
-    perform(fsm_.on_time_up(line_ && line_->busy()));
+    auto const now = lease_clock::now();
+    bool const busy = line_ && line_->busy_since(started_);
+    perform(fsm_.on_time_up(busy, line_ && may_reach_majority(now)));
+    if (!fsm_.overdue()) {
+        return;
+    }
+    arm_limit(saturating_add(now, longest_overtime(what_.nodes.front().terms)));
+    line_->on_overdue(weak_from_this());
+    if (!line_->asked_since(started_)) {
+        line_->ask_again(true);
+    }
 }
 
 // A node that cannot be asked before its connection is up, or `config::lock_delay` is over, has

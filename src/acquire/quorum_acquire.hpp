@@ -82,12 +82,15 @@ private:
     void wait_for_stragglers();
     void retry();
     void arm_retry();
-    void arm_limit();
+    void arm_limit(time_point at);
+    [[nodiscard]] bool may_reach_majority(time_point now) const noexcept;
     [[nodiscard]] std::size_t valid_parts() const noexcept;
     void on_time_up();
     void on_cancel(asio::cancellation_type type);
     void on_turn() override;
     void on_news(std::size_t which) override;
+    void on_newcomer(bool brief) override;
+    void on_busy() override;
     void on_ended(error_code cause) override;
     void cancel_what_is_asked(asio::cancellation_type type) noexcept;
     void give_back() noexcept;

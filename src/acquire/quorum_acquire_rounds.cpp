@@ -25,16 +25,15 @@ void quorum_acquire::begin_round() {
     tally_ = quorum_tally{nodes};
     wait_.on_round(now);
     fsm_.on_round();
+    if (line_) {
+        line_->on_round(now);
+    }
     if (!are_different_servers()) {
         perform(fsm_.on_ended(errc::invalid_options));
         return;
     }
-    std::size_t count = 0;
-    for (auto const& each : what_.nodes) {
-        count += each.counts(now) ? 1U : 0U;
-    }
     // Where no majority can be had, nothing is taken that others could use.
-    sent_ = count >= tally_.needed();
+    sent_ = may_reach_majority(now);
     for (std::size_t i = 0; i < nodes; ++i) {
         auto const& each = what_.nodes[i];
         if (sent_ && each.counts(now)) {
@@ -44,6 +43,14 @@ void quorum_acquire::begin_round() {
         }
     }
     judge();
+}
+
+bool quorum_acquire::may_reach_majority(time_point now) const noexcept {
+    auto const& nodes = what_.nodes;
+    auto const count = std::count_if(nodes.begin(), nodes.end(), [now](node const& each) {
+        return each.counts(now);
+    });
+    return static_cast<std::size_t>(count) >= tally_.needed();
 }
 
 // As far as they say who they are: one server may have two addresses.
@@ -142,6 +149,9 @@ void quorum_acquire::judge() {
     }
     auto const give_up_at = saturating_add(started_, what_.nodes.front().terms.request_timeout);
     auto const now = lease_clock::now();
+    if (line_) {
+        line_->on_round_over(said == verdict::busy || said == verdict::granted);
+    }
     perform(fsm_.on_verdict(said, tally_.cause(), sent_, give_up_at, now));
 }
 

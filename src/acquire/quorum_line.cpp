@@ -120,6 +120,29 @@ void quorum_line::stop_listening() noexcept {
     }
 }
 
+void quorum_line::on_round_over(bool busy) {
+    busy_at_ = busy ? asked_at_ : time_point::min();
+    if (busy) {
+        auto const all = std::exchange(overdue_, {});
+        for (auto const& each : all) {
+            if (auto const who = each.lock()) {
+                who->on_busy();
+            }
+        }
+    }
+}
+
+void quorum_line::ask_again(bool brief) const {
+    if (auto const next = first()) {
+        next->on_newcomer(brief);
+    }
+}
+
+void quorum_line::on_overdue(std::weak_ptr<quorum_waiter> who) {
+    std::erase_if(overdue_, [](auto const& each) { return each.expired(); });
+    overdue_.push_back(std::move(who));
+}
+
 void quorum_line::end_all(error_code cause) {
     auto const all = waiters_;
     for_each_in_spite_of_exceptions(all, [cause](auto const& each) { each->on_ended(cause); });

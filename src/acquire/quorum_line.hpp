@@ -24,6 +24,10 @@ public:
     virtual void on_turn() = 0;
     /// A node was freed, or may have been. Only the first one is told.
     virtual void on_news(std::size_t node) = 0;
+    /// Another one relies on its next round. Only the first one is told. `brief`: it gives up soon.
+    virtual void on_newcomer(bool brief) = 0;
+    /// The first one's round has found the lock busy. Only those are told that are overdue.
+    virtual void on_busy() = 0;
     /// It cannot wait any longer: the client stops, or so many nodes refuse to tell what is
     /// published that too few are left.
     virtual void on_ended(error_code cause) = 0;
@@ -48,9 +52,16 @@ public:
     void listen(std::vector<quorum_node> const& nodes);
     /// What a majority of the nodes publish arrives.
     [[nodiscard]] bool hears() const noexcept;
-    /// What the first one has found: the others can tell by that.
-    void set_busy(bool busy) noexcept { busy_ = busy; }
-    [[nodiscard]] bool busy() const noexcept { return busy_; }
+    /// The first one has begun a round; and what came of it. `busy`: another one has the lock, if
+    /// only the first one itself.
+    void on_round(time_point now) noexcept { asked_at_ = now; }
+    void on_round_over(bool busy);
+    /// Whether a round began after `start`; and found the lock busy.
+    [[nodiscard]] bool asked_since(time_point start) const noexcept { return asked_at_ >= start; }
+    [[nodiscard]] bool busy_since(time_point start) const noexcept { return busy_at_ >= start; }
+    /// Someone relies on the first one's next round; or waits for nothing else any more.
+    void ask_again(bool brief) const;
+    void on_overdue(std::weak_ptr<quorum_waiter> who);
     void end_all(error_code cause);
     /// The client's context is being destroyed.
     void clear() noexcept;
@@ -69,7 +80,11 @@ private:
     std::list<std::shared_ptr<quorum_waiter>> waiters_;
     std::vector<std::shared_ptr<listener>> listeners_;
     std::vector<hearing> heard_;
-    bool busy_ = true;
+    // Those whose time is up, and some that have gone since.
+    std::vector<std::weak_ptr<quorum_waiter>> overdue_;
+    time_point asked_at_ = time_point::min();
+    // When the round began that found the lock busy.
+    time_point busy_at_ = time_point::min();
     bool cleared_ = false;
 };
 

@@ -85,6 +85,32 @@ void wait_queue::leave(acquire_op& op) noexcept {
     }
 }
 
+void wait_queue::on_overdue(std::shared_ptr<acquire_op> const& op) {
+    auto const is_over = [](std::weak_ptr<acquire_op> const& each) {
+        auto const there = each.lock();
+        return !there || !there->overdue();
+    };
+    // The oldest ones go first: nobody is in it for longer than `longest_overtime`.
+    while (!overdue_.empty() && is_over(overdue_.front())) {
+        overdue_.pop_front();
+    }
+    overdue_.push_back(op);
+    if (!fsm_.asked_since(op->started())) {
+        fsm_.on_news();
+    }
+    update();
+}
+
+void wait_queue::tell_overdue(attempt_answer answer, error_code cause, time_point sent_at) {
+    std::erase_if(overdue_, [&](auto const& each) {
+        auto const op = each.lock();
+        if (op && op->overdue() && sent_at >= op->started()) {
+            op->on_attempt_answered(answer, cause);
+        }
+        return !op || !op->overdue();
+    });
+}
+
 void wait_queue::update(time_point now) noexcept {
     try {
         if (waiters_.empty()) {

@@ -17,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -34,6 +35,8 @@ public:
 
     void join(std::shared_ptr<acquire_op> op, time_point now);
     void leave(acquire_op& op) noexcept;
+    /// The time of this waiter is up: it waits for the next answer only.
+    void on_overdue(std::shared_ptr<acquire_op> const& op);
     /// Tries if there is a reason to, else makes sure that a reason will be noticed. Without memory
     /// it tries again later.
     void update() noexcept { update(lease_clock::now()); }
@@ -135,6 +138,8 @@ private:
     /// The lock was granted to one of those that wait here.
     void let_others_follow(time_point now, grant_kind how);
     void share_with_waiters(time_point now);
+    /// What an attempt came to that was sent at that time; or this client has the lock since then.
+    void tell_overdue(attempt_answer answer, error_code cause, time_point sent_at);
     void drop_candidate() noexcept;
     [[nodiscard]] std::shared_ptr<candidate> end_candidate() noexcept;
     [[nodiscard]] std::shared_ptr<candidate> const& the_candidate();
@@ -154,6 +159,8 @@ private:
     op_list waiters_;
     // How many of them state the limit of a semaphore.
     std::size_t limits_ = 0;
+    // Those whose time is up, and some that have gone since. None stays for long.
+    std::list<std::weak_ptr<acquire_op>> overdue_;
     std::shared_ptr<candidate> candidate_;
     std::weak_ptr<hold> own_;
     orphan_watch orphans_;

@@ -128,6 +128,7 @@ void wait_queue::on_answer(attempt const& what, exec_result const& result) {
     if (auto const first = what.first.lock()) {
         first->on_attempt_answered(read.answer, read.cause);
     }
+    tell_overdue(read.answer, read.cause, what.sent_at);
     // The grant may have come while the reply was on its way.
     if (candidate_ && candidate_->place && candidate_->early) {
         take_grant(*std::exchange(candidate_->early, {}));
@@ -219,7 +220,8 @@ void wait_queue::on_granted(
     if (!to || to->queue != this) {
         to = waiters_.front();
     }
-    fsm_.on_granted(read.by.terms.lease, now);
+    bool const exclusive = on_->speaks->gives() == primitive::grants::exclusive;
+    fsm_.on_granted(read.by.terms.lease, exclusive, now);
     orphans_.on_seen({}, now);
     if (what.seen) {
         all_.client().log(
@@ -252,6 +254,7 @@ void wait_queue::let_others_follow(time_point now, grant_kind how) {
     using grants = primitive::grants;
     switch (on_->speaks->gives()) {
         case grants::exclusive:
+            tell_overdue(attempt_answer::busy, {}, now);
             if (auto* const held = own(now)) {
                 all_.held().refill_ahead(*held, now);
             }

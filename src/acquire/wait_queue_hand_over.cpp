@@ -67,6 +67,7 @@ bool wait_queue::take(hold& of) {
     orphans_.on_seen({}, now);
     all_.client().count().grants.add();
     deliver(to, std::move(given), now, grant_kind::own_client);
+    tell_overdue(attempt_answer::busy, {}, now);
     return true;
 }
 
@@ -133,6 +134,7 @@ void wait_queue::take_grant(candidate::grant const& granted) {
     }
     client.count().grants.add();
     deliver(to, std::move(given), now, grant_kind::other_client);
+    tell_overdue(attempt_answer::busy, {}, now);
 }
 
 void wait_queue::on_next(hand_over_message const& message) {
@@ -216,17 +218,22 @@ void wait_queue::on_given_back(released const& what) {
         auto const now = lease_clock::now();
         // Whoever is the next one looks when the new holder should have claimed the lock. The
         // others are told when they are the next.
-        bool const next = what.reply->handed_over && what.reply->place->ahead == 0;
-        fsm_.on_busy(
-            next ? what.reply->window : candidate_->window,
-            scaled(later_in_queue, client.random_part()),
-            now
-        );
-        if (!what.reply->handed_over) {
-            fsm_.on_news();
+        bool const next = what.reply->place->ahead == 0;
+        if (what.reply->handed_over) {
+            fsm_.on_busy(
+                next ? what.reply->window : candidate_->window,
+                scaled(later_in_queue, client.random_part()),
+                now
+            );
+        } else {
+            // The lock may be free.
+            fsm_.on_undecided();
         }
         if (candidate_->early) {
             take_grant(*std::exchange(candidate_->early, {}));
+        }
+        if (what.reply->handed_over) {
+            tell_overdue(attempt_answer::busy, {}, what.sent_at);
         }
     }
     update();

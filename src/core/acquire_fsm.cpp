@@ -37,7 +37,8 @@ acquire_fsm::verdict acquire_fsm::on_answer(attempt_answer answer, error_code ca
     if (answer == attempt_answer::failed || (unconfirmed && !is_retryable(cause))) {
         return finish(verdict_kind::finish, cause);
     }
-    if (patience_ != patience::one_attempt || answer == attempt_answer::not_sent) {
+    bool const last = patience_ == patience::one_attempt || overdue_;
+    if (!last || answer == attempt_answer::not_sent) {
         return {};
     }
     if (answer == attempt_answer::busy) {
@@ -57,7 +58,11 @@ acquire_fsm::verdict acquire_fsm::on_cancel(cancel_request how) noexcept {
     return finish(verdict_kind::abort, {});
 }
 
-acquire_fsm::verdict acquire_fsm::on_time_up(bool busy, error_code cause) noexcept {
+acquire_fsm::verdict acquire_fsm::on_time_up(
+    bool busy,
+    bool reachable,
+    error_code cause
+) noexcept {
     if (done_) {
         return {};
     }
@@ -66,6 +71,10 @@ acquire_fsm::verdict acquire_fsm::on_time_up(bool busy, error_code cause) noexce
     }
     if (busy) {
         return finish(verdict_kind::finish, {});
+    }
+    if (reachable && !overdue_) {
+        overdue_ = true;
+        return {};
     }
     if (cause_) {
         return finish(verdict_kind::finish, cause_);

@@ -60,8 +60,9 @@ public:
     verdict on_answer(attempt_answer answer, error_code cause) noexcept;
     verdict on_cancel(cancel_request how) noexcept;
     /// The limit is reached. `busy`: since the operation began, the server was asked and said that
-    /// another holder has the lock.
-    verdict on_time_up(bool busy, error_code cause) noexcept;
+    /// another holder has the lock. Otherwise the operation goes on if the server can be asked
+    /// (`reachable`): it is overdue then. The next answer ends it, or the next call of this.
+    verdict on_time_up(bool busy, bool reachable, error_code cause) noexcept;
     /// Its owner has the lock already.
     verdict on_joined() noexcept;
     /// The client was stopped, or has a cause that will not pass. Or there is no memory for the
@@ -69,6 +70,7 @@ public:
     verdict on_ended(error_code cause, bool granted = false) noexcept;
 
     [[nodiscard]] bool in_flight() const noexcept { return in_flight_; }
+    [[nodiscard]] bool overdue() const noexcept { return overdue_; }
     [[nodiscard]] bool const& done() const noexcept { return done_; }
 
     friend bool operator==(acquire_fsm const&, acquire_fsm const&) = default;
@@ -83,6 +85,7 @@ private:
     // An attempt of this holder id ended without an answer; the server may still execute it.
     bool unsure_ = false;
     bool cancelled_ = false;
+    bool overdue_ = false;
     bool done_ = false;
 };
 

@@ -51,7 +51,7 @@ multi_acquire_fsm::action multi_acquire_fsm::on_together(
     if (cause && !is_retryable(cause)) {
         return finish(cause);
     }
-    if (patience_ == patience::one_attempt) {
+    if (patience_ == patience::one_attempt || overdue_) {
         return finish(busy ? error_code{} : cause);
     }
     return go_on();
@@ -97,11 +97,18 @@ multi_acquire_fsm::action multi_acquire_fsm::on_lost(std::size_t member) noexcep
     return go_on();
 }
 
-multi_acquire_fsm::action multi_acquire_fsm::on_time_up() noexcept {
+multi_acquire_fsm::action multi_acquire_fsm::on_time_up(bool reachable) noexcept {
     if (done_) {
         return {};
     }
-    return cancelled_ ? abort() : finish(errc::unreachable);
+    if (cancelled_) {
+        return abort();
+    }
+    if (reachable && !overdue_) {
+        overdue_ = true;
+        return {};
+    }
+    return finish(busy_ ? error_code{} : make_error_code(errc::unreachable));
 }
 
 multi_acquire_fsm::action multi_acquire_fsm::on_cancel(cancel_request how) noexcept {

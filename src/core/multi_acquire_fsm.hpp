@@ -67,9 +67,10 @@ public:
     action on_limited(std::size_t held) noexcept;
     /// One of those that are kept is lost.
     action on_lost(std::size_t member) noexcept;
-    /// The limit is reached while all are asked for together. Those that are taken one by one have
-    /// their own.
-    action on_time_up() noexcept;
+    /// The limit is reached. If an answer may come soon (`reachable`), it is waited for: asking for
+    /// all is the last thing that is done then, and what is taken one by one goes on. The next call
+    /// of this is the end.
+    action on_time_up(bool reachable) noexcept;
     action on_cancel(cancel_request how) noexcept;
     /// There is no memory.
     action on_ended(error_code cause) noexcept;
@@ -77,6 +78,8 @@ public:
     /// The number of members that are kept while others are asked for.
     [[nodiscard]] std::size_t kept() const noexcept { return kept_; }
     [[nodiscard]] bool done() const noexcept { return done_; }
+    /// Its time is up, and it waits for an answer.
+    [[nodiscard]] bool overdue() const noexcept { return overdue_ && !done_; }
 
 private:
     action go_on() noexcept;
@@ -93,6 +96,7 @@ private:
     // The last answer was that one of them is busy.
     bool busy_ = false;
     bool cancelled_ = false;
+    bool overdue_ = false;
     bool done_ = false;
 };
 

@@ -34,25 +34,30 @@ quorum_acquire_fsm::action quorum_acquire_fsm::on_verdict(
     if (what == verdict::failed) {
         return finish(cause);
     }
-    asked_ = true;
-    busy_ = what == verdict::busy;
     why_not_ = cause ? cause : make_error_code(errc::quorum_not_reached);
-    bool const waits_for_connections = !sent && now < give_up_at;
-    if (patience_ != patience::one_attempt || waits_for_connections) {
+    bool const last = patience_ == patience::one_attempt || overdue_;
+    bool const waits_for_connections = !sent && !overdue_ && now < give_up_at;
+    if (!last || waits_for_connections) {
         return {step::retry};
     }
-    return finish(busy_ ? error_code{} : why_not_);
+    return finish(what == verdict::busy ? error_code{} : why_not_);
 }
 
-quorum_acquire_fsm::action quorum_acquire_fsm::on_time_up(bool busy) noexcept {
+quorum_acquire_fsm::action quorum_acquire_fsm::on_time_up(
+    bool busy,
+    bool reachable
+) noexcept {
     if (done_) {
         return {};
     }
     if (cancelled_) {
         return abort();
     }
-    bool const was_busy = asked_ ? busy_ : busy;
-    return finish(was_busy ? error_code{} : why_not_);
+    if (!busy && reachable && !overdue_) {
+        overdue_ = true;
+        return {};
+    }
+    return finish(busy ? error_code{} : why_not_);
 }
 
 quorum_acquire_fsm::action quorum_acquire_fsm::on_cancel(cancel_request how) noexcept {

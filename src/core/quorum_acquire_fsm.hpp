@@ -45,17 +45,18 @@ public:
         time_point give_up_at,
         time_point now
     ) noexcept;
-    /// `busy`: the one before in line was refused because another holder has the lock.
-    action on_time_up(bool busy) noexcept;
+    /// The limit is reached. `busy`: since the operation began, a round of this client has found
+    /// the lock busy. Otherwise the operation goes on if enough nodes can be asked (`reachable`).
+    /// It is overdue then. The next round ends it, or the next call of this.
+    action on_time_up(bool busy, bool reachable) noexcept;
     action on_cancel(cancel_request how) noexcept;
     /// There is no memory, or it cannot wait.
     action on_ended(error_code cause) noexcept;
 
     [[nodiscard]] bool done() const noexcept { return done_; }
     [[nodiscard]] bool in_round() const noexcept { return in_round_; }
-    /// A round has come to something.
-    [[nodiscard]] bool has_asked() const noexcept { return asked_; }
-    [[nodiscard]] bool busy() const noexcept { return busy_; }
+    /// Its time is up, and it waits for the end of a round.
+    [[nodiscard]] bool overdue() const noexcept { return overdue_ && !done_; }
 
 private:
     action finish(error_code cause) noexcept;
@@ -65,10 +66,8 @@ private:
     // Of the last round that was not decided.
     error_code why_not_ = errc::quorum_not_reached;
     bool in_round_ = false;
-    bool asked_ = false;
-    // The last round said that another holder has it.
-    bool busy_ = false;
     bool cancelled_ = false;
+    bool overdue_ = false;
     bool done_ = false;
 };
 

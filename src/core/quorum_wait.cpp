@@ -1,5 +1,7 @@
 #include "core/quorum_wait.hpp"
 
+#include "core/wait_queue_fsm.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -33,8 +35,18 @@ void quorum_wait::on_lost(
     double part,
     time_point now
 ) noexcept {
-    using kind = quorum_tally::vote::kind;
     in_round_ = false;
+    auto const wanted = std::max(attempt_at_, earliest(now));
+    attempt_at_ = std::min(wanted, after_loss(of, hears, part, now));
+}
+
+time_point quorum_wait::after_loss(
+    quorum_tally const& of,
+    bool hears,
+    double part,
+    time_point now
+) noexcept {
+    using kind = quorum_tally::vote::kind;
     round_trip_ = now - round_began_;
     std::size_t refused = 0;
     for (std::size_t i = 0; i < free_at_.size(); ++i) {
@@ -51,20 +63,18 @@ void quorum_wait::on_lost(
     auto const pause = pauses_.next(part);
     if (of.look() != quorum_tally::verdict::busy || refused < of.needed()) {
         // Nobody is known to have a majority: others may have split the nodes, or nodes are down.
-        attempt_at_ = earliest(now) + pause;
-        return;
+        return earliest(now) + pause;
     }
     pauses_.reset();
     auto const free_at = majority_free_at();
     if (free_at <= now) {
-        attempt_at_ = earliest(now) + spread(part);
-        return;
+        return earliest(now) + spread(part);
     }
-    attempt_at_ = free_at == time_point::max() ? saturating_add(now, fallback_poll_interval_)
-                                               : free_at + scaled(longest_jitter, part) + millis{1};
-    if (!hears) {
-        attempt_at_ = std::min(attempt_at_, saturating_add(now, fallback_poll_interval_));
-    }
+    auto const polled_at = saturating_add(now, fallback_poll_interval_);
+    auto const at = free_at == time_point::max()
+                        ? polled_at
+                        : free_at + scaled(longest_jitter, part) + millis{1};
+    return hears ? at : std::min(at, polled_at);
 }
 
 void quorum_wait::on_news(std::size_t node, double part, time_point now) noexcept {
@@ -76,6 +86,12 @@ void quorum_wait::on_news(std::size_t node, double part, time_point now) noexcep
     if (majority_free_at() <= now) {
         attempt_at_ = std::min(attempt_at_, earliest(now) + spread(part));
     }
+}
+
+void quorum_wait::on_newcomer(bool brief, time_point now) noexcept {
+    auto const trusted_until = round_began_ + wait_queue_fsm::newcomers_trust;
+    auto const at = brief ? earliest(now) : std::max(now, trusted_until);
+    attempt_at_ = std::min(attempt_at_, at);
 }
 
 }  // namespace holdfast::detail

@@ -40,13 +40,23 @@ public:
     void on_lost(quorum_tally const& of, bool hears, double part, time_point now) noexcept;
     /// A node was freed, or may have been: also while a round is under way.
     void on_news(std::size_t node, double part, time_point now) noexcept;
+    /// Another waiter joins the line, and relies on this one. As `wait_queue_fsm::on_newcomer`.
+    void on_newcomer(bool brief, time_point now) noexcept;
     /// When to try: never, while a round is under way.
-    [[nodiscard]] time_point attempt_at() const noexcept { return attempt_at_; }
+    [[nodiscard]] time_point attempt_at() const noexcept {
+        return in_round_ ? time_point::max() : attempt_at_;
+    }
 
 private:
     [[nodiscard]] time_point majority_free_at() const noexcept;
     /// The earliest time for the next round.
     [[nodiscard]] time_point earliest(time_point now) const noexcept;
+    [[nodiscard]] time_point after_loss(
+        quorum_tally const& of,
+        bool hears,
+        double part,
+        time_point now
+    ) noexcept;
     /// The pause before a try that others may make at the same time.
     [[nodiscard]] nanos spread(double part) const noexcept;
 
@@ -56,6 +66,7 @@ private:
     backoff pauses_{shortest_pause, longest_pause};
     nanos round_trip_{0};
     time_point round_began_ = time_point::min();
+    // While a round is under way: when a waiter wants the next one.
     time_point attempt_at_ = time_point::min();
     bool in_round_ = false;
 };

@@ -6,9 +6,6 @@ namespace holdfast::detail {
 
 namespace {
 
-// How old an answer may be that a newcomer relies on.
-constexpr nanos newcomers_trust = millis{250};
-
 // A server counts in whole milliseconds: in the last one of a lease it says zero.
 constexpr nanos shortest_pause = millis{1};
 
@@ -58,10 +55,12 @@ void wait_queue_fsm::on_busy(
     look_again(saturating_add(now, std::max(wait, shortest_pause)));
 }
 
-void wait_queue_fsm::on_granted(nanos lease, time_point now) noexcept {
+void wait_queue_fsm::on_granted(nanos lease, bool exclusive, time_point now) noexcept {
     in_flight_ = false;
     refused_ = true;
-    busy_at_ = sent_at_;
+    if (exclusive) {
+        busy_at_ = sent_at_;
+    }
     backoff_.reset();
     look_again(saturating_add(now, subscribed_ ? lease : std::min(lease, fallback_poll_interval_)));
 }

@@ -18,6 +18,8 @@ class wait_queue_fsm {
 public:
     /// Spreads those who wait for the end of the same lease, or come back after the same break.
     static constexpr nanos longest_jitter = millis{15};
+    /// How old an answer may be that a newcomer relies on.
+    static constexpr nanos newcomers_trust = millis{250};
 
     wait_queue_fsm(nanos fallback_poll_interval, nanos backoff_min, nanos backoff_max) noexcept
         : fallback_poll_interval_{fallback_poll_interval},
@@ -28,7 +30,9 @@ public:
     [[nodiscard]] std::optional<time_point> attempt_at() const noexcept;
     /// Whether a subscription is of use: another holder has, or may have, the lock.
     [[nodiscard]] bool wants_notifications() const noexcept { return refused_; }
-    /// Whether the server was asked after `start`, and said that the lock is held.
+    /// Whether an attempt was sent after `start`.
+    [[nodiscard]] bool asked_since(time_point start) const noexcept { return sent_at_ >= start; }
+    /// The same, and the server said that the lock is held.
     [[nodiscard]] bool busy_since(time_point start) const noexcept { return busy_at_ >= start; }
 
     void on_attempt_sent(time_point now) noexcept;
@@ -41,8 +45,9 @@ public:
         bool told = true
     ) noexcept;
     /// A waiter of this queue was granted the lock: the next one has no reason to try before that
-    /// lease ends or a notification comes.
-    void on_granted(nanos lease, time_point now) noexcept;
+    /// lease ends or a notification comes. `exclusive`: so the lock is known to be busy. Beside
+    /// another grant there may be more to have.
+    void on_granted(nanos lease, bool exclusive, time_point now) noexcept;
     /// No answer came: try again after a while. `part` in [0, 1) is drawn by the caller.
     void on_setback(double part, time_point now) noexcept;
     /// The server answered that it could not decide, so the lock is not known to be busy any more.

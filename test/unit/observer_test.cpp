@@ -135,6 +135,23 @@ BOOST_AUTO_TEST_CASE(a_lock_that_is_free_is_granted_and_given_back) {
     BOOST_TEST((told->held >= 0ns));
 }
 
+BOOST_AUTO_TEST_CASE(an_operation_whose_time_is_up_ends_with_the_answer_that_it_waited_for) {
+    acquiring_options const brief{
+        .how_long = holdfast::detail::patience::limited,
+        .limit = std::chrono::milliseconds{1},
+    };
+    acquiring const refused{client, brief};
+    client.pass(10ms);
+    BOOST_TEST(news() == "1 acquires a");
+    client.answer(busy());
+    BOOST_TEST(news() == "1 waits; 1 gets nothing, busy");
+    acquiring const won{client, brief};
+    client.pass(10ms);
+    client.answer(granted(5));
+    BOOST_TEST(news() == "2 acquires a; 2 gets 5, uncontended");
+    BOOST_TEST((told->waited >= 10ms));
+}
+
 BOOST_AUTO_TEST_CASE(a_lock_comes_from_another_client) {
     acquiring const one{client};
     auto const id = client.wait_in_queue();

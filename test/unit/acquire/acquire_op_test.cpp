@@ -111,6 +111,100 @@ BOOST_AUTO_TEST_CASE(a_limit_that_heard_nothing_ends_with_the_cause_and_withdraw
     BOOST_TEST(all.sent() == "acquire release");
 }
 
+namespace {
+
+// Its time is up, and the server has not answered.
+struct overdue {
+    explicit overdue(patience how_long = patience::limited) {
+        one.emplace(all, holdfast::test::acquiring_options{.how_long = how_long, .limit = 1ms});
+        all.pass(50ms);
+        BOOST_TEST(!one->done());
+    }
+
+    scripted_client all;
+    std::optional<acquiring> one;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(an_answer_is_waited_for_when_the_time_is_up) {
+    overdue refused;
+    refused.all.answer(busy());
+    BOOST_TEST((refused.one->error == error_code{}));
+    BOOST_TEST(!refused.one->got);
+    BOOST_TEST(refused.all.count().refusals == 1U);
+    BOOST_TEST(refused.all.count().waiters_now == 0U);
+
+    overdue won;
+    won.all.answer(granted());
+    BOOST_TEST((won.one->error == error_code{}));
+    BOOST_TEST(won.one->got.valid());
+    BOOST_TEST(won.all.count().grants == 1U);
+    BOOST_TEST((won.all.count().longest_wait >= 50ms));
+
+    overdue loading;
+    loading.all.answer(failed(errc::server_refused, exec_status::refused));
+    BOOST_TEST((loading.one->error == errc::server_refused));
+}
+
+BOOST_AUTO_TEST_CASE(an_answer_is_waited_for_no_longer_than_100_ms_or_a_request_timeout) {
+    overdue silent;
+    silent.all.pass(50ms);
+    BOOST_TEST(!silent.one->done());
+    silent.all.pass(2ms);
+    BOOST_TEST((silent.one->error == errc::unreachable));
+    BOOST_TEST(silent.all.sent() == "acquire release");
+
+    holdfast::config settings;
+    settings.request_timeout = 20ms;
+    scripted_client all{settings};
+    acquiring const one{all, {.how_long = patience::limited, .limit = 1ms}};
+    all.pass(20ms);
+    BOOST_TEST(!one.done());
+    all.pass(2ms);
+    BOOST_TEST((one.error == errc::unreachable));
+}
+
+BOOST_AUTO_TEST_CASE(without_a_connection_no_answer_is_waited_for_when_the_time_is_up) {
+    scripted_client all;
+    acquiring const one{all, {.how_long = patience::limited, .limit = 1ms}};
+    all.set_commands_up(false);
+    all.pass(1ms);
+    BOOST_TEST((one.error == errc::unreachable));
+}
+
+BOOST_AUTO_TEST_CASE(an_operation_whose_time_is_up_can_be_cancelled) {
+    for (auto const type : {asio::cancellation_type::terminal, asio::cancellation_type::partial}) {
+        overdue all;
+        all.one->signal.emit(type);
+        all.all.run();
+        BOOST_TEST((all.one->error == aborted));
+        BOOST_TEST(all.all.sent() == "acquire release");
+    }
+    overdue won;
+    won.one->signal.emit(asio::cancellation_type::total);
+    won.all.run();
+    BOOST_TEST(!won.one->done());
+    won.all.answer(granted());
+    BOOST_TEST(won.one->got.valid());
+    overdue refused;
+    refused.one->signal.emit(asio::cancellation_type::total);
+    refused.all.answer(busy());
+    BOOST_TEST((refused.one->error == aborted));
+    overdue silent;
+    silent.one->signal.emit(asio::cancellation_type::total);
+    silent.all.pass(52ms);
+    BOOST_TEST((silent.one->error == aborted));
+    BOOST_TEST(silent.all.sent() == "acquire release");
+}
+
+BOOST_AUTO_TEST_CASE(a_client_that_stops_does_not_wait_for_those_whose_time_is_up) {
+    overdue all;
+    all.all.state->abandon();
+    all.all.run();
+    BOOST_TEST((all.one->error == errc::client_stopped));
+}
+
 BOOST_AUTO_TEST_CASE(without_a_connection_one_attempt_waits_for_it) {
     scripted_client all{{}, false};
     acquiring const one{all, once};

@@ -319,6 +319,44 @@ BOOST_AUTO_TEST_CASE(a_limit_ends_what_is_not_answered) {
     BOOST_TEST(all.sent() == "multi_lock.acquire release release");
 }
 
+BOOST_AUTO_TEST_CASE(an_answer_is_waited_for_when_the_time_is_up) {
+    for (bool const won : {false, true}) {
+        known_client all;
+        acquiring_both const one{all, {.how_long = patience::limited, .limit = 1ms}};
+        all.pass(50ms);
+        BOOST_TEST(!one.done());
+        all.answer(won ? replied(1, 7, 8) : replied(0, 1));
+        all.run();
+        BOOST_TEST((one.error == error_code{}));
+        BOOST_TEST(static_cast<bool>(one.got) == won);
+        BOOST_TEST(all.sent().empty());
+    }
+    known_client silent;
+    acquiring_both const one{silent, {.how_long = patience::limited, .limit = 1ms}};
+    silent.pass(100ms);
+    BOOST_TEST(!one.done());
+    silent.pass(2ms);
+    BOOST_TEST((one.error == errc::unreachable));
+}
+
+BOOST_AUTO_TEST_CASE(members_that_are_taken_one_by_one_end_together_with_the_time) {
+    known_client all;
+    acquiring_both const one{all, {.how_long = patience::limited, .limit = 10ms}};
+    all.answer(replied(0, 1));
+    all.run();
+    all.pass(60ms);
+    // The first one is granted when the time is up, and there is no answer for the second.
+    all.answer(granted(7));
+    all.run();
+    BOOST_TEST(all.sent() == "acquire");
+    all.pass(40ms);
+    BOOST_TEST(!one.done());
+    all.pass(12ms);
+    BOOST_TEST((one.error == errc::unreachable));
+    all.run();
+    BOOST_TEST(all.sent() == "acquire release release");
+}
+
 BOOST_AUTO_TEST_CASE(a_limit_that_found_one_busy_ends_without_a_lease) {
     known_client all;
     acquiring_both const one{all, {.how_long = patience::limited, .limit = 30ms}};

@@ -73,6 +73,71 @@ BOOST_AUTO_TEST_CASE(without_a_majority_of_connections_nothing_is_asked) {
     BOOST_TEST(nodes.eventually([&] { return once.done() && patient.done() != bool{once.got}; }));
 }
 
+BOOST_AUTO_TEST_CASE(the_end_of_a_round_is_waited_for_when_the_time_is_up) {
+    for (bool const won : {false, true}) {
+        scripted_nodes nodes;
+        quorum_acquiring const one{nodes, patience::limited, 1ms};
+        nodes.pass(50ms);
+        BOOST_TEST(!one.done());
+        for (std::size_t i = 0; i < 2; ++i) {
+            won ? nodes.grant(i) : nodes.refuse(i);
+        }
+        BOOST_TEST((one.error == error_code{}));
+        BOOST_TEST(static_cast<bool>(one.got) == won);
+    }
+    scripted_nodes silent;
+    quorum_acquiring const one{silent, patience::limited, 1ms};
+    silent.pass(100ms);
+    BOOST_TEST(!one.done());
+    silent.pass(2ms);
+    BOOST_TEST((one.error == errc::quorum_not_reached));
+}
+
+BOOST_AUTO_TEST_CASE(whoever_comes_later_is_not_told_busy_by_what_the_first_in_line_heard_before) {
+    scripted_nodes nodes;
+    quorum_acquiring const first{nodes};
+    for (std::size_t i = 0; i < 3; ++i) {
+        nodes.refuse(i);
+    }
+    nodes.pass(1s);
+    BOOST_TEST(nodes.sent(0).empty());
+    quorum_acquiring const brief{nodes, patience::limited, 5ms};
+    quorum_acquiring const other{nodes, patience::limited, 5ms};
+    BOOST_TEST(nodes.sent(0) == attempt);
+    nodes.pass(10ms);
+    BOOST_TEST(!brief.done());
+    nodes.refuse(0);
+    nodes.refuse(1);
+    BOOST_TEST((brief.error == error_code{}));
+    // This one began after that round did.
+    BOOST_TEST(!other.done());
+    nodes.pass(5ms);
+    BOOST_TEST(nodes.sent(0) == attempt);
+    nodes.refuse(0);
+    nodes.refuse(1);
+    BOOST_TEST((other.error == error_code{}));
+    BOOST_TEST(!first.done());
+
+    quorum_acquiring const silent{nodes, patience::limited, 5ms};
+    nodes.pass(110ms);
+    BOOST_TEST((silent.error == errc::quorum_not_reached));
+}
+
+BOOST_AUTO_TEST_CASE(whoever_comes_later_finds_that_the_quorum_is_free) {
+    scripted_nodes nodes;
+    quorum_acquiring const first{nodes};
+    for (std::size_t i = 0; i < 3; ++i) {
+        nodes.refuse(i);
+    }
+    nodes.pass(1s);
+    quorum_acquiring const late{nodes, patience::limited, 2s};
+    BOOST_TEST(nodes.sent(0) == attempt);
+    nodes.grant(0);
+    nodes.grant(1);
+    BOOST_TEST(first.got.valid());
+    BOOST_TEST(!late.done());
+}
+
 BOOST_AUTO_TEST_CASE(causes_that_do_not_pass_end_it_and_others_do_not) {
     scripted_nodes nodes;
     quorum_acquiring one{nodes};

@@ -20,6 +20,8 @@ namespace {
 struct waiter final : quorum_waiter {
     void on_turn() override { heard += "turn "; }
     void on_news(std::size_t node) override { heard += std::to_string(node) + " "; }
+    void on_newcomer(bool brief) override { heard += brief ? "brief " : "newcomer "; }
+    void on_busy() override { heard += "busy "; }
     void on_ended(error_code cause) override { ended = cause; }
 
     std::string heard;
@@ -94,6 +96,35 @@ BOOST_AUTO_TEST_CASE(the_first_one_hears_of_each_node_as_long_as_somebody_waits)
     BOOST_TEST(all.second->heard == "turn 0 ");
     all.leave(two);
     BOOST_TEST(all[2].server->subscribed.ends_with("-redisson_lock__channel:{a}"));
+}
+
+BOOST_AUTO_TEST_CASE(what_the_first_one_finds_counts_for_those_that_came_before_its_round) {
+    line_of_three all;
+    auto const one = all.enter(all.first);
+    auto const two = all.enter(all.second);
+    all.lead().on_strand([&] {
+        auto& line = *all.line;
+        auto const now = holdfast::lease_clock::now();
+        BOOST_TEST(!line.asked_since(now));
+        BOOST_TEST(!line.busy_since(now));
+        line.ask_again(true);
+        line.ask_again(false);
+        line.on_overdue(all.second);
+        line.on_round(now);
+        BOOST_TEST(line.asked_since(now));
+        BOOST_TEST(!line.busy_since(now));
+        line.on_round_over(true);
+        BOOST_TEST(line.busy_since(now));
+        BOOST_TEST(!line.busy_since(now + 1ns));
+        line.on_round_over(true);  // whoever was told has gone, or says so again
+        line.on_overdue(all.second);
+        line.on_round_over(false);
+        BOOST_TEST(!line.busy_since(now));
+    });
+    BOOST_TEST(all.first->heard == "brief newcomer ");
+    BOOST_TEST(all.second->heard == "busy ");
+    all.leave(one);
+    all.leave(two);
 }
 
 BOOST_AUTO_TEST_CASE(channels_that_are_refused_end_it_when_too_few_are_left) {

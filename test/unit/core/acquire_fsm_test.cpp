@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(cancelled_at_once_an_attempt_in_flight_is_withdrawn) {
     // Nobody waits for its answer, or for anything else.
     BOOST_TEST(fsm.on_answer(attempt_answer::granted, {}) == go_on);
     BOOST_TEST(fsm.on_cancel(cancel_request::at_once) == go_on);
-    BOOST_TEST(fsm.on_time_up(true, {}) == go_on);
+    BOOST_TEST(fsm.on_time_up(true, true, {}) == go_on);
     BOOST_TEST(fsm.on_ended(errc::client_stopped) == go_on);
 }
 
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(the_limit_does_not_turn_a_cancellation_into_busy) {
         acquire_fsm fsm{patience::limited};
         fsm.on_attempt_sent(usable_until);
         BOOST_TEST(fsm.on_cancel(cancel_request::after_the_reply) == go_on);
-        BOOST_TEST(fsm.on_time_up(busy, {}) == aborted_and_withdrawn);
+        BOOST_TEST(fsm.on_time_up(busy, true, {}) == aborted_and_withdrawn);
     }
 }
 
@@ -190,7 +190,7 @@ BOOST_AUTO_TEST_CASE(a_decided_grant_is_beyond_cancellation) {
     fsm.on_attempt_sent(usable_until);
     BOOST_TEST(fsm.on_answer(attempt_answer::granted, {}) == deliver);
     BOOST_TEST(fsm.on_cancel(cancel_request::at_once) == go_on);
-    BOOST_TEST(fsm.on_time_up(false, {}) == go_on);
+    BOOST_TEST(fsm.on_time_up(false, false, {}) == go_on);
     BOOST_TEST(fsm.on_ended(errc::client_stopped) == go_on);
 }
 
@@ -222,7 +222,7 @@ BOOST_AUTO_TEST_CASE(an_unanswered_attempt_is_withdrawn_however_it_ends_later) {
         return fsm;
     };
     BOOST_TEST(unsure().on_cancel(cancel_request::after_the_reply) == aborted_and_withdrawn);
-    BOOST_TEST(unsure().on_time_up(true, {}) == finish({}, true));
+    BOOST_TEST(unsure().on_time_up(true, true, {}) == finish({}, true));
     BOOST_TEST(unsure().on_ended(errc::client_stopped) == finish(errc::client_stopped, true));
 }
 
@@ -258,20 +258,84 @@ BOOST_AUTO_TEST_CASE(the_limit_is_success_without_a_lease_only_if_the_lock_was_f
             fsm.on_attempt_sent(usable_until);
             fsm.on_answer(answer, answer == attempt_answer::busy ? error_code{} : refused);
         }
-        BOOST_TEST(fsm.on_time_up(row.busy, {}) == finish(row.expected, row.withdraw));
+        BOOST_TEST(fsm.on_time_up(row.busy, false, {}) == finish(row.expected, row.withdraw));
     }
 }
 
 BOOST_AUTO_TEST_CASE(the_limit_before_any_answer_reports_why_there_is_no_connection) {
     acquire_fsm fsm{patience::limited};
-    BOOST_TEST(fsm.on_time_up(false, errc::auth_failed) == finish(errc::auth_failed));
+    BOOST_TEST(fsm.on_time_up(false, false, errc::auth_failed) == finish(errc::auth_failed));
 }
 
 BOOST_AUTO_TEST_CASE(the_limit_withdraws_an_attempt_in_flight) {
     acquire_fsm fsm{patience::limited};
     fsm.on_attempt_sent(usable_until);
-    BOOST_TEST(fsm.on_time_up(false, {}) == finish(unreachable, true));
+    BOOST_TEST(fsm.on_time_up(false, false, {}) == finish(unreachable, true));
     BOOST_TEST(fsm.on_answer(attempt_answer::granted, {}) == go_on);
+}
+
+BOOST_AUTO_TEST_CASE(the_limit_waits_once_for_an_answer_that_may_come) {
+    acquire_fsm fsm{patience::limited};
+    fsm.on_attempt_sent(usable_until);
+    BOOST_TEST(!fsm.overdue());
+    BOOST_TEST(fsm.on_time_up(false, true, {}) == go_on);
+    BOOST_TEST(fsm.overdue());
+    BOOST_TEST(fsm.on_time_up(false, true, {}) == finish(unreachable, true));
+    // Whoever knows that the lock is busy does not wait.
+    acquire_fsm told{patience::limited};
+    told.on_attempt_sent(usable_until);
+    BOOST_TEST(told.on_time_up(true, true, {}) == finish({}, true));
+}
+
+BOOST_AUTO_TEST_CASE(the_answer_that_was_waited_for_beyond_the_limit_is_the_last) {
+    struct {
+        attempt_answer answer;
+        error_code cause;
+        verdict expected;
+    } const table[] = {
+        {attempt_answer::granted, {}, deliver},
+        {attempt_answer::busy, {}, finish({})},
+        {attempt_answer::refused, refused, finish(refused)},
+        {attempt_answer::failed, errc::no_permission, finish(errc::no_permission)},
+        {attempt_answer::unknown, {}, finish(unreachable, true)},
+        {attempt_answer::unconfirmed, errc::not_replicated, finish(errc::not_replicated, true)},
+        {attempt_answer::not_sent, refused, go_on},
+    };
+    for (auto const& row : table) {
+        BOOST_TEST_CONTEXT(row.answer) {
+            acquire_fsm fsm{patience::limited};
+            fsm.on_attempt_sent(usable_until);
+            BOOST_TEST(fsm.on_time_up(false, true, {}) == go_on);
+            BOOST_TEST(fsm.on_answer(row.answer, row.cause) == row.expected);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(cancelled_beyond_the_limit_it_ends_as_before_the_limit) {
+    for (auto const how : both_requests) {
+        acquire_fsm idle{patience::limited};
+        BOOST_TEST(idle.on_time_up(false, true, {}) == go_on);
+        BOOST_TEST(idle.on_cancel(how) == aborted);
+    }
+    acquire_fsm at_once{patience::limited};
+    at_once.on_attempt_sent(usable_until);
+    BOOST_TEST(at_once.on_time_up(false, true, {}) == go_on);
+    BOOST_TEST(at_once.on_cancel(cancel_request::at_once) == aborted_and_withdrawn);
+
+    acquire_fsm later{patience::limited};
+    later.on_attempt_sent(usable_until);
+    BOOST_TEST(later.on_time_up(false, true, {}) == go_on);
+    BOOST_TEST(later.on_cancel(cancel_request::after_the_reply) == go_on);
+    auto refused_later = later;
+    BOOST_TEST(later.on_answer(attempt_answer::granted, {}) == deliver);
+    BOOST_TEST(refused_later.on_answer(attempt_answer::busy, {}) == aborted);
+}
+
+BOOST_AUTO_TEST_CASE(the_end_of_the_client_does_not_wait_for_an_overdue_answer) {
+    acquire_fsm fsm{patience::limited};
+    fsm.on_attempt_sent(usable_until);
+    BOOST_TEST(fsm.on_time_up(false, true, {}) == go_on);
+    BOOST_TEST(fsm.on_ended(errc::client_stopped) == finish(errc::client_stopped, true));
 }
 
 BOOST_AUTO_TEST_CASE(whose_owner_has_the_lock_joins_and_withdraws_what_may_still_be_granted) {
@@ -322,7 +386,7 @@ BOOST_AUTO_TEST_CASE(a_grant_that_replicas_do_not_have_is_taken_back_and_tried_a
         acquire_fsm fsm{how_long};
         fsm.on_attempt_sent(usable_until);
         BOOST_TEST(fsm.on_answer(attempt_answer::unconfirmed, errc::not_replicated) == go_on);
-        BOOST_TEST(fsm.on_time_up(false, unreachable) == finish(errc::not_replicated, true));
+        BOOST_TEST(fsm.on_time_up(false, false, unreachable) == finish(errc::not_replicated, true));
     }
 }
 

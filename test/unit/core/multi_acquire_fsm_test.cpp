@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(a_cancellation_ends_it_at_once) {
     BOOST_TEST(fsm.on_lost(0) == wait);
     BOOST_TEST(fsm.on_refused(busy) == wait);
     BOOST_TEST(fsm.on_together(2, false, {}) == wait);
-    BOOST_TEST(fsm.on_time_up() == wait);
+    BOOST_TEST(fsm.on_time_up(true) == wait);
     BOOST_TEST(fsm.on_ended(errc::unreachable) == wait);
     BOOST_TEST(fsm.on_cancel(cancel_request::at_once) == wait);
 }
@@ -220,12 +220,38 @@ BOOST_AUTO_TEST_CASE(success_without_a_lease_is_for_those_that_do_not_wait) {
 BOOST_AUTO_TEST_CASE(the_limit_ends_what_is_asked_together) {
     multi_acquire_fsm fsm{2, patience::limited};
     static_cast<void>(fsm.start(true));
-    BOOST_TEST(fsm.on_time_up() == finish(errc::unreachable));
+    BOOST_TEST(fsm.on_time_up(false) == finish(errc::unreachable));
 
     multi_acquire_fsm cancelled{2, patience::limited};
     static_cast<void>(cancelled.start(true));
     static_cast<void>(cancelled.on_cancel(cancel_request::after_the_reply));
-    BOOST_TEST(cancelled.on_time_up() == abort_now);
+    BOOST_TEST(cancelled.on_time_up(true) == abort_now);
+}
+
+BOOST_AUTO_TEST_CASE(an_answer_that_may_come_is_waited_for_once) {
+    auto const overdue = [] {
+        multi_acquire_fsm fsm{2, patience::limited};
+        static_cast<void>(fsm.start(true));
+        BOOST_TEST(fsm.on_time_up(true) == wait);
+        BOOST_TEST(fsm.overdue());
+        return fsm;
+    };
+    BOOST_TEST(overdue().on_time_up(true) == finish(errc::unreachable));
+    BOOST_TEST(overdue().on_together(2, false, {}) == deliver(2));
+    BOOST_TEST(overdue().on_together(1, true, {}) == finish(busy));
+    BOOST_TEST(overdue().on_together(0, false, errc::server_refused) == finish(errc::server_refused)
+    );
+    BOOST_TEST(overdue().on_cancel(cancel_request::at_once) == abort_now);
+    BOOST_TEST(overdue().on_ended(errc::client_stopped) == finish(errc::client_stopped));
+}
+
+BOOST_AUTO_TEST_CASE(those_that_are_taken_one_by_one_have_as_much_time_together) {
+    multi_acquire_fsm fsm{3, patience::limited};
+    static_cast<void>(fsm.start(true));
+    static_cast<void>(fsm.on_together(0, true, {}));
+    BOOST_TEST(fsm.on_time_up(true) == wait);
+    BOOST_TEST(fsm.on_taken(1) == take(1));
+    BOOST_TEST(fsm.on_time_up(true) == finish(errc::unreachable));
 }
 
 BOOST_AUTO_TEST_CASE(a_limit_that_passes_in_silence_ends_with_the_last_answer_there_was) {

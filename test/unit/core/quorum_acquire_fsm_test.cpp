@@ -42,18 +42,16 @@ BOOST_AUTO_TEST_CASE(a_grant_is_delivered_once) {
     BOOST_TEST(one.done());
     BOOST_TEST((one.judge(verdict::granted) == action{}));
     BOOST_TEST((one.on_cancel(cancel_request::at_once) == action{}));
-    BOOST_TEST((one.on_time_up(true) == action{}));
+    BOOST_TEST((one.on_time_up(true, true) == action{}));
     BOOST_TEST((one.on_ended(errc::client_stopped) == action{}));
 }
 
 BOOST_AUTO_TEST_CASE(who_waits_tries_again_and_who_asks_once_is_told) {
     acquiring waits;
     BOOST_TEST((waits.judge(verdict::busy) == action{step::retry}));
-    BOOST_TEST(waits.busy());
     BOOST_TEST(!waits.in_round());
     waits.on_round();
     BOOST_TEST((waits.judge(verdict::not_reached) == action{step::retry}));
-    BOOST_TEST(!waits.busy());
 
     acquiring once{patience::one_attempt};
     BOOST_TEST((once.judge(verdict::busy) == action{step::finish, {}}));
@@ -69,7 +67,7 @@ BOOST_AUTO_TEST_CASE(a_round_with_a_cause_of_its_own_ends_with_that) {
 
     acquiring limited{patience::limited};
     BOOST_TEST((limited.judge(verdict::not_reached, crowded) == action{step::retry}));
-    BOOST_TEST((limited.on_time_up(false) == action{step::finish, crowded}));
+    BOOST_TEST((limited.on_time_up(false, false) == action{step::finish, crowded}));
 
     acquiring waits;
     BOOST_TEST((waits.judge(verdict::not_reached, crowded) == action{step::retry}));
@@ -94,17 +92,29 @@ BOOST_AUTO_TEST_CASE(a_cause_that_does_not_pass_ends_it) {
     );
 }
 
-BOOST_AUTO_TEST_CASE(the_end_of_the_time_tells_what_was_known_last) {
+BOOST_AUTO_TEST_CASE(the_end_of_the_time_tells_what_is_known) {
     acquiring busy{patience::limited};
-    busy.judge(verdict::busy);
-    BOOST_TEST((busy.on_time_up(false) == action{step::finish, {}}));
-    acquiring alone{patience::limited};
-    alone.judge(verdict::not_reached);
-    BOOST_TEST((alone.on_time_up(true) == action{step::finish, errc::quorum_not_reached}));
+    BOOST_TEST((busy.on_time_up(true, true) == action{step::finish, {}}));
     acquiring silent{patience::limited};
-    BOOST_TEST((silent.on_time_up(false) == action{step::finish, errc::quorum_not_reached}));
-    acquiring in_line{patience::limited};
-    BOOST_TEST((in_line.on_time_up(true) == action{step::finish, {}}));
+    BOOST_TEST((silent.on_time_up(false, false) == action{step::finish, errc::quorum_not_reached}));
+}
+
+BOOST_AUTO_TEST_CASE(the_end_of_a_round_that_may_come_is_waited_for_once) {
+    auto const overdue = [] {
+        acquiring one{patience::limited};
+        BOOST_TEST((one.on_time_up(false, true) == action{}));
+        BOOST_TEST(one.overdue());
+        return one;
+    };
+    action const not_reached{step::finish, errc::quorum_not_reached};
+    BOOST_TEST((overdue().on_time_up(false, true) == not_reached));
+    BOOST_TEST((overdue().on_time_up(true, true) == action{step::finish, {}}));
+    BOOST_TEST((overdue().judge(verdict::granted) == action{step::deliver}));
+    BOOST_TEST((overdue().judge(verdict::busy) == action{step::finish, {}}));
+    BOOST_TEST((overdue().judge(verdict::not_reached) == not_reached));
+    BOOST_TEST((overdue().on_verdict(verdict::not_reached, {}, false, now + 1s, now) == not_reached)
+    );
+    BOOST_TEST((overdue().on_cancel(cancel_request::at_once) == action{step::abort}));
 }
 
 BOOST_AUTO_TEST_CASE(a_cancellation_ends_it_at_once_or_after_the_round) {
@@ -121,7 +131,7 @@ BOOST_AUTO_TEST_CASE(a_cancellation_ends_it_at_once_or_after_the_round) {
     BOOST_TEST((waiting.on_cancel(cancel_request::after_the_reply) == action{step::abort}));
     acquiring out_of_time{patience::limited};
     out_of_time.on_cancel(cancel_request::after_the_reply);
-    BOOST_TEST((out_of_time.on_time_up(true) == action{step::abort}));
+    BOOST_TEST((out_of_time.on_time_up(true, true) == action{step::abort}));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

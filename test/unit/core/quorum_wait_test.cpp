@@ -66,6 +66,24 @@ BOOST_AUTO_TEST_CASE(it_tries_when_a_majority_was_freed) {
     BOOST_TEST(one.tries_next());
 }
 
+BOOST_AUTO_TEST_CASE(a_newcomer_has_the_nodes_asked_again) {
+    waiting brief;
+    brief.lose(held_for(10s));
+    brief.on_newcomer(true, brief.now);
+    BOOST_TEST(brief.tries_next());
+
+    waiting patient;
+    patient.lose(held_for(10s));
+    patient.on_newcomer(false, patient.now);
+    BOOST_TEST((patient.attempt_at() == start + 250ms));
+
+    waiting during;
+    during.on_newcomer(true, start);
+    BOOST_TEST((during.attempt_at() == time_point::max()));
+    during.lose(held_for(10s));
+    BOOST_TEST(during.tries_next());
+}
+
 BOOST_AUTO_TEST_CASE(it_draws_a_pause_of_two_round_trips_before_it_tries) {
     waiting one;
     one.lose(held_for(10s));

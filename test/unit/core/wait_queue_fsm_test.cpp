@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(a_re_subscription_during_an_attempt_outdates_its_grant_too)
     fsm.on_news();
     fsm.on_attempt_sent(t0);
     fsm.on_subscribed(10ms, t0 + 2s);
-    fsm.on_granted(30s, t0 + 2s);
+    fsm.on_granted(30s, true, t0 + 2s);
     BOOST_TEST(fsm.attempt_at().value() == t0 + 2s + 10ms);
 }
 
@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(
     auto fsm = asleep();
     fsm.on_news();
     fsm.on_attempt_sent(t0);
-    fsm.on_granted(30s, t0 + 1s);
+    fsm.on_granted(30s, true, t0 + 1s);
     BOOST_TEST(fsm.attempt_at().value() == t0 + 31s);
     BOOST_TEST(fsm.busy_since(t0));
     fsm.on_news();
@@ -177,9 +177,18 @@ BOOST_AUTO_TEST_CASE(
 BOOST_AUTO_TEST_CASE(a_first_grant_without_a_subscription_asks_for_notifications) {
     auto fsm = fresh();
     fsm.on_attempt_sent(t0);
-    fsm.on_granted(30s, t0);
+    fsm.on_granted(30s, true, t0);
     BOOST_TEST(fsm.wants_notifications());
     BOOST_TEST(fsm.attempt_at().value() == t0 + fallback);
+}
+
+BOOST_AUTO_TEST_CASE(a_grant_beside_which_others_may_have_one_does_not_say_that_nothing_is_left) {
+    auto fsm = fresh();
+    fsm.on_attempt_sent(t0);
+    fsm.on_granted(30s, false, t0);
+    BOOST_TEST(!fsm.busy_since(t0));
+    BOOST_TEST(fsm.asked_since(t0));
+    BOOST_TEST(!fsm.asked_since(t0 + 1ns));
 }
 
 BOOST_AUTO_TEST_CASE(a_key_without_an_expiry_is_looked_at_every_fallback) {
