@@ -174,3 +174,35 @@ BOOST_AUTO_TEST_CASE(a_lock_turned_into_garbage_under_its_holder_is_lost_and_the
         BOOST_TEST(probe.get("a").value() == "precious");
     });
 }
+
+// A client with waiters asks for tokens and for the length of the queue when it renews.
+BOOST_AUTO_TEST_CASE(garbage_beside_a_lock_that_is_held_ends_no_lease) {
+    std::vector<std::vector<std::string>> const table{
+        {"SET", "redisson_lock_token:{a}", "soon"},
+        {"RPUSH", "redisson_lock_token:{a}", "1"},
+        {"SET", "holdfast_queue:{a}", "precious"},
+    };
+    with_client([&](holdfast::client& client, redis_probe& probe) -> task {
+        for (auto const& garbage : table) {
+            probe.flushall();
+            auto lease = co_await client.lock("a").acquire();
+            probe.del(garbage[1]);
+            BOOST_REQUIRE(!probe.command(garbage).is_error());
+            auto const kept = probe.cmd("DUMP", garbage[1]).as_string();
+            // Behind the request for its tokens on the connection comes the renewal.
+            auto const waiter = start_acquire(client.lock("a"));
+            BOOST_TEST((co_await renew(lease) == error_code{}));
+            BOOST_TEST(lease.valid());
+            bool const counter = garbage[1].starts_with("redisson_lock_token");
+            BOOST_TEST((co_await release(lease) == error_code{}));
+            auto const ended = [&] { return waiter->done; };
+            BOOST_TEST((co_await co_eventually(5s, ended)));
+            BOOST_TEST((waiter->error == errc::corrupt_state) == counter);
+            BOOST_TEST((waiter->held.valid() == !counter));
+            BOOST_TEST(probe.cmd("DUMP", garbage[1]).as_string() == kept);
+            if (waiter->held) {
+                BOOST_TEST((co_await release(waiter->held) == error_code{}));
+            }
+        }
+    });
+}

@@ -2,8 +2,8 @@
 -- KEYS: lock, for tokens the token counter, the queue, with them for a learned lease the usual hold
 -- ARGV: lease in ms (0: it keeps its end), holder id, for tokens: their number, floor, lifetime of the token counter in ms (0: for ever), for a
 --   learned lease: how many holds have ended, their mean in µs, the shortest lease in ms, how many usual holds it covers; nonce
--- Returns the words: nonce, 1, for tokens the first one (0: none), the number of clients in the queue, and of those that do not queue, for a
---   learned lease the lease in ms and the usual hold in µs (0: not known)
+-- Returns the words: nonce, 1, for tokens the first one (0: none, because the key is not a counter), the number of clients in the queue, and
+--   of those that do not queue, for a learned lease the lease in ms and the usual hold in µs (0: not known)
 --   | nonce, 0, 1 if another holder has it, 0 if the key is gone
 
 local call, lock, counter, queue = redis.call, KEYS[1], KEYS[2], KEYS[3]
@@ -33,19 +33,23 @@ end
 if not counter then
     return nonce .. ' 1'
 end
-local time
+-- The lock is ours. Something else under the keys of the counter and the queue, or a right that the user lacks, must not say otherwise.
+local said, tokens = pcall(function()
+    local time
 --#include queue.lua
 --#include take_tokens.lua
-local waiting = count_waiting()
-local others = count_others(waiting)
-local turn = others > 0 and call('ZSCORE', queue, 'turn')
-if turn and unused_turns(turn) > 2 then
-    -- They only listen. They have a turn now and then, in case one waits.
-    if not time then
-        local now = call('TIME')
-        time = now[1] * 1000000 + now[2]
+    local waiting = count_waiting()
+    local others = count_others(waiting)
+    local turn = others > 0 and call('ZSCORE', queue, 'turn')
+    if turn and unused_turns(turn) > 2 then
+        -- They only listen. They have a turn now and then, in case one waits.
+        if not time then
+            local now = call('TIME')
+            time = now[1] * 1000000 + now[2]
+        end
+        local left = turn_time(turn) - time
+        others = (left <= 0 or left > longest_pause(others) * math.max(waiting, 1)) and others or 0
     end
-    local left = turn_time(turn) - time
-    others = (left <= 0 or left > longest_pause(others) * math.max(waiting, 1)) and others or 0
-end
-return nonce .. ' 1 ' .. (token or '0') .. ' ' .. waiting .. ' ' .. others .. learned
+    return (token or '0') .. ' ' .. waiting .. ' ' .. others
+end)
+return nonce .. ' 1 ' .. (said and tokens or '0 0 0') .. learned
