@@ -24,7 +24,8 @@ namespace holdfast {
 ///
 /// A lease is renewed automatically until it is released, unless the acquisition disabled that.
 /// When a lease goes out of scope, the client releases it in the background: the destructor neither
-/// blocks nor throws.
+/// blocks nor throws. When the deadline of a lost lease has passed, the client gives the lock to
+/// the next waiter or releases it, without waiting for the holder.
 ///
 /// A lease alone does not guarantee mutual exclusion. A process may be paused and continue after
 /// its deadline. `valid()` then returns false, and `token()` lets the protected store refuse what
@@ -93,7 +94,8 @@ public:
     /// The time at which the server may grant the lock to somebody else.
     ///
     /// It is counted from just before the request was sent, minus the drift allowance. `valid()`
-    /// becomes false earlier, by `config::loss_margin`. A released lease keeps the deadline of its
+    /// becomes false earlier, by `config::loss_margin`; so it is also with the end that
+    /// `acquire_options::max_hold` sets. A released lease keeps the deadline of its
     /// grant. `time_point::min()` if there was no grant.
     [[nodiscard]] lease_clock::time_point deadline() const noexcept;
 
@@ -138,7 +140,8 @@ public:
     /// @par Lifetimes      The lease may be moved or destroyed meanwhile.
     /// @par Errors
     /// `errc::not_held` if there is nothing to release; `errc::lease_lost` if the lease had been
-    /// lost before (the key is freed all the same if it still belongs to this lease);
+    /// lost before (the key is freed all the same if it still belongs to this lease, and the lock
+    /// was not given on after its deadline);
     /// `errc::release_unknown` if no answer came within two request time-outs: the release is
     /// repeated in the background, and the lock is free at the latest when the lease ends;
     /// `errc::no_permission` or another permanent cause if the server's user may not release: the

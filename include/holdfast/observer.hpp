@@ -121,8 +121,9 @@ public:
     virtual void on_doubt(held_lock const& what) noexcept;
     /// The lease is lost. Where only its release learns of that, this follows `on_release`.
     virtual void on_loss(held_lock const& what, loss_reason why) noexcept;
-    /// The holder has given it back, or dropped the lease; after a loss, too. Each grant ends so,
-    /// but those of kind `joined`, and those of locks that have no leases.
+    /// The holder has released or dropped the lease, also after a loss, or the deadline of a lost
+    /// lease has passed. Each grant ends so once, but those of kind `joined`, and those of locks
+    /// that have no leases.
     virtual void on_release(held_lock const& what, std::chrono::nanoseconds held_for) noexcept;
 
     /// @{

@@ -35,7 +35,8 @@ struct acquire_options {
     double renew_at = 1.0 / 3.0;
 
     /// The longest time that the lock may be held, counted from the grant. The lease is lost
-    /// (`loss_reason::max_hold`) when that time is over. Zero means no limit; any other value must
+    /// (`loss_reason::max_hold`) when that time is over, and others may have the lock
+    /// `config::loss_margin` later. Zero means no limit; any other value must
     /// be at least the lease duration, which for `learned` is `config::lease`.
     std::chrono::nanoseconds max_hold{0};
 
@@ -43,8 +44,9 @@ struct acquire_options {
     /// is reported as lost before (`loss_reason::max_renewals`). None means no limit.
     ///
     /// `lease::renew()` is never refused for it, and counting starts again with it. So a task that
-    /// calls it after each step keeps the lock as long as it gets on. The renewal that confirms a
-    /// lock handed over by another client does not count, nor do renewals that failed.
+    /// calls it after each step keeps the lock as long as it gets on. Only renewals that `renew_at`
+    /// asks for count: none that failed, and none that the client sends for another reason, such
+    /// as a hand-over or a new connection. Those do not lengthen a lease that has a limit.
     std::optional<std::uint32_t> max_renewals = std::nullopt;
 
     /// After what time a lock without an expiry is taken over. Zero means never.

@@ -63,7 +63,8 @@ struct stats {
     std::chrono::nanoseconds longest_wait{0};
     /// The times from the start of an acquisition to its grant, added up.
     std::chrono::nanoseconds total_wait{0};
-    /// The times from a grant to its release, added up; those that are held do not count yet.
+    /// The times from a grant to its release, or to the deadline if it was lost before, added up.
+    /// Those that are held do not count yet.
     std::chrono::nanoseconds total_hold{0};
     /// Renewals that the server confirmed.
     std::uint64_t renewals = 0;
@@ -86,7 +87,7 @@ struct stats {
     std::uint64_t commands = 0;
     /// Acquisitions that are waiting.
     std::uint64_t waiters_now = 0;
-    /// Grants that were not released yet: held, in doubt, or lost.
+    /// Grants that have not ended: held, in doubt, or lost, before their release and deadline.
     std::uint64_t leases_now = 0;
     /// Connections that are up: to each server that is in use, one for commands and one for
     /// subscriptions.

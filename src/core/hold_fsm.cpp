@@ -10,10 +10,15 @@ namespace {
 constexpr nanos longest_ignorance = millis{10};
 constexpr auto unknown = std::numeric_limits<std::uint8_t>::max();
 
-// What a waiter with these terms should find left of the hold.
+// How old a confirmation may be that is as good as one of this moment. It is about a round trip,
+// and a small part of the shortest lease.
+constexpr nanos just_now = millis{20};
+
+// What a waiter with these terms should find left of the hold. A lease whose renewals are limited
+// begins with its full length: a renewal that made up for less would be one too many.
 nanos wanted_time(lease_terms const& wanted) {
-    // A lease that is not renewed should be as long as it says, near enough.
-    return wanted.renew ? nanos{wanted.lease} / 2 : nanos{wanted.lease} * 9 / 10;
+    return wanted.limits_renewals() ? wanted.lease - wanted.drift - just_now
+                                    : nanos{wanted.lease} / 2;
 }
 
 }  // namespace
@@ -38,7 +43,12 @@ bool hold_fsm::has_time_for(lease_terms const& wanted, time_point now) const noe
         return false;  // what is left of a lost one does not fit into a duration
     }
     auto const left = by_.until - now;
-    return left >= (by_.until - by_.sent_at) / 2 && left >= wanted_time(wanted);
+    auto const whole = by_.until - by_.sent_at;
+    // What was granted a moment ago is as good as a grant to this holder, however long the answer
+    // took.
+    bool const was_granted_now =
+        now - run_began_ <= just_now && whole >= wanted.lease - wanted.drift;
+    return left >= whole / 2 && (was_granted_now || left >= wanted_time(wanted));
 }
 
 fencing_token hold_fsm::take_token() noexcept {

@@ -29,6 +29,16 @@ lease_fsm::grant lease_fsm::grant::by_request(
     };
 }
 
+lease_fsm::grant lease_fsm::grant::within(
+    lease_terms const& terms,
+    time_point sent_at,
+    time_point end,
+    time_point at
+) noexcept {
+    auto const own = by_request(terms, at, at);
+    return own.deadline <= end ? own : until(terms, end, sent_at + terms.renew_after, at);
+}
+
 lease_fsm::grant lease_fsm::grant::until(
     lease_terms const& terms,
     time_point end,
@@ -88,13 +98,29 @@ lease_state lease_fsm::look(time_point now) noexcept {
     return state_;
 }
 
+// Where renewals are limited, only those that the terms ask for move the deadline: the time of the
+// last one follows from it.
+time_point lease_fsm::own_renewal_at() const noexcept {
+    return deadline_ - (terms_.lease - terms_.drift) + terms_.own_renew_after;
+}
+
+// Others are the client's doing: after a reconnection, or because the kind of lock needs them.
+bool lease_fsm::asked_by_terms(time_point sent_at) const noexcept {
+    if (!terms_.limits_renewals()) {
+        return true;
+    }
+    return renews() && sent_at >= own_renewal_at() - terms_.renew_after / 16;
+}
+
 lease_fsm::step lease_fsm::next(time_point now) noexcept {
     auto const state = look(now);
     if (state != lease_state::held && state != lease_state::in_doubt) {
         return {step_kind::finish};
     }
+    // Some kinds of locks have to be kept by renewals that give the lease no more time.
+    bool const needs_renewals = renews() || terms_.renew_after < terms_.own_renew_after;
     // Without a connection the next one is the reason to renew.
-    if (((!terms_.renew || used_up()) && confirmed_) || !connected_) {
+    if ((!needs_renewals && confirmed_) || !connected_) {
         return sleep_step(stop_time());
     }
     auto const from = renew_at_ - most_early();
@@ -125,14 +151,17 @@ bool lease_fsm::on_renewed(renewal const& what, time_point now) noexcept {
         return false;
     }
     bool const slept_to_the_end = confirmed_ && used_up();
+    tried_ = false;
+    state_ = lease_state::held;
     if (what.by == renewed_by::holder) {
         renewals_ = 0;
-    } else if (what.by == renewed_by::keep_alive && confirmed_ && !used_up()) {
+    } else if (what.by == renewed_by::keep_alive && confirmed_) {
+        if (!asked_by_terms(what.sent_at)) {
+            return on_kept(what.sent_at);
+        }
         ++renewals_;
     }
     terms_ = what.terms.limited_as(terms_);
-    tried_ = false;
-    state_ = lease_state::held;
     // With nothing to do but to wait for this answer, the keep-alive sleeps until the end.
     bool const overslept = now >= renew_at_ || (slept_to_the_end && !used_up());
     deadline_ =
@@ -141,6 +170,13 @@ bool lease_fsm::on_renewed(renewal const& what, time_point now) noexcept {
     confirmed_ = true;
     renew_at_ = std::max(renew_at_, what.sent_at + terms_.renew_after);
     return overslept;
+}
+
+// The next renewal that the terms ask for is due when it was before.
+bool lease_fsm::on_kept(time_point sent_at) noexcept {
+    auto const next = sent_at + terms_.renew_after;
+    renew_at_ = renews() ? std::min(own_renewal_at(), next) : next;
+    return renew_at_ < next;
 }
 
 void lease_fsm::on_not_ours(loss_reason reason, time_point now) noexcept {
@@ -204,6 +240,8 @@ void lease_fsm::on_new_limits(lease_terms const& limits, time_point now) noexcep
         terms_ = terms_.limited_as(limits);
         hold_until_ = hold_end(terms_, now);
         renewals_ = 0;
+        // A renewal that is on its way was asked for without them.
+        confirmed_ = confirmed_ && !in_flight_;
     }
 }
 

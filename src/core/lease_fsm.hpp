@@ -57,6 +57,14 @@ public:
             time_point sent_at,
             time_point at
         ) noexcept;
+        /// Of a lock that this client has already: by a request that was sent at `sent_at`, the
+        /// server keeps it until `end`.
+        [[nodiscard]] static grant within(
+            lease_terms const& terms,
+            time_point sent_at,
+            time_point end,
+            time_point at
+        ) noexcept;
         /// It ends at `end`, sooner than its terms want. It is renewed at `renew_at` at the latest.
         [[nodiscard]] static grant until(
             lease_terms const& terms,
@@ -127,10 +135,13 @@ public:
 
     /// Also after the release.
     [[nodiscard]] loss_reason loss() const noexcept { return loss_; }
-    /// It has passed when the lock is known to be another holder's, or free.
-    [[nodiscard]] time_point deadline() const noexcept { return deadline_; }
+    /// From then on the lock may be another holder's. The loss is reported `loss_margin` before,
+    /// also where `max_hold` is its reason.
+    [[nodiscard]] time_point deadline() const noexcept {
+        return std::min(deadline_, saturating_add(hold_until_, loss_margin_));
+    }
     [[nodiscard]] lease_terms const& terms() const noexcept { return terms_; }
-    /// The keep-alive will send a renewal, sooner or later.
+    /// The keep-alive will send a renewal that gives it more time, sooner or later.
     [[nodiscard]] bool renews() const noexcept {
         return terms_.renew && !(used_up() && confirmed_);
     }
@@ -142,6 +153,10 @@ private:
     [[nodiscard]] time_point stop_time() const noexcept;
     [[nodiscard]] nanos most_early() const noexcept;
     [[nodiscard]] bool used_up() const noexcept { return renewals_ >= terms_.max_renewals; }
+    [[nodiscard]] time_point own_renewal_at() const noexcept;
+    /// The lock was renewed and the lease has no more time. True as `on_renewed()`.
+    bool on_kept(time_point sent_at) noexcept;
+    [[nodiscard]] bool asked_by_terms(time_point sent_at) const noexcept;
 
     lease_terms terms_;
     time_point deadline_;

@@ -84,6 +84,7 @@ lease_terms terms_of(config const& settings, millis lease, double renew_at) {
     made.drift = scaled(lease, settings.drift) + clock_error;
     made.loss_margin = scaled(lease, settings.loss_margin);
     made.renew_after = scaled(lease, renew_at);
+    made.own_renew_after = made.renew_after;
     made.request_timeout = request_timeout_for(settings, lease);
     return made;
 }

@@ -40,6 +40,9 @@ struct lease_terms {
     nanos loss_margin{0};
     /// From the sending of a request that was confirmed to the next renewal.
     nanos renew_after{0};
+    /// The same as the options say. The kind of lock may need to be renewed sooner: what is renewed
+    /// before this does not count, and gives a lease no time that its options limit.
+    nanos own_renew_after{0};
     nanos request_timeout{0};
     /// From the grant; zero: no limit.
     nanos max_hold{0};
@@ -48,6 +51,11 @@ struct lease_terms {
     bool learned = false;
     /// Without the holder's doing.
     std::uint32_t max_renewals = no_limit;
+
+    /// The options limit how often it is renewed.
+    [[nodiscard]] bool limits_renewals() const noexcept {
+        return !renew || max_renewals != no_limit;
+    }
 
     /// When a lease that was granted or renewed by a request sent at `sent_at` is lost, unless it
     /// is renewed before.

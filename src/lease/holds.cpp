@@ -10,22 +10,16 @@
 namespace holdfast::detail {
 
 // Of a tenure that follows another one over the same hold.
-lease_fsm::grant holds::times_within(
-    hold_fsm::confirmation const& by,
-    lease_terms const& terms,
-    time_point now
-) {
-    auto const own_end = now + terms.lease - terms.drift;
-    // What is left of the hold may be little beside the lease that is wanted.
-    auto const end = std::min(by.until, own_end);
-    return lease_fsm::grant::until(terms, end, by.sent_at + terms.renew_after, now);
+lease_fsm::grant holds::times_within(hold const& of, lease_terms const& terms, time_point now) {
+    auto const& by = of.fsm().confirmed();
+    return lease_fsm::grant::within(terms, by.sent_at, by.until, now);
 }
 
 holds::holds(client_context& client)
     : client_{client},
       renewals_{client},
       releases_{client},
-      ends_{client, [this](tenure& of) { on_tenure_over(of); }} {}
+      due_{client, [this](tenure& of) { on_due(of); }} {}
 
 lease holds::add(grant const& granted, holder const& to) {
     auto const made = make_hold(granted);
@@ -68,14 +62,7 @@ lease holds::begin_tenure(
     lease given;
     try {
         owners_.on_granted(*over.on(), to.who, *next);
-        if (over.shared()) {
-            young_sharers_.push_back(next);
-        }
-        if (times.renew_at < times.at + 2 * young) {
-            next->start_keep_alive();
-        } else {
-            keep_alive_later(times.at + young);
-        }
+        look_after(*next, times);
         given = next->make_lease();
     } catch (...) {
         end_tenure(over, *next, times.at);
@@ -85,14 +72,11 @@ lease holds::begin_tenure(
 }
 
 lease holds::pass_on(hold& of, holder const& to, time_point now) {
-    // They stand in the order of their tenures.
-    holds_.erase(holds_.iterator_to(of));
-    holds_.push_back(of);
     auto const terms = of.terms_for(to.terms);
     return begin_tenure(
         of,
         of.fsm().take_token(),
-        times_within(of.fsm().confirmed(), terms, now),
+        times_within(of, terms, now),
         {terms, to.who, to.executor}
     );
 }
@@ -108,6 +92,7 @@ void holds::end_tenure(hold& of, tenure const& which, time_point now) noexcept {
     if (!last) {
         return;
     }
+    due_.remove(*last);
     owners_.on_forgotten(*of.on(), *last);
     client_.count().leases_now.subtract();
     client_.count().total_hold_ns.add(static_cast<std::uint64_t>((now - last->since()).count()));
@@ -142,7 +127,6 @@ void holds::give_back(
             given->usual().on_held(at - of->since());
         }
         end_tenure(*given, *of, at);
-        drop_lost_sharers(*given, at);
     }
     if (!had_it || given->current()) {
         of->on_released(loss_reason::none);
@@ -178,7 +162,7 @@ void holds::settle(hold& of, parting left, bool asked, time_point now) {
     }
     // The former holder had the lock until its deadline. What becomes of the hold does not change
     // what its release reports.
-    if (left.of) {
+    if (left.of && !left.overdue) {
         left.of->on_released(loss_reason::none);
     }
     if (left.caller) {
@@ -210,18 +194,26 @@ void holds::refill(hold& of, request_reason why) {
     if (!wanted && !current) {
         return;
     }
+    auto const terms = current ? current->terms() : of.terms_for(*wanted);
+    // Who has it renews it from his own executor: one that is stuck does not keep it.
+    bool const renews = why != request_reason::ahead || !current;
     of.refill(
-        current ? current->terms() : of.terms_for(*wanted),
-        // Who has it renews it from his own executor: one that is stuck does not keep it.
-        why != request_reason::ahead || !current,
+        terms,
+        renews,
         successors_->waiting_for(*of.on()),
-        [this, client = client_.shared_from_this(), what = of.shared_from_this(), why](error_code ec
-        ) {
+        [this,
+         client = client_.shared_from_this(),
+         what = of.shared_from_this(),
+         why,
+         asked = renews ? terms.lease : millis{0}](error_code ec) {
             if (why == request_reason::claim && !ec) {
                 client->count().claims_confirmed.add();
             }
             if (what->is_linked() && !what->current()) {
-                settle(*what, {}, true, lease_clock::now());
+                // The first waiter may be another one by now, who wants it for longer.
+                auto const* const next = successors_->next_terms(*what->on());
+                bool const enough = ec || !next || what->terms_for(*next).lease <= asked;
+                settle(*what, {}, enough, lease_clock::now());
             } else if (what->is_linked() && what->fsm().unheard()) {
                 refill_ahead(*what, lease_clock::now());
             }
@@ -237,6 +229,9 @@ void holds::release(hold& of, parting left, bool wanted, time_point now) {
         ~forgets() { all.forget(*what); }
     } const finally{*this, of.shared_from_this()};
     auto const terms = release_terms(of, left, now);
+    if (left.overdue) {
+        left.of.reset();  // its holder may release it yet, and is told then
+    }
     auto next = wanted ? successors_->next_entry(*of.on()) : std::nullopt;
     releases_.add(
         {
@@ -302,18 +297,6 @@ tenure* holds::of_owner(target_key const& on, std::optional<owner> const& who) c
     return who ? owners_.find(on, *who) : nullptr;
 }
 
-// A waiter may follow, whether the lease was released or not.
-void holds::on_tenure_over(tenure& of) {
-    auto const held = of.share_hold();
-    if (client_.hands_over(*held->on()) && held->current().get() == &of &&
-        successors_->next_terms(*held->on())) {
-        auto const now = lease_clock::now();
-        of.notice_loss(now);
-        end_tenure(*held, of, now);
-        settle(*held, {}, false, now);
-    }
-}
-
 void holds::on_connected(client_context::some const& those) {
     releases_.on_connected(those);
     bool elsewhere = false;
@@ -348,9 +331,8 @@ void holds::on_disconnected(client_context::some const& those) {
 }
 
 void holds::stop() {
-    timer_.reset();
     verify_timer_.reset();
-    ends_.clear();
+    due_.clear();
     auto const now = lease_clock::now();
     while (!holds_.empty()) {
         auto const held = holds_.front().shared_from_this();
@@ -376,6 +358,7 @@ void holds::stop() {
 }
 
 void holds::on_context_gone() noexcept {
+    due_.clear();
     while (!holds_.empty()) {
         auto const held = holds_.front().shared_from_this();
         holds_.pop_front();
@@ -386,11 +369,8 @@ void holds::on_context_gone() noexcept {
         }
     }
     shared_.clear();
-    young_sharers_.clear();
     owners_.clear();
-    timer_.reset();
     verify_timer_.reset();
-    ends_.clear();
     renewals_.on_context_gone();
     releases_.stop();
 }

@@ -11,7 +11,7 @@
 #include "lease/renewals.hpp"
 #include "lease/successors.hpp"
 #include "lease/tenure.hpp"
-#include "lease/tenure_ends.hpp"
+#include "lease/tenure_timer.hpp"
 #include "runtime/client_context.hpp"
 
 #include <holdfast/lease.hpp>
@@ -19,7 +19,6 @@
 #include <boost/intrusive/list.hpp>
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -120,24 +119,25 @@ private:
     };
     // What is left to do when a tenure is over.
     struct parting {
-        std::shared_ptr<tenure> of;
+        std::shared_ptr<tenure> of = {};
         bool was_lost = false;
-        std::shared_ptr<pending_handler<error_code>> caller;
+        std::shared_ptr<pending_handler<error_code>> caller = {};
+        // Its deadline has passed, and its holder has not released it.
+        bool overdue = false;
     };
 
-    // Most leases are released sooner than this. It is a small part of the shortest lease: a lease
-    // that is older is looked after long before anything has to be done about it.
+    // Most leases are released sooner than this, and need no keep-alive. It is a small part of the
+    // shortest lease: a keep-alive that starts then is in time for all that it has to do.
     static constexpr millis young{20};
 
     [[nodiscard]] static lease_fsm::grant times_within(
-        hold_fsm::confirmation const& by,
+        hold const& of,
         lease_terms const& terms,
         time_point now
     );
     [[nodiscard]] std::shared_ptr<hold> make_hold(grant const& of);
     void list_shared(hold& of);
     void unlist_shared(hold const& of) noexcept;
-    void drop_lost_sharers(hold& of, time_point now) noexcept;
     [[nodiscard]] lease begin_tenure(
         hold& over,
         fencing_token token,
@@ -155,11 +155,9 @@ private:
         time_point now
     ) const;
     void forget(hold& of) noexcept;
-    void keep_alive_later(time_point at);
-    void start_keep_alives();
+    void look_after(tenure& of, lease_fsm::grant const& times);
+    void on_due(tenure& of);
     void verify_later();
-    void start_keep_alives_of_sharers(time_point now);
-    void on_tenure_over(tenure& of);
 
     client_context& client_;
     boost::intrusive::list<hold> holds_;
@@ -168,16 +166,11 @@ private:
     renewals renewals_;
     release_queue releases_;
     successors* successors_ = nullptr;
-    std::optional<timer> timer_;
     std::optional<timer> verify_timer_;
-    bool armed_ = false;
-    // The holds up to this time are looked after.
-    time_point kept_until_ = time_point::min();
-    tenure_ends ends_;
+    // When the client has to do something about each tenure: start its keep-alive, or end it.
+    tenure_timer due_;
     // The newest of each lock. The names in the keys are those of the holds' targets.
     std::unordered_map<target_key, shared_hold*, target_key_hash> shared_;
-    // In the order of their times. Most are over before they have to be looked after.
-    std::deque<std::weak_ptr<tenure>> young_sharers_;
 };
 
 }  // namespace holdfast::detail

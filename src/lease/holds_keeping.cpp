@@ -1,84 +1,41 @@
-// When the holders' executors begin to look after what a client holds.
+// What the client does about its tenures as time goes by.
 
 #include "lease/holds.hpp"
-#include "lease/shared_hold.hpp"
 
-#include <iterator>
+#include <algorithm>
 
 namespace holdfast::detail {
 
-void holds::keep_alive_later(time_point at) {
-    if (armed_) {
+void holds::look_after(tenure& of, lease_fsm::grant const& times) {
+    if (times.renew_at < times.at + 2 * young) {
+        of.start_keep_alive();
+    }
+    // Tenures that begin within a moment are due together, so that thousands of them do not wake
+    // the client one by one.
+    constexpr nanos moment = young / 2;
+    auto const at = times.at + young + moment - times.at.time_since_epoch() % moment;
+    due_.set(of, std::min(at, times.deadline));
+}
+
+// It has become old enough to be renewed, or its deadline may have come. A holder that lost its
+// lease by time need not know of that, and need not release it: others get the lock as soon as it
+// may not rely on it any more.
+void holds::on_due(tenure& of) {
+    auto const now = lease_clock::now();
+    auto const end = of.ends_at(now);
+    if (!end) {
+        return;  // its release is on its way to this strand
+    }
+    if (now < *end) {
+        due_.set(of, *end);
+        of.start_keep_alive();
         return;
     }
-    if (!timer_) {
-        timer_.emplace(client_.strand());
-    }
-    sleep_until(*timer_, at);
-    timer_->async_wait([this, client = client_.shared_from_this()](error_code ec) {
-        armed_ = false;
-        if (!ec) {
-            start_keep_alives();
-        }
-    });
-    armed_ = true;
-}
-
-void holds::start_keep_alives() {
-    auto const now = lease_clock::now();
-    start_keep_alives_of_sharers(now);
-    // They stand in the order of their times: the young ones are the last.
-    auto const since = [](hold const& each) {
-        if (each.shared()) {
-            return static_cast<shared_hold const&>(each).granted_at();
-        }
-        return each.current() ? each.current()->since() : time_point::min();
-    };
-    auto first = holds_.end();
-    while (first != holds_.begin() && since(*std::prev(first)) > kept_until_) {
-        --first;
-    }
-    for (; first != holds_.end(); ++first) {
-        auto const current = first->current();
-        if (!current) {
-            continue;
-        }
-        auto const began = since(*first);
-        if (began + young / 2 > now) {
-            keep_alive_later(began + young);
-            return;
-        }
-        try {
-            if (!first->shared()) {
-                current->start_keep_alive();
-                if (current->deadline() < first->fsm().confirmed().until) {
-                    ends_.watch(current);
-                }
-            }
-        } catch (...) {
-            keep_alive_later(now + young);
-            throw;
-        }
-        kept_until_ = began;
-    }
-}
-
-void holds::start_keep_alives_of_sharers(time_point now) {
-    for (; !young_sharers_.empty(); young_sharers_.pop_front()) {
-        auto const first = young_sharers_.front().lock();
-        if (!first) {
-            continue;
-        }
-        if (first->since() + young / 2 > now) {
-            keep_alive_later(first->since() + young);
-            return;
-        }
-        try {
-            first->start_keep_alive();
-        } catch (...) {
-            keep_alive_later(now + young);
-            throw;
-        }
+    auto const held = of.share_hold();
+    of.notice_loss(now);
+    end_tenure(*held, of, now);
+    if (!held->current()) {
+        settle(*held, {of.shared_from_this(), true, {}, true}, false, now);
     }
 }
 

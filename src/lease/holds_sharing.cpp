@@ -4,7 +4,6 @@
 #include "lease/shared_hold.hpp"
 #include "runtime/recycling_allocator.hpp"
 
-#include <exception>
 #include <memory>
 #include <utility>
 
@@ -20,8 +19,7 @@ std::shared_ptr<hold> holds::make_hold(grant const& of) {
         of.on,
         of.id,
         of.fsm,
-        *of.shared,
-        of.times.at
+        *of.shared
     );
 }
 
@@ -53,7 +51,7 @@ lease holds::share(shared_hold& of, holder const& to, bool waited, time_point no
     return begin_tenure(
         of,
         of.current()->token(),
-        times_within(of.fsm().confirmed(), terms, now),
+        times_within(of, terms, now),
         {terms, to.who, to.executor}
     );
 }
@@ -61,21 +59,6 @@ lease holds::share(shared_hold& of, holder const& to, bool waited, time_point no
 void holds::stop_sharing(target const& on) noexcept {
     if (auto* const of = shared_hold_of(on)) {
         of->sharing().close();
-    }
-}
-
-// Those that have lost it, and have not been heard of until their deadlines, must not keep the lock
-// from others.
-void holds::drop_lost_sharers(hold& of, time_point now) noexcept {
-    if (of.shared() && !static_cast<shared_hold&>(of).in_use(now)) {
-        while (auto const current = of.current()) {
-            try {
-                current->notice_loss(now);
-            } catch (std::exception const&) {
-                // Out of memory: its keep-alive tells when it wakes by itself.
-            }
-            end_current(of, now);
-        }
     }
 }
 

@@ -2,17 +2,10 @@
 
 #include "lease/tenure.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <utility>
 
 namespace holdfast::detail {
-
-bool shared_hold::in_use(time_point now) const {
-    return std::any_of(tenures_.begin(), tenures_.end(), [now](auto const& each) {
-        return each->alive(now) || now < each->deadline();
-    });
-}
 
 void shared_hold::add(std::shared_ptr<tenure> one) {
     one->place_in_hold_ = static_cast<std::uint32_t>(tenures_.size());

@@ -23,17 +23,12 @@ public:
         std::shared_ptr<target const> on,
         holder_id const& id,
         hold_fsm const& fsm,
-        detail::sharing const& with,
-        time_point granted_at
+        detail::sharing const& with
     )
         : hold{std::move(client), std::move(on), id, fsm, true},
-          sharing_{with},
-          granted_at_{granted_at} {}
+          sharing_{with} {}
 
     [[nodiscard]] detail::sharing& sharing() noexcept { return sharing_; }
-    [[nodiscard]] time_point granted_at() const noexcept { return granted_at_; }
-    /// One of its holders may still act by it, or may believe so.
-    [[nodiscard]] bool in_use(time_point now) const;
 
     // For the hold.
     void add(std::shared_ptr<tenure> one);
@@ -51,7 +46,6 @@ public:
 
 private:
     detail::sharing sharing_;
-    time_point granted_at_;
     // In an order that does not depend on where they are in memory: runs can be repeated.
     std::vector<std::shared_ptr<tenure>> tenures_;
 };

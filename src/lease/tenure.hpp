@@ -5,6 +5,7 @@
 #include "lease/hold.hpp"
 #include "lease/lease_shares.hpp"
 #include "lease/loss_watchers.hpp"
+#include "lease/tenure_timer.hpp"
 #include "runtime/guarded_executor.hpp"
 #include "runtime/pending_handler.hpp"
 
@@ -35,7 +36,7 @@ struct given_back {
 /// ends with the last release, or with the loss.
 ///
 /// Readable from any thread.
-class tenure : public std::enable_shared_from_this<tenure> {
+class tenure : public std::enable_shared_from_this<tenure>, public timed_tenure {
 public:
     tenure(
         holds& all,
@@ -64,6 +65,11 @@ public:
         std::lock_guard const guard{mutex_};
         static_cast<void>(look());
         return fsm_.deadline();
+    }
+    /// The deadline; nothing once the last lease was released.
+    [[nodiscard]] std::optional<time_point> ends_at(time_point now) const noexcept {
+        std::lock_guard const guard{mutex_};
+        return look(now) == lease_state::empty ? std::nullopt : std::optional{fsm_.deadline()};
     }
     [[nodiscard]] fencing_token token() const noexcept { return {token_.load() & ~of_quorum}; }
     /// Gives this part of a quorum's lease the token of the whole, so that a lease that joins gets

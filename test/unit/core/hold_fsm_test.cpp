@@ -57,12 +57,20 @@ BOOST_AUTO_TEST_CASE(half_of_the_confirmed_time_has_to_be_left) {
 }
 
 // Otherwise its holder would find much less than it asked for.
-BOOST_AUTO_TEST_CASE(a_lease_that_is_not_renewed_wants_nearly_all_of_its_time) {
-    auto const fsm = fresh();
-    lease_terms once = usual;
+BOOST_AUTO_TEST_CASE(a_lease_whose_renewals_are_limited_wants_all_of_its_time) {
+    auto once = usual;
     once.renew = false;
-    BOOST_TEST((fsm.next(once, false, t0 + 1s) == step::hand_over));
-    BOOST_TEST((fsm.next(once, false, t0 + 3s) == step::refill));
+    auto limited = usual;
+    limited.max_renewals = 1;
+    for (auto const& terms : {once, limited}) {
+        hold_fsm const fsm{{t0, t0 + 29'698ms}, {{101}, 10}, t0};
+        BOOST_TEST((fsm.next(terms, false, t0 + 20ms) == step::hand_over));
+        BOOST_TEST((fsm.next(terms, false, t0 + 21ms) == step::refill));
+        // The server has just renewed it for this waiter.
+        BOOST_TEST((fsm.next(terms, true, t0 + 1s) == step::hand_over));
+        BOOST_TEST(fsm.has_time_for(terms, t0 + 20ms));
+        BOOST_TEST(!fsm.has_time_for(terms, t0 + 21ms));
+    }
 }
 
 BOOST_AUTO_TEST_CASE(what_was_asked_for_a_waiter_and_did_not_help_ends_in_a_release) {

@@ -84,6 +84,53 @@ BOOST_AUTO_TEST_CASE(a_grant_that_was_not_confirmed_is_renewed_though_none_is_al
     BOOST_TEST(fsm.next(sent + 500ms) == step{kind::renew});
 }
 
+BOOST_AUTO_TEST_CASE(a_renewal_that_the_terms_did_not_ask_for_does_not_count_and_gives_no_time) {
+    auto limited = limited_to(1);
+    limited.own_renew_after = limited.renew_after;
+    lease_fsm fsm{limited, sent, granted};
+    auto const deadline = fsm.deadline();
+    // The first two come with new connections.
+    for (auto const at : {sent + 4s, sent + 8s}) {
+        fsm.on_disconnected(at - 1s);
+        fsm.on_connected(0s, at);
+        BOOST_TEST(fsm.next(at) == step{kind::renew});
+        fsm.on_renewal_sent(at);
+        // Its keep-alive would sleep beyond the next one.
+        BOOST_TEST(renewed(fsm, at, at));
+        BOOST_TEST(fsm.look(at) == lease_state::held);
+        BOOST_TEST((fsm.deadline() == deadline));
+        BOOST_TEST((fsm.next(at).until == sent + 10s));
+    }
+    BOOST_TEST((renew_until_it_stops(fsm, sent + 8s) == sent + 10s));
+    BOOST_TEST((fsm.deadline() == deadline + 10s));
+}
+
+BOOST_AUTO_TEST_CASE(what_keeps_the_kind_of_lock_goes_on_when_the_terms_ask_for_no_more) {
+    for (auto const renews : {true, false}) {
+        auto limited = limited_to(1);
+        limited.renew = renews;
+        limited.own_renew_after = 2 * limited.renew_after;
+        lease_fsm fsm{limited, sent, granted};
+        auto const deadline = fsm.deadline();
+        std::uint32_t sent_renewals = 0;
+        for (auto now = granted; holdfast::detail::is_alive(fsm.look(now));) {
+            auto const next = fsm.next(now);
+            if (next.kind == kind::renew) {
+                ++sent_renewals;
+                fsm.on_renewal_sent(now);
+                renewed(fsm, now, now);
+            } else {
+                now = next.until;
+            }
+        }
+        BOOST_TEST((fsm.deadline() == deadline + (renews ? 20s : 0s)));
+        BOOST_TEST(sent_renewals == (renews ? 4U : 2U));
+        BOOST_TEST(
+            fsm.loss() == (renews ? loss_reason::max_renewals : loss_reason::expired)
+        );
+    }
+}
+
 BOOST_AUTO_TEST_CASE(counting_starts_again_when_the_holder_renews) {
     auto const limited = limited_to(1);
     lease_fsm fsm{limited, sent, granted};

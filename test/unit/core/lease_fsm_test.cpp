@@ -97,7 +97,8 @@ BOOST_AUTO_TEST_CASE(only_a_confirmed_renewal_moves_the_deadline) {
 
 BOOST_AUTO_TEST_CASE(a_fixed_lease_may_be_renewed_by_hand) {
     lease_fsm fsm{fixed_terms(), sent, granted};
-    renewed(fsm, sent + 20s, sent + 20'010ms);
+    auto const by_holder = lease_fsm::renewed_by::holder;
+    fsm.on_renewed({fixed_terms(), sent + 20s, time_point::max(), by_holder}, sent + 20'010ms);
     BOOST_TEST(fsm.deadline() == deadline + 20s);
     BOOST_TEST(fsm.next(sent + 21s) == (step{kind::sleep, stop + 20s}));
 }

@@ -1,4 +1,4 @@
-// A hold that several tenures have: which they are, and whether one of them is still of use.
+// A hold that several tenures have.
 
 #include "lease/shared_hold.hpp"
 
@@ -9,11 +9,8 @@
 
 #include <optional>
 
-using namespace std::chrono_literals;
-using holdfast::lease_clock;
 using holdfast::lease_state;
 using holdfast::owner;
-using holdfast::detail::shared_hold;
 using holdfast::test::acquiring;
 using holdfast::test::reading_client;
 using holdfast::test::unanswered;
@@ -58,15 +55,6 @@ BOOST_AUTO_TEST_CASE(each_of_its_tenures_has_it_until_that_is_over) {
     all.second->got = {};
     all.run();
     BOOST_TEST((over->current() == nullptr));
-}
-
-BOOST_AUTO_TEST_CASE(it_is_in_use_until_the_last_deadline) {
-    world all;
-    auto const one = all.tenure_of(all.one);
-    auto const& over = static_cast<shared_hold const&>(one->over());
-    BOOST_TEST(over.in_use(lease_clock::now()));
-    BOOST_TEST(over.in_use(one->deadline() - 1ms));
-    BOOST_TEST(!over.in_use(one->deadline() + 1ms));
 }
 
 BOOST_AUTO_TEST_CASE(all_are_in_doubt_without_a_connection_and_one_that_was_not_answered) {

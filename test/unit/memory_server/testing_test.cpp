@@ -1,5 +1,7 @@
 // The server in memory as users have it, with real clients: time, faults, and what it shows.
 
+#include "unit/in_virtual_time.hpp"
+
 #include <holdfast.hpp>
 #include <holdfast/testing/memory_server.hpp>
 
@@ -35,44 +37,8 @@ using holdfast::lease_state;
 using holdfast::loss_reason;
 using holdfast::testing::memory_server;
 using holdfast::testing::virtual_time;
-
-namespace {
-
-// What an acquisition came to, and when.
-struct outcome {
-    std::optional<error_code> ended;
-    lease got;
-    lease_clock::time_point at;
-
-    auto handler() {
-        return [this](error_code ec, lease result) {
-            ended = ec;
-            got = std::move(result);
-            at = lease_clock::now();
-        };
-    }
-    [[nodiscard]] bool granted() const { return ended && !*ended && got; }
-};
-
-struct in_virtual_time {
-    [[nodiscard]] auto passed() const { return lease_clock::now() - began; }
-    // The lease of a lock that is free.
-    lease take(holdfast::client const& by, std::string_view name) {
-        server.settle();  // what waits for a connection is spread over a moment
-        outcome result;
-        by.lock(name).acquire(result.handler());
-        server.settle();
-        BOOST_TEST_REQUIRE(result.granted());
-        return std::move(result.got);
-    }
-
-    asio::io_context context;
-    memory_server server{virtual_time};
-    holdfast::client client{context, server};
-    lease_clock::time_point began = lease_clock::now();
-};
-
-}  // namespace
+using holdfast::test::in_virtual_time;
+using outcome = holdfast::test::acquired;
 
 BOOST_AUTO_TEST_SUITE(testing_test)
 
