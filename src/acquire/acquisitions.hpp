@@ -100,6 +100,14 @@ public:
         sent const& by,
         time_point now
     );
+    /// Whether what was granted to an attempt of these terms is long enough for this operation,
+    /// which may be another one than the attempt was made for.
+    [[nodiscard]] static bool suffices(
+        acquire_op const& op,
+        lease_terms const& asked,
+        reading const& granted,
+        time_point now
+    );
     /// `tokens` is how many the attempt asked for. Empty where a grant is no lease.
     [[nodiscard]] lease add_hold(
         acquire_op const& op,

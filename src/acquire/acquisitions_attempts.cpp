@@ -202,6 +202,20 @@ void acquisitions::read_forbidden(reading& read) {
     read.answer = attempt_answer::not_sent;
 }
 
+bool acquisitions::suffices(
+    acquire_op const& op,
+    lease_terms const& asked,
+    reading const& granted,
+    time_point now
+) {
+    if (!op.on()->speaks->leases() || op.terms() == asked) {
+        return true;
+    }
+    auto const& by = granted.by;
+    auto const until = by.at + by.terms.lease - by.terms.drift;
+    return hold_fsm{{by.at, until}, {}, by.at}.has_time_for(op.terms(), now);
+}
+
 lease acquisitions::add_hold(
     acquire_op const& op,
     holder_id const& id,
@@ -222,9 +236,9 @@ lease acquisitions::add_hold(
                            : op.terms();
     auto const until = by.at + by.terms.lease - by.terms.drift;
     auto times = lease_fsm::grant::by_request(terms, by.at, now);
-    if (until < times.deadline) {
-        // The attempt was made for another waiter, who wanted less.
-        times = lease_fsm::grant::until(terms, until, times.renew_at, now);
+    if (until != times.deadline) {
+        // The attempt was made for another waiter, who wanted it for longer or shorter.
+        times = lease_fsm::grant::within(terms, by.at, until, now);
     }
     auto const to = op.holder();
     std::optional<sharing> shared;

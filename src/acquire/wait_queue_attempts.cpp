@@ -215,13 +215,10 @@ void wait_queue::on_granted(
     acquisitions::reading const& read,
     time_point now
 ) {
-    auto const granted = end_candidate();
     auto to = what.first.lock();
     if (!to || to->queue != this) {
         to = waiters_.front();
     }
-    bool const exclusive = on_->speaks->gives() == primitive::grants::exclusive;
-    fsm_.on_granted(read.by.terms.lease, exclusive, now);
     orphans_.on_seen({}, now);
     if (what.seen) {
         all_.client().log(
@@ -233,6 +230,16 @@ void wait_queue::on_granted(
             )
         );
     }
+    if (!acquisitions::suffices(*to, what.terms, read, now)) {
+        // The attempt was made for another waiter. It is repeated with the same holder id: that
+        // renews the grant to what this one wants.
+        what.by->unsure = true;
+        fsm_.on_undecided();
+        return;
+    }
+    auto const granted = end_candidate();
+    bool const exclusive = on_->speaks->gives() == primitive::grants::exclusive;
+    fsm_.on_granted(read.by.terms.lease, exclusive, now);
     lease given;
     try {
         given = all_.add_hold(*to, granted->id, read, what.tokens, now);

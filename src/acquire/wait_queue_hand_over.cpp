@@ -90,7 +90,10 @@ bool wait_queue::on_grant(hand_over_message const& message) {
 void wait_queue::take_grant(candidate::grant const& granted) {
     auto& client = all_.client();
     auto const now = lease_clock::now();
-    auto const margin = front().terms().margin_within(granted.window);
+    // The window may be that of another waiter, who wanted the lock for longer.
+    auto const& terms = front().terms();
+    auto const window = std::min(granted.window, terms.lease);
+    auto const margin = terms.margin_within(window);
     auto const worth_having = margin + nanos{granted.window} / 10;
     // Without a connection its holder could neither claim it nor give it back.
     bool const asks_first =
@@ -122,7 +125,12 @@ void wait_queue::take_grant(candidate::grant const& granted) {
                 .id = taken->id,
                 .token = granted.token,
                 .fsm = {{*end - granted.window, *end}, {}, now},
-                .times = {*end, now + granted.window / 6, margin, now, false},
+                .times =
+                    {std::min(*end, now + terms.lease - terms.drift),
+                     now + window / 6,
+                     margin,
+                     now,
+                     false},
             },
             to->holder()
         );
