@@ -33,25 +33,13 @@ struct multi_members {
 
         /// The order in which they are taken. Each process has the same.
         [[nodiscard]] auto place() const noexcept {
-            auto const& where = client->settings();
-            return std::tie(
-                on->lock,
-                where.unix_socket,
-                where.cluster_nodes,
-                where.host,
-                where.port,
-                where.database,
-                on->kind,
-                on->permits
-            );
+            auto const& number = client->settings().database;
+            return std::tie(on->lock, client->place(), number, on->kind, on->permits);
         }
         /// Of one server, where a name can be a member once.
         [[nodiscard]] bool same_name(one const& other) const noexcept {
-            auto const& a = client->settings();
-            auto const& b = other.client->settings();
-            return on->lock == other.on->lock && a.unix_socket == b.unix_socket &&
-                   a.cluster_nodes == b.cluster_nodes && a.host == b.host && a.port == b.port &&
-                   a.database == b.database;
+            return on->lock == other.on->lock && client->place() == other.client->place() &&
+                   client->settings().database == other.client->settings().database;
         }
     };
 

@@ -25,11 +25,7 @@ struct quorum_members {
 
     /// Whether they are one server, as far as their settings say.
     [[nodiscard]] static bool same_server(one const& a, one const& b) noexcept {
-        auto const& here = a.client->settings();
-        auto const& there = b.client->settings();
-        return a.client == b.client || (here.unix_socket == there.unix_socket &&
-                                        (!here.unix_socket.empty() ||
-                                         (here.host == there.host && here.port == there.port)));
+        return a.client == b.client || a.client->place() == b.client->place();
     }
 
     /// Whether they cannot be together. Each of them is valid.
@@ -38,6 +34,10 @@ struct quorum_members {
             return errc::invalid_options;
         }
         for (auto a = all.begin(); a != all.end(); ++a) {
+            if (a->client->clustered()) {
+                // When the server of a slot was started is known once it has been connected to.
+                return errc::invalid_options;
+            }
             bool const twice = std::any_of(std::next(a), all.end(), [&](one const& b) {
                 return same_server(*a, b) || a->on->lock != b.on->lock;
             });

@@ -26,8 +26,10 @@ namespace holdfast {
 /// It has 3 to 9 nodes: the locks of one name of as many clients, each of a server of its own that
 /// replicates to no other of them. Of five nodes two may fail, of three one; an even number is
 /// allowed and survives no more failures than one node less. All processes must name the same
-/// nodes. An operation with fewer nodes, more, different names or two nodes on one server ends with
-/// `errc::invalid_options`. Two addresses of one server are noticed when both are connected.
+/// nodes. A node is one server, a server that Sentinels name, or a `testing::memory_server`. An
+/// operation with fewer nodes, more, different names, two nodes on one server, or a node that is a
+/// Redis Cluster ends with `errc::invalid_options`. Two addresses of one server are noticed when
+/// both are connected.
 ///
 /// An attempt asks all nodes at once. It is decided when a majority have granted the lock, so that
 /// slow or dead nodes cost no time; those that answer later join the lease, see `quorum_lease`.
@@ -43,10 +45,13 @@ namespace holdfast {
 ///
 /// A node that was restarted may have forgotten whom it granted the lock to, and could grant it a
 /// second time. So it is left out for `config::restart_delay`, one lease unless that is set: what
-/// it had granted has ended by then. Recognised is every start of a server's process, by its own
-/// `uptime_in_seconds`, whether its data are there again or not, and also by clients that have
-/// never seen it before. So no lock can be had in the first moments of a group of new servers. A
-/// user who may not use `INFO` sees a start in each new connection. Not recognised is what happens
+/// it had granted has ended by then. Recognised is every start of a server's process, whether its
+/// data are there again or not. A client that has seen the node's former process counts from the
+/// moment when it first saw the new one, or by the node's `uptime_in_seconds`, whichever time is
+/// shorter. A client that has not seen the former one has only the uptime, which follows the node's
+/// wall clock. That is right if the clock does not step by more than a lease between the start of
+/// the node and its first vote. No lock can be had in the first moments of a group of new servers.
+/// A user who may not use `INFO` sees a start in each new connection. Not recognised is what happens
 /// to the data of a running process: `FLUSHALL`, a key that was deleted, eviction, or a replica
 /// that takes over a node's address. Nodes should have no replicas, and `noeviction`. Their clocks
 /// must not be set forward by more than the drift allowance: that ends leases early.

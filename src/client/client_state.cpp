@@ -1,10 +1,12 @@
 #include "client/client_state.hpp"
 
 #include "client/context_service.hpp"
+#include "client/place.hpp"
 #include "core/check_config.hpp"
 
 #include <boost/asio/error.hpp>
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -58,6 +60,7 @@ void client_state::start(backend_factory const& make_backend) {
     acquisitions_.answered().set_on_idle([this] { on_idle(); });
     backend_ = make_backend(strand(), settings_, count_);
     clustered_ = backend_->clustered();
+    place_ = place_of(settings(), backend_->object());
     tell_observer([this](observer& told) { told.on_client(statistics()); });
     on_strand([self = shared_from_this(), this] { start_backend(); });
 }
@@ -123,7 +126,9 @@ void client_state::on_up(connection_id which) {
             log(log_level::warning,
                 "the server is another one: all its leases are asked for there");
         }
-        node_.on_up(to.run_id, to.began_by);
+        // A server's uptime follows its wall clock, which may step while the machine starts. Where
+        // this client knew the process before, the new one began when it was first seen, or later.
+        node_.on_up(to.run_id, std::max(to.began_by, known.identity.changed_at()));
         auto const those = those_of(which);
         holds_.on_connected(those);
         connecting_.tell({}, those);

@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -47,6 +48,8 @@ public:
     /// From the destructor of the handle.
     void abandon() noexcept;
 
+    /// From any thread. See `place_of`.
+    [[nodiscard]] std::string const& place() const noexcept { return place_; }
     [[nodiscard]] acquisitions& acquires() noexcept { return acquisitions_; }
     [[nodiscard]] connection_waiters& connecting() noexcept { return connecting_; }
     [[nodiscard]] elections& electing() noexcept { return electing_; }
@@ -88,6 +91,7 @@ private:
     void on_idle();
     void finish_shutdown();
 
+    std::string place_;
     holds holds_;
     acquisitions acquisitions_;
     connection_waiters connecting_;

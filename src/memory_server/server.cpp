@@ -36,9 +36,14 @@ detail::exec_result error_result(std::string_view text) {
 /// The handles of one client: its connections go with it.
 class memory_backend final : public detail::backend {
 public:
-    memory_backend(std::shared_ptr<connection> to, std::shared_ptr<void> companion)
+    memory_backend(
+        std::shared_ptr<connection> to,
+        std::shared_ptr<void> companion,
+        server const& of
+    )
         : to_{std::move(to)},
-          companion_{std::move(companion)} {}
+          companion_{std::move(companion)},
+          object_{&of} {}
     ~memory_backend() override { to_->close(); }
 
     void start(detail::backend_events& events) override { to_->start(events); }
@@ -65,10 +70,12 @@ public:
     }
     [[nodiscard]] obstacle why_down() const override { return to_->why_down(); }
     [[nodiscard]] identity who(std::uint32_t) const override { return to_->who(); }
+    [[nodiscard]] void const* object() const noexcept override { return object_; }
 
 private:
     std::shared_ptr<connection> to_;
     std::shared_ptr<void> companion_;
+    void const* object_;
 };
 
 }  // namespace
@@ -98,7 +105,8 @@ std::unique_ptr<detail::backend> server::make_backend(
 ) {
     return std::make_unique<memory_backend>(
         std::make_shared<connection>(shared_from_this(), std::move(strand), std::move(count)),
-        std::move(companion)
+        std::move(companion),
+        *this
     );
 }
 

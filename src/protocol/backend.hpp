@@ -148,6 +148,8 @@ public:
     };
     [[nodiscard]] virtual identity who(std::uint32_t /*server*/) const { return {}; }
 
+    /// The server, where it is an object of this program and has no address. From any thread.
+    [[nodiscard]] virtual void const* object() const noexcept { return nullptr; }
     /// The keys are spread over the slots of a cluster: those of one call share a slot.
     [[nodiscard]] virtual bool clustered() const noexcept { return false; }
     /// The number of the server that has a slot. None: it is not known.

@@ -69,6 +69,44 @@ BOOST_AUTO_TEST_CASE(the_primary_is_found_by_its_name) {
     });
 }
 
+// Their settings have the same host and port, which mean nothing.
+BOOST_AUTO_TEST_CASE(three_deployments_make_up_a_quorum_and_have_a_name_each) {
+    sentinel_group first{{.replicas = 0, .sentinels = 1}};
+    sentinel_group second{{.replicas = 0, .sentinels = 1}};
+    sentinel_group third{{.replicas = 0, .sentinels = 1}};
+    run_with_deadline([&](asio::any_io_executor executor) -> task {
+        auto const client_of = [&](sentinel_group const& group) {
+            auto settings = settings_for(group);
+            settings.restart_delay = 0ms;
+            return holdfast::client{executor, settings};
+        };
+        auto a = client_of(first);
+        auto b = client_of(second);
+        auto c = client_of(third);
+        auto same = client_of(third);
+        for (auto* const each : {&a, &b, &c, &same}) {
+            co_await each->ready();
+        }
+        holdfast::quorum_lock const all{a.lock("q"), b.lock("q"), c.lock("q")};
+        auto held = co_await all.acquire();
+        BOOST_TEST(held.valid());
+        BOOST_TEST(first.server(0).probe().exists("q"));
+        co_await held.release();
+        holdfast::multi_lock const both{a.lock("m"), b.lock("m")};
+        auto of_both = co_await both.acquire();
+        BOOST_TEST(of_both.valid());
+        BOOST_TEST(second.server(0).probe().exists("m"));
+        co_await of_both.release();
+
+        holdfast::quorum_lock const twice{a.lock("q"), c.lock("q"), same.lock("q")};
+        auto [ec, none] = co_await twice.acquire(as_result);
+        BOOST_TEST((ec == errc::invalid_options), ec.message());
+        holdfast::multi_lock const one{c.lock("m"), same.lock("m")};
+        auto [wrong, nothing] = co_await one.acquire(as_result);
+        BOOST_TEST((wrong == errc::invalid_options), wrong.message());
+    });
+}
+
 BOOST_AUTO_TEST_CASE(a_failover_on_command_takes_the_client_and_its_lock_along) {
     with_group({}, [](sentinel_group& group, asio::any_io_executor executor) -> task {
         holdfast::client client{executor, settings_for(group)};

@@ -53,6 +53,44 @@ BOOST_AUTO_TEST_CASE(a_server_counts_once_what_it_may_have_forgotten_has_ended) 
     }
 }
 
+// Its uptime follows the wall clock, which may step an hour ahead while the machine starts.
+BOOST_AUTO_TEST_CASE(a_client_that_knew_the_former_process_counts_from_when_it_saw_the_new_one) {
+    config settings;
+    settings.lease = 30s;
+    scripted_client client{settings};
+    auto const node = node_of(client);
+    client.server->run_id = "first";
+    client.server->began_by = lease_clock::now() - 1h;
+    client.set_commands_up(true);
+    BOOST_TEST(node.counts(lease_clock::now()));
+    client.pass(1s);
+    client.reconnect_to("second");
+    auto const seen = lease_clock::now();
+    BOOST_TEST(!node.counts(seen));
+    BOOST_TEST(!node.counts(seen + 30s - 1ms));
+    BOOST_TEST(node.counts(seen + 30s));
+    // Another connection to the same process changes nothing.
+    client.pass(20s);
+    client.reconnect_to("second");
+    BOOST_TEST(!node.counts(seen + 30s - 1ms));
+    BOOST_TEST(node.counts(seen + 30s));
+    // The uptime counts where it says that the process began later.
+    client.server->began_by = lease_clock::now() + 5s;
+    client.reconnect_to("third");
+    BOOST_TEST(!node.counts(lease_clock::now() + 35s - 1ms));
+    BOOST_TEST(node.counts(lease_clock::now() + 35s));
+}
+
+BOOST_AUTO_TEST_CASE(a_client_that_did_not_know_the_former_process_has_the_uptime) {
+    config settings;
+    settings.lease = 30s;
+    scripted_client client{settings};
+    client.server->run_id = "second";
+    client.server->began_by = lease_clock::now() - 1h;
+    client.set_commands_up(true);
+    BOOST_TEST(node_of(client).counts(lease_clock::now()));
+}
+
 BOOST_AUTO_TEST_CASE(it_is_asked_once_and_answers_with_what_it_said) {
     scripted_nodes nodes{2};
     auto const node = nodes.nodes(long_terms()).at(1);

@@ -324,6 +324,54 @@ BOOST_FIXTURE_TEST_CASE(a_lease_is_lost_with_the_data, in_virtual_time) {
     BOOST_TEST((again.token() > held.token()));
 }
 
+BOOST_FIXTURE_TEST_CASE(several_servers_make_up_a_quorum, in_virtual_time) {
+    memory_server second{virtual_time};
+    memory_server third{virtual_time};
+    holdfast::client b{context, second};
+    holdfast::client c{context, third};
+    holdfast::client same{context, third};
+    server.advance(1min);  // until then they may have forgotten something
+    error_code ec = errc::unreachable;
+    holdfast::quorum_lease held;
+    auto const handler = [&](error_code how, holdfast::quorum_lease got) {
+        ec = how;
+        held = std::move(got);
+    };
+    holdfast::quorum_lock const all{client.lock("a"), b.lock("a"), c.lock("a")};
+    all.acquire(handler);
+    server.settle();
+    BOOST_TEST(!ec, ec.message());
+    BOOST_TEST(held.valid());
+    held = {};
+    holdfast::quorum_lock const twice{client.lock("a"), b.lock("a"), c.lock("a"), same.lock("a")};
+    twice.acquire(handler);
+    server.settle();
+    BOOST_TEST((ec == errc::invalid_options), ec.message());
+}
+
+BOOST_FIXTURE_TEST_CASE(one_name_on_several_servers_may_be_held_at_once, in_virtual_time) {
+    memory_server second{virtual_time};
+    holdfast::client other{context, second};
+    holdfast::client same{context, server};
+    server.settle();
+    error_code ec = errc::unreachable;
+    holdfast::multi_lease held;
+    auto const handler = [&](error_code how, holdfast::multi_lease got) {
+        ec = how;
+        held = std::move(got);
+    };
+    holdfast::multi_lock const both{client.lock("a"), other.lock("a")};
+    both.acquire(handler);
+    server.advance(1s);
+    BOOST_TEST(!ec, ec.message());
+    BOOST_TEST(held.valid());
+    held = {};
+    holdfast::multi_lock const twice{client.lock("a"), same.lock("a")};
+    twice.acquire(handler);
+    server.advance(1s);
+    BOOST_TEST((ec == errc::invalid_options), ec.message());
+}
+
 BOOST_FIXTURE_TEST_CASE(the_next_request_fails_as_it_is_told, in_virtual_time) {
     server.settle();
     auto const fails_with = [&](errc code, std::size_t times) {
