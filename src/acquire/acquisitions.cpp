@@ -6,6 +6,8 @@
 #include "acquire/wait_queue.hpp"
 #include "protocol/lock.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -186,9 +188,32 @@ void acquisitions::end_all(error_code cause, client_context::some const& those) 
     }
 }
 
+// Which of the channels the user may not publish on is known to the server only.
+void acquisitions::warn_of_silence(target const& on) {
+    if (!unpublished_[on.kind].worth_a_line("PUBLISH", lease_clock::now())) {
+        return;
+    }
+    auto const channel = escaped(on.channel(), max_name_length);
+    auto const* const each = on.speaks->queues_each() ? ":*" : "";
+    auto const* const clients = on.speaks->hands_over() ? ", &holdfast_client:*" : "";
+    client_.log(
+        log_level::error,
+        fmt::format(
+            "the lock \"{}\" was freed, but its waiters were not notified: the server refused "
+            "PUBLISH. The Redis user lacks one of the permissions +publish, &{}{}{}. Waiters of other "
+            "clients look again when the lease that they know of would have ended",
+            escaped(on.lock),
+            channel,
+            each,
+            clients
+        )
+    );
+}
+
 void acquisitions::on_freed(target const& on, bool notified) {
     if (!notified) {
         client_.count().refused_notifications.add();
+        warn_of_silence(on);
     }
     auto const tell = [&](target_key const& side) {
         auto* const queue = queues_.find(side);

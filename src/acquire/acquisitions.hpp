@@ -8,6 +8,7 @@
 #include "acquire/wait_queues.hpp"
 #include "core/acquire_fsm.hpp"
 #include "core/quorum_clock.hpp"
+#include "core/repetition.hpp"
 #include "lease/holds.hpp"
 #include "lease/successors.hpp"
 #include "protocol/backend.hpp"
@@ -21,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -140,7 +142,8 @@ public:
     void on_disconnected(client_context::some const& those);
     void end_all(error_code cause);
     void end_all(error_code cause, client_context::some const& those);
-    /// A lock was freed by this client. `notified`: the message went out.
+    /// A lock was freed by this client. `notified`: the message went out. Otherwise the log says
+    /// which permission is missing.
     void on_freed(target const& on, bool notified);
     /// A request to give a lock back was answered, or will not be.
     void on_given_back(std::shared_ptr<target const> const& on, released const& what);
@@ -186,6 +189,7 @@ private:
         std::list<std::weak_ptr<acquire_op>> waiting;
     };
 
+    void warn_of_silence(target const& on);
     [[nodiscard]] bool is_grant(primitive const& speaks, script_reply const& said);
     void read_reply(target const& on, reading& read, time_point now);
     void warn_of_limit(target const& on, reading const& read);
@@ -205,6 +209,8 @@ private:
     std::optional<timer> singles_timer_;
     client_channel channel_;
     looks looks_;
+    // A message for each kind of lock whose releases may not be published.
+    std::map<target_kind, repetition> unpublished_;
     answered_requests answered_;
     // Semaphores of which a warning was logged that they have another limit than a waiter said.
     std::unordered_set<std::string> other_limits_;

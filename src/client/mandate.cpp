@@ -2,6 +2,9 @@
 
 #include "client/client_state.hpp"
 #include "client/request.hpp"
+#include "core/lease_terms.hpp"
+
+#include <fmt/format.h>
 
 #include <exception>
 #include <utility>
@@ -10,7 +13,7 @@ namespace holdfast::detail {
 
 namespace {
 
-error_code result_of(script_reply const& reply, client_state& by) {
+error_code result_of(script_reply const& reply, election_keys const& of, client_state& by) {
     auto const read = read_proclaim(reply);
     using kind = proclaim_reply::kind;
     switch (read.what) {
@@ -20,6 +23,16 @@ error_code result_of(script_reply const& reply, client_state& by) {
     }
     if (!read.notified) {
         by.count().refused_notifications.add();
+        by.log(
+            log_level::error,
+            fmt::format(
+                "the leader of the election \"{}\" has changed, but its observers were not "
+                "notified: the server refused PUBLISH. The Redis user lacks one of the "
+                "permissions +publish, &{}",
+                escaped(of.lock->lock),
+                escaped(of.channel, max_name_length)
+            )
+        );
     }
     return {};
 }
@@ -57,10 +70,10 @@ void mandate::send(std::function<void(error_code)> done) {
         client_,
         request_op::plan{
             .make = make,
-            .finish = [client = client_, done = std::move(done)](
+            .finish = [client = client_, keys = keys_, done = std::move(done)](
                           error_code ec,
                           script_reply const* reply
-                      ) { done(ec ? ec : result_of(*reply, *client)); },
+                      ) { done(ec ? ec : result_of(*reply, *keys, *client)); },
             .repeats = true,
             .on = keys_->lock,
         }

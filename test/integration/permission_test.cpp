@@ -249,6 +249,101 @@ BOOST_AUTO_TEST_CASE(a_release_that_may_not_publish_succeeds_and_is_counted) {
     }
 }
 
+// The right is taken away between the acquisition and the release.
+BOOST_AUTO_TEST_CASE(a_release_that_may_not_publish_logs_which_permission_is_missing) {
+    log_lines log;
+    with_alice("~* &* +@all", [&](redis_server& server, asio::any_io_executor executor) -> task {
+        auto settings = as_alice(server);
+        settings.log = log.sink();
+        holdfast::client client{executor, settings};
+        holdfast::client voter{executor, settings};
+        holdfast::client collector{executor, settings};
+        holdfast::client operators{executor, settings};
+        holdfast::client other{executor, server.url()};
+        co_await operators.ready();
+        auto lock = co_await client.lock("lock").acquire();
+        auto fair = co_await client.fair_lock("fair").acquire();
+        auto const both = client.read_write_lock("read");
+        auto read = co_await both.read().acquire();
+        auto const sides = client.read_write_lock("write");
+        auto write = co_await sides.write().acquire();
+        auto const pool = client.semaphore("pool");
+        co_await pool.try_set_permits(1);
+        auto permit = co_await pool.acquire();
+        auto const gate = client.latch("gate");
+        co_await gate.try_set(1);
+        auto const election = voter.election("election");
+        auto leading = co_await election.campaign("me");
+        holdfast::multi_lock const pair{collector.lock("x"), collector.lock("y")};
+        auto of_both = co_await pair.acquire();
+        auto forced = co_await other.lock("forced").acquire({.lease = 1h});
+        holdfast::lease next;
+        other.fair_lock("fair").acquire([&](error_code, holdfast::lease granted) {
+            next = std::move(granted);
+        });
+        BOOST_TEST(co_await co_eventually(2s, [&] { return other.stats().refusals >= 2; }));
+        server.probe().cmd("ACL", "SETUSER", "alice", "-publish");
+
+        auto const check = [&](std::string const& name, std::string const& rights) {
+            auto const line = "the lock \"" + name + "\" was freed, but its waiters were not notified";
+            BOOST_TEST(log.count(log_level::error, line) == 1U, log.all());
+            BOOST_TEST(log.count(log_level::error, "+publish, " + rights) >= 1U, log.all());
+        };
+        co_await lock.release();
+        check("lock", "&redisson_lock__channel:{lock}, &holdfast_client:*");
+        co_await fair.release();
+        check("fair", "&redisson_lock__channel:{fair}:*");
+        co_await read.release();
+        check("read", "&redisson_rwlock:{read}");
+        co_await write.release();
+        check("write", "&redisson_rwlock:{write}");
+        co_await permit.release();
+        check("pool", "&redisson_sc:{pool}");
+        co_await gate.count_down();
+        check("gate", "&redisson_countdownlatch__channel__{gate}");
+        co_await leading.resign();
+        check("election", "&redisson_lock__channel:{election}");
+        co_await of_both.release();
+        BOOST_TEST(
+            log.count(log_level::error, "the lock \"x\" was freed") +
+                log.count(log_level::error, "the lock \"y\" was freed") ==
+            1U
+        );
+        BOOST_TEST(collector.stats().refused_notifications == 2U);
+        BOOST_TEST(co_await operators.lock("forced").force_release());
+        check("forced", "&redisson_lock__channel:{forced}");
+    });
+}
+
+// Its queue is of no use then: all that wait are woken by the message for those that do not queue.
+BOOST_AUTO_TEST_CASE(a_hand_over_that_may_not_be_published_wakes_the_waiter_all_the_same) {
+    log_lines log;
+    with_alice("~* &* +@all", [&](redis_server& server, asio::any_io_executor executor) -> task {
+        auto settings = as_alice(server);
+        settings.log = log.sink();
+        holdfast::client client{executor, settings};
+        holdfast::client other{executor, server.url()};
+        auto held = co_await client.lock("a").acquire({.lease = 1h});
+        holdfast::lease next;
+        other.lock("a").acquire([&](error_code, holdfast::lease granted) {
+            next = std::move(granted);
+        });
+        BOOST_TEST(co_await co_eventually(2s, [&] { return other.stats().refusals == 2; }));
+        server.probe().cmd(
+            "ACL",
+            "SETUSER",
+            "alice",
+            "resetchannels",
+            "&redisson_lock__channel:*",
+            "&holdfast_waiters:*"
+        );
+        co_await held.release();
+        BOOST_TEST(co_await co_eventually(2s, [&] { return bool(next); }));
+        BOOST_TEST(client.stats().refused_notifications == 1U);
+        BOOST_TEST(log.count(log_level::error, "&holdfast_client:*") == 1U, log.all());
+    });
+}
+
 BOOST_AUTO_TEST_CASE(a_local_waiter_needs_no_message) {
     with_alice(
         "~* &* +@all -publish",

@@ -3,6 +3,10 @@
 
 #include "acquire/acquisitions.hpp"
 
+#include "protocol/counting_semaphore.hpp"
+#include "protocol/fair_lock.hpp"
+#include "protocol/read_write_lock.hpp"
+#include "protocol/semaphore.hpp"
 #include "unit/acquire/acquiring.hpp"
 
 #include <boost/asio/detached.hpp>
@@ -18,7 +22,11 @@ using namespace std::chrono_literals;
 namespace asio = boost::asio;
 using holdfast::errc;
 using holdfast::error_code;
+using holdfast::detail::make_counting_semaphore_target;
+using holdfast::detail::make_fair_lock_target;
 using holdfast::detail::make_lock_target;
+using holdfast::detail::make_semaphore_target;
+using holdfast::detail::make_write_lock_target;
 using holdfast::detail::target;
 using holdfast::test::acquiring;
 using holdfast::test::acquiring_options;
@@ -168,6 +176,36 @@ BOOST_AUTO_TEST_CASE(a_notification_that_the_server_did_not_let_out_is_counted_a
     all.on_strand([&] { all.state->acquires().on_freed(*all.on, false); });
     BOOST_TEST(all.count().refused_notifications == 1U);
     BOOST_TEST(all.sent() == "acquire");
+}
+
+BOOST_AUTO_TEST_CASE(a_notification_that_was_refused_is_an_error_that_names_the_permission) {
+    scripted_client all;
+    auto const free = [&](target const& on) {
+        all.on_strand([&] { all.state->acquires().on_freed(on, false); });
+    };
+    auto const logged = [&](std::string_view text) {
+        return all.log.count(holdfast::log_level::error, text);
+    };
+    free(make_lock_target({}, "a"));
+    BOOST_TEST(logged("the lock \"a\" was freed, but its waiters were not notified") == 1U);
+    BOOST_TEST(
+        logged("+publish, &redisson_lock__channel:{a}, &holdfast_client:*. ") == 1U,
+        all.log.all()
+    );
+    // Another one soon after says nothing new.
+    free(make_lock_target({}, "b"));
+    BOOST_TEST(logged("was freed") == 1U);
+    free(make_fair_lock_target({}, "a"));
+    BOOST_TEST(logged("+publish, &redisson_lock__channel:{a}:*. ") == 1U);
+    free(make_write_lock_target({}, "a"));
+    BOOST_TEST(logged("+publish, &redisson_rwlock:{a}. ") == 1U);
+    free(make_semaphore_target({}, "a"));
+    free(make_counting_semaphore_target({}, "a"));
+    BOOST_TEST(logged("+publish, &redisson_sc:{a}. ") == 2U);
+    all.pass(11s);
+    free(make_lock_target({}, "c"));
+    BOOST_TEST(logged("the lock \"c\" was freed") == 1U);
+    BOOST_TEST(all.count().refused_notifications == 7U);
 }
 
 BOOST_AUTO_TEST_CASE(all_kinds_end_with_the_cause) {

@@ -119,6 +119,7 @@ BOOST_AUTO_TEST_CASE(what_the_answers_mean) {
     all.answer(holdfast::test::replied(1, 1, 0));
     BOOST_TEST((all.error == error_code{}));
     BOOST_TEST(all.count().refused_notifications == 1U);
+    BOOST_TEST(all.log.count(holdfast::log_level::error, "+publish, &holdfast_leader:{") == 1U);
     all.proclaim(std::string(election_keys::longest_value + 1, 'x'));
     BOOST_TEST((all.error == errc::invalid_options));
     BOOST_TEST(all.sent() == "");

@@ -1,9 +1,10 @@
 -- Gives the lock, which is free, to the first one in the queue whose client is there, and tells that client and the next one. Stops
 -- at `own`. `given` is the entry, which is not in the queue any more, and `after` the one behind it; nothing if nobody is there. The
 -- reply tells whoever has just asked for `next_entry` that it is the next one. `more`: there may be others behind those that are gone. The
--- script that includes this sets `heads` to the first two entries of the queue, or to nothing.
+-- script that includes this sets `heads` to the first two entries of the queue, or to nothing. `refused`: the user may not publish on the
+-- channels of clients.
 -- Ranges are texts: Lua turns a number into one at each call, which takes as long as the call itself.
-local given, after, more
+local given, after, more, refused
 for passed = 1, 64 do
     local entry, second = unpack(heads or call('ZRANGE', queue, '0', '1'))
     heads = nil
@@ -49,6 +50,7 @@ for passed = 1, 64 do
             given, after = entry, second
             break
         end
+        refused = type(told) == 'table'
         call('HDEL', lock, id)
     end
     more = passed == 64

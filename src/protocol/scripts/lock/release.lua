@@ -30,7 +30,7 @@ local ours = call('HDEL', lock, holder) == 1
 -- If one of them is there, the queue tells which.
 local there = queue and call('EXISTS', lock, queue)
 local heads = there == 1 and redis.pcall('ZRANGE', queue, '0', '1')
-local place, entry
+local place, entry, refused
 if there == 0 and next_entry ~= '' or heads and heads[1] then
     -- The lock is free by now. A user who lacks a right for the rest must not be told otherwise. The function is handed what it uses:
     -- Lua makes an object of each variable that a function shares with the one around it.
@@ -73,12 +73,12 @@ if there == 0 and next_entry ~= '' or heads and heads[1] then
         if place ~= '' and after == next_entry then
             ahead = '0'
         end
-        return place .. ahead, given
+        return place .. ahead, given, refused
     end
-    local done, its_place, given =
+    local done, its_place, given, not_told =
         pcall(go_on, call, lock, channel, queue, counter, next_entry, counter_ttl, floor, ours, heads)
     if done then
-        place, entry = its_place ~= '' and its_place, given
+        place, entry, refused = its_place ~= '' and its_place, given, not_told
     end
 end
 if mean and ours then
@@ -97,5 +97,5 @@ if not ours then
 end
 local told = redis.pcall('PUBLISH', channel, '0')
 -- PUBLISH returns the number of listeners, or an error. Most locks have no listener, and `type` is not called for them.
-local answer = nonce .. ((told == 0 or type(told) == 'number') and ' 1 1' or ' 1 0')
+local answer = nonce .. (not refused and (told == 0 or type(told) == 'number') and ' 1 1' or ' 1 0')
 return place and answer .. place or answer
