@@ -15,9 +15,10 @@ namespace holdfast {
 /// The errors of the operations. An operation that was cancelled reports
 /// `asio::error::operation_aborted` instead.
 enum class errc {
-    /// The name is empty or longer than 512 bytes (the key prefix included); or, on a Redis
-    /// Cluster,
-    /// its braces would put its keys into different slots.
+    /// The name is empty or longer than 512 bytes; or it has keys in common with another name, as
+    /// `{a}` has with `a`, or it looks like a key that belongs to another lock; or, on a Redis
+    /// Cluster, its braces would put its keys into different slots. The key prefix counts as a part
+    /// of the name. The log says what to write instead. See `lock_name`.
     invalid_name = 1,
     /// The lease duration is outside 1 s … 24 h, or too short for the configured time-outs.
     invalid_lease,

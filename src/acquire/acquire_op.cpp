@@ -230,7 +230,9 @@ void acquire_op::try_again(attempt_answer answer) {
         return;
     }
     auto& pause = alone_->pause.emplace(client_->strand());
-    sleep_until(pause, lease_clock::now() + client_->settings().reconnect_min);
+    auto const& settings = client_->settings();
+    auto const drawn = alone_->pauses.next(client_->random_part());
+    sleep_until(pause, lease_clock::now() + std::max<nanos>(settings.reconnect_min, drawn));
     pause.async_wait([weak = weak_from_this()](error_code ec) {
         auto const op = weak.lock();
         if (op && !ec && op->listed() && !op->in_flight() && op->client_->may_attempt(*op->on())) {

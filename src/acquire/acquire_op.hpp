@@ -7,6 +7,7 @@
 #include "acquire/lock_request.hpp"
 #include "acquire/op_list.hpp"
 #include "core/acquire_fsm.hpp"
+#include "core/backoff.hpp"
 #include "core/holder_id.hpp"
 #include "core/lease_terms.hpp"
 #include "lease/holds.hpp"
@@ -146,6 +147,7 @@ private:
         std::optional<holder_id> beside = {};
         std::optional<acquisitions::sent> sent = {};
         std::optional<timer> pause = {};
+        backoff pauses = {millis{50}, backoff::refusals};
     };
     std::unique_ptr<by_itself> alone_;
     time_point started_;

@@ -31,7 +31,7 @@ wait_queue::wait_queue(acquisitions& all, std::shared_ptr<target const> on)
       fsm_{
           all.client().settings().fallback_poll_interval,
           all.client().settings().reconnect_min,
-          all.client().settings().reconnect_max
+          std::max<nanos>(all.client().settings().reconnect_max, backoff::refusals)
       } {
     if (!all_.client().may_attempt(*on_)) {
         fsm_.on_disconnected();

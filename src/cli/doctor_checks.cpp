@@ -1,6 +1,7 @@
 #include "cli/doctor_checks.hpp"
 
 #include "core/lease_terms.hpp"
+#include "redis/replies.hpp"
 
 #include <fmt/format.h>
 
@@ -29,6 +30,12 @@ std::vector<finding> check_speed(server_facts const& of, config const& settings)
             "scripts",
             "the server is busy with a script that does not end",
             "SCRIPT KILL, and find out whose script it is with CLIENT LIST"
+        ));
+    } else if (detail::classify(of.script_refusal).error == errc::unsupported_server) {
+        found.push_back(fault(
+            "scripts",
+            fmt::format("the server, or a proxy before it, runs no scripts: {}", of.script_refusal),
+            "use Redis 6.2 or newer, or Valkey, without a proxy"
         ));
     }
     auto const limit = text_in(of.settings, "busy-reply-threshold");

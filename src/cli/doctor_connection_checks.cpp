@@ -1,5 +1,6 @@
 #include "cli/doctor_checks.hpp"
 #include "core/lease_terms.hpp"
+#include "redis/handshake.hpp"
 
 #include <fmt/format.h>
 
@@ -71,7 +72,7 @@ finding check_connection(error_code cause, std::string_view why) {
             "ca_file, and that it is for the host of the URL"
         );
     }
-    if (cause == errc::unsupported_server && has(why, "unknown command")) {
+    if (cause == errc::unsupported_server && has(why, "nknown command")) {
         return fault(
             "version",
             "the server knows no HELLO: it is older than Redis 6, or no Redis",
@@ -90,6 +91,14 @@ finding check_connection(error_code cause, std::string_view why) {
             "connection",
             said("the Sentinels know no such primary"),
             "check the name at the end of the URL: it is the one of `sentinel monitor`"
+        );
+    }
+    if (has(why, detail::closed_upon_hello)) {
+        return fault(
+            "connection",
+            fmt::format("{}: it may be a proxy that does not speak RESP3, such as twemproxy", why),
+            "connect to the Redis servers themselves; if the peer is a load balancer, check that a "
+            "server is behind it, and if it wants TLS, use rediss://"
         );
     }
     return fault(

@@ -172,7 +172,11 @@ server_session::verdict server_session::judge(
         // Boost.Redis notices silence, too.
         bool const silent =
             ended == asio::error::timed_out || ended == boost::redis::error::pong_timeout;
-        said.why = silent ? "no answer in time" : ended ? ended.message() : "no answer";
+        bool const closed = replies.empty() && detail::is_closed_by_peer(ended);
+        said.why = silent   ? "no answer in time"
+                   : closed ? std::string{detail::closed_upon_hello}
+                   : ended  ? ended.message()
+                            : "no answer";
         return said;
     }
     auto const& hello = replies.front();

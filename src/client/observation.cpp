@@ -25,7 +25,7 @@ observation::observation(
       fsm_{
           client_->settings().fallback_poll_interval,
           client_->settings().reconnect_min,
-          client_->settings().reconnect_max
+          std::max<nanos>(client_->settings().reconnect_max, backoff::refusals)
       } {}
 
 void observation::next(change_of_leader_handler handler) {

@@ -4,6 +4,7 @@
 
 #include <boost/asio/error.hpp>
 
+#include <algorithm>
 #include <exception>
 
 namespace holdfast::detail {
@@ -26,7 +27,7 @@ void request_op::start() {
         .until = what_.repeats ? now + settings.lease : now,
         .changes = what_.repeats,
         .backoff_min = settings.reconnect_min,
-        .backoff_max = settings.reconnect_max,
+        .backoff_max = std::max<nanos>(settings.reconnect_max, backoff::refusals),
     });
     client.connecting().add(
         [self = shared_from_this()](error_code ec) { self->on_connection(ec); },

@@ -11,6 +11,9 @@ namespace holdfast::detail {
 class backoff {
 public:
     using duration = std::chrono::nanoseconds;
+    /// The least bound of waits after a server has refused something. Where it does so again and
+    /// again, it is asked about once a second, however quickly connections are made again.
+    static constexpr duration refusals{std::chrono::seconds{2}};
 
     backoff(duration first, duration max) noexcept : first_{first}, max_{max}, bound_{first} {}
 

@@ -60,7 +60,13 @@ time_point quorum_wait::after_loss(
             free_at_[i] = time_point::max();
         }
     }
-    auto const pause = pauses_.next(part);
+    bool const refusing = std::ranges::any_of(of.votes(), [](auto const& vote) {
+        return vote.what == kind::failed && vote.cause == errc::server_refused;
+    });
+    auto const pause = refusing ? refused_pauses_.next(part) : pauses_.next(part);
+    if (!refusing) {
+        refused_pauses_.reset();
+    }
     if (of.look() != quorum_tally::verdict::busy || refused < of.needed()) {
         // Nobody is known to have a majority: others may have split the nodes, or nodes are down.
         return earliest(now) + pause;

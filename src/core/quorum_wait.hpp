@@ -64,6 +64,8 @@ private:
     std::vector<bool> news_;
     nanos fallback_poll_interval_;
     backoff pauses_{shortest_pause, longest_pause};
+    // While a node refuses.
+    backoff refused_pauses_{shortest_pause, backoff::refusals};
     nanos round_trip_{0};
     time_point round_began_ = time_point::min();
     // While a round is under way: when a waiter wants the next one.

@@ -1,5 +1,6 @@
 #include "lease/release_queue.hpp"
 
+#include "core/backoff.hpp"
 #include "lease/tenure.hpp"
 #include "protocol/primitive.hpp"
 #include "runtime/recycling_allocator.hpp"
@@ -48,6 +49,7 @@ struct release_queue::entry {
 
     release_task task;
     release_fsm fsm;
+    backoff pauses{millis{200}, backoff::refusals};
     queue::iterator place{};
     bool listed = false;
 };
@@ -151,7 +153,7 @@ void release_queue::on_answer(
     if (observer_.on_answered) {
         observer_.on_answered(e->task.on, what);
     }
-    auto const pause = millis{20} + scaled(millis{200}, client_.random_part());
+    auto const pause = millis{20} + e->pauses.next(client_.random_part());
     auto kind = kind_of(result, reply.lost);
     if (kind == release_fsm::answer::failed && e->task.held.count > 0) {
         // Perhaps only that is not allowed.

@@ -2,6 +2,7 @@
 
 #include "protocol/scripts.hpp"
 
+#include <boost/asio/error.hpp>
 #include <boost/container/static_vector.hpp>
 
 #include <algorithm>
@@ -35,6 +36,11 @@ std::string_view value_of(raw_reply const& map, std::string_view key) noexcept {
         }
     }
     return {};
+}
+
+bool is_closed_by_peer(error_code ec) noexcept {
+    return ec == boost::asio::error::eof || ec == boost::asio::error::connection_reset ||
+           ec == boost::asio::error::broken_pipe;
 }
 
 void push_hello(boost::redis::request& to, config const& settings) {

@@ -21,6 +21,12 @@ namespace holdfast::detail {
 /// The value behind `key` in a reply that is a map; nothing if there is none.
 [[nodiscard]] std::string_view value_of(raw_reply const& map, std::string_view key) noexcept;
 
+/// A connection ended in one of the ways in which a peer closes one.
+[[nodiscard]] bool is_closed_by_peer(error_code ec) noexcept;
+/// What is said of a peer that does so as its first answer. It need not be a wrong one: a load
+/// balancer whose servers are away does the same.
+inline constexpr std::string_view closed_upon_hello = "the peer closed the connection upon HELLO";
+
 /// The command that logs in and says the client's name.
 void push_hello(boost::redis::request& to, config const& settings);
 
@@ -58,6 +64,8 @@ public:
 
     [[nodiscard]] boost::redis::request const& request() const noexcept { return request_; }
     [[nodiscard]] std::size_t commands() const noexcept { return steps_.size(); }
+    /// Nothing has come yet.
+    [[nodiscard]] bool unanswered() const noexcept { return replies_.empty(); }
     void on_event(reply_collector::event what, boost::redis::resp3::node_view const& node);
     /// Also when the connection ended before all replies were there: a server that refuses a
     /// connection says why and closes it.

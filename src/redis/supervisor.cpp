@@ -28,12 +28,6 @@ namespace {
 
 constexpr auto awaited = asio::as_tuple(asio::deferred);
 
-// A server that turns clients away may close the connection before its reason is read.
-bool hung_up(error_code ec) {
-    return ec == asio::error::eof || ec == asio::error::connection_reset ||
-           ec == asio::error::broken_pipe;
-}
-
 }  // namespace
 
 supervisor::supervisor(server_context of, connection_id::purpose what, events to)
@@ -359,15 +353,27 @@ void supervisor::on_epoch_ended(error_code ec) {
     if (!handshake_) {
         return;  // the server has said why
     }
+    bool const unanswered = handshake_->unanswered();
     auto const verdict = judge_handshake();
     if (verdict.error && verdict.error != errc::unreachable) {
         fail(verdict.error, verdict.permanent);
         return;
     }
     bool const tls = ec.category() == asio::error::get_ssl_category();
-    say(log_level::warning, fmt::format("cannot be made: {}", why));
-    if (obstacle_.cause == errc::server_refused && hung_up(ec)) {
+    if (is_closed_by_peer(ec) && obstacle_.cause == errc::server_refused) {
+        // A server that turns clients away may close the connection before its reason is read.
+        say(log_level::warning, fmt::format("cannot be made: {}", why));
         return;
+    }
+    if (is_closed_by_peer(ec) && unanswered) {
+        say(log_level::error,
+            fmt::format(
+                "cannot be made: {}: it is a proxy that does not know HELLO, such as twemproxy, or "
+                "wants TLS, or has no server behind it",
+                closed_upon_hello
+            ));
+    } else {
+        say(log_level::warning, fmt::format("cannot be made: {}", why));
     }
     fail(tls ? errc::tls_failed : errc::unreachable, tls);
 }

@@ -216,6 +216,15 @@ BOOST_AUTO_TEST_CASE(an_old_server_is_a_fault) {
     check_fault(server.url(), "version");
 }
 
+// As twemproxy does, which knows no HELLO.
+BOOST_AUTO_TEST_CASE(a_peer_that_closes_the_connection_upon_hello_is_a_fault_that_says_so) {
+    curt_server server{""};
+    check_fault(server.url(), "connection");
+    auto const seen = examine(server.url());
+    BOOST_TEST(has(seen, "closed the connection upon HELLO"), seen.output);
+    BOOST_TEST(has(seen, "twemproxy"), seen.output);
+}
+
 BOOST_AUTO_TEST_CASE(connections_that_the_server_closes_early_are_a_warning) {
     redis_server server{{.appendonly = true, .extra = {"timeout 2"}}};
     auto const seen = examine(server.url());

@@ -3,11 +3,14 @@
 
 #include "support/curt_server.hpp"
 #include "support/one_server.hpp"
+#include "support/tcp_proxy.hpp"
 
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 
+#include <functional>
 #include <future>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -155,6 +158,116 @@ BOOST_AUTO_TEST_CASE(a_server_that_turned_a_client_away_and_then_hangs_up_still_
         BOOST_REQUIRE(co_await co_eventually(5s, [&] { return server.accepted() >= before + 2; }));
         co_await check_always(client, errc::server_refused, 2);
     });
+}
+
+// As twemproxy does, which knows no HELLO.
+BOOST_AUTO_TEST_CASE(a_peer_that_closes_the_connection_upon_hello_is_named_in_the_log) {
+    log_lines log;
+    curt_server server{""};
+    run_with_deadline([&](asio::any_io_executor executor) -> task {
+        holdfast::client client{executor, logging(server.url(), log)};
+        // A load balancer without a server behind it does the same: it may pass.
+        co_await check_always(client, errc::unreachable, 2);
+    });
+    BOOST_TEST(
+        log.count(log_level::error, "closed the connection upon HELLO: it is a proxy") >= 1U,
+        log.all()
+    );
+}
+
+namespace {
+
+// The answer to a script: its nonce and more.
+bool is_of_a_script(std::string const& reply) {
+    return reply.starts_with('$') && reply.find(' ') != std::string::npos;
+}
+
+// Such a server answers everything but the scripts.
+void with_script_refusal(
+    std::string const& text,
+    log_lines const& log,
+    std::function<task(holdfast::client&)> const& body
+) {
+    with_proxy([&](redis_server& server, tcp_proxy& proxy, asio::any_io_executor executor) -> task {
+        proxy.edit_replies([&](std::string reply) {
+            return is_of_a_script(reply) ? "-" + text + "\r\n" : reply;
+        });
+        auto settings = logging(proxy.url(), log);
+        settings.reconnect_max = 2s;
+        holdfast::client client{executor, settings};
+        co_await client.ready();
+        co_await body(client);
+        proxy.edit_replies({});
+        server.probe().flushall();
+    });
+}
+
+}  // namespace
+
+BOOST_DATA_TEST_CASE(
+    a_server_that_can_never_run_the_scripts_is_unsupported_for_every_kind,
+    boost::unit_test::data::make(
+        {"ERR script tried accessing undeclared key, script: 7f923f79fe76194c868d7e1d0820de36700eb649",
+         "ERR This Redis command is not allowed from script script: 7f92, on @user_script:1.",
+         "ERR unknown command 'evalsha', with args beginning with: ",
+         "ERR EVAL is disabled",
+         "ERR bad lua script for redis cluster, all the keys that the script uses should be passed "
+         "using the KEYS array"}
+    ),
+    text
+) {
+    log_lines log;
+    with_script_refusal(text, log, [](holdfast::client& client) -> task {
+        auto const expect = [](error_code ec) {
+            BOOST_TEST((ec == errc::unsupported_server), ec.message());
+            BOOST_TEST(!holdfast::is_retryable(ec));
+        };
+        auto [lock, lock_lease] = co_await client.lock("a").acquire(as_result);
+        expect(lock);
+        auto [fair, fair_lease] = co_await client.fair_lock("b").acquire(as_result);
+        expect(fair);
+        auto const both = client.read_write_lock("c");
+        auto [read, read_lease] = co_await both.read().acquire(as_result);
+        expect(read);
+        auto [write, write_lease] = co_await both.write().acquire(as_result);
+        expect(write);
+        auto const pool = client.semaphore("d");
+        auto [set, set_now] = co_await pool.try_set_permits(1, as_result);
+        expect(set);
+        auto [permit, permit_lease] = co_await pool.acquire(as_result);
+        expect(permit);
+        holdfast::multi_lock const pair{client.lock("e"), client.lock("f")};
+        auto [multi, multi_lease] = co_await pair.acquire(as_result);
+        expect(multi);
+        auto [campaign, leading] = co_await client.election("g").campaign("me", as_result);
+        expect(campaign);
+        auto [counted] = co_await client.latch("h").count_down(as_result);
+        expect(counted);
+        auto [info, what] = co_await client.lock("a").inspect(as_result);
+        expect(info);
+    });
+    BOOST_TEST(log.count(log_level::error, std::string{text}.substr(0, 20)) >= 1U, log.all());
+}
+
+BOOST_DATA_TEST_CASE(
+    a_refusal_that_repeats_is_met_with_about_one_attempt_a_second,
+    boost::unit_test::data::make(
+        {"ERR upstream failure", "BUSY Redis is busy running a script.", "FANCYNEW of a later server"}
+    ),
+    text
+) {
+    log_lines log;
+    with_script_refusal(text, log, [](holdfast::client& client) -> task {
+        auto const ended = std::make_shared<bool>(false);
+        client.lock("a").acquire([ended](error_code, holdfast::lease) { *ended = true; });
+        co_await sleep_for(3s);
+        auto const before = client.stats().attempts;
+        co_await sleep_for(6s);
+        BOOST_TEST(client.stats().attempts - before <= 9U);
+        BOOST_TEST(client.stats().attempts - before >= 3U);
+        BOOST_TEST(!*ended);
+    });
+    BOOST_TEST(log.count("the server refused") <= 8U, log.all());
 }
 
 BOOST_AUTO_TEST_CASE(a_server_with_too_many_clients_refuses_and_the_log_says_why) {

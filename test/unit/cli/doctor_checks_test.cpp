@@ -56,6 +56,10 @@ BOOST_AUTO_TEST_CASE(a_script_that_does_not_end_is_a_fault) {
     auto const busy = check_speed({.script_refusal = "BUSY Redis is busy running a script"}, {});
     BOOST_REQUIRE(find(busy, "scripts") != nullptr);
     BOOST_TEST((find(busy, "scripts")->what == severity::fault));
+    auto const none = check_speed({.script_refusal = "ERR EVAL is disabled"}, {});
+    BOOST_REQUIRE(find(none, "scripts") != nullptr);
+    BOOST_TEST((find(none, "scripts")->what == severity::fault));
+    BOOST_TEST(find(none, "scripts")->text.find("EVAL is disabled") != std::string::npos);
     auto const never = check_speed({.settings = {{"lua-time-limit", "0"}}}, {});
     BOOST_REQUIRE(find(never, "scripts") != nullptr);
     BOOST_TEST((find(never, "scripts")->what == severity::warning));

@@ -56,6 +56,10 @@ BOOST_AUTO_TEST_CASE(each_refusal_has_a_check_and_a_hint) {
         {errc::server_refused, "ERR max number of clients reached", "connection", "clients"},
         {errc::server_refused, "LOADING Redis is loading", "connection", "loading"},
         {errc::unreachable, "Connection refused", "connection", "does not answer"},
+        {errc::unreachable,
+         "the peer closed the connection upon HELLO",
+         "connection",
+         "such as twemproxy"},
         {errc::unreachable, "no answer in time", "connection", "no answer in time"},
     };
     for (auto const& one : all) {

@@ -180,6 +180,22 @@ BOOST_AUTO_TEST_CASE(nodes_that_are_down_are_tried_again_after_pauses) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(nodes_that_refuse_again_and_again_are_tried_about_once_a_second) {
+    waiting one;
+    quorum_tally none{5};
+    none.on_granted(0, {7});
+    for (std::size_t i = 1; i < 5; ++i) {
+        none.on_failed(i, errc::server_refused);
+    }
+    for (int i = 0; i < 20; ++i) {
+        one.lose(none, 0.5);
+        one.on_round(start);
+    }
+    one.lose(none, 0.5);
+    BOOST_TEST((one.attempt_at() >= one.now + 1s));
+    BOOST_TEST((one.attempt_at() <= one.now + 1s + 1ms));
+}
+
 BOOST_AUTO_TEST_CASE(a_waiter_that_may_not_hear_of_a_release_looks_at_intervals) {
     waiting deaf;
     deaf.lose(held_for(10s), 0, false);

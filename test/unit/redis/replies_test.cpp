@@ -117,6 +117,58 @@ expectation const with_phrase[] = {
      effect::permanent,
      errc::unsupported_server},
     {"ERR DB index is out of range", effect::permanent, errc::unsupported_server},
+    // Dragonfly.
+    {redis_6("script tried accessing undeclared key"), effect::permanent, errc::unsupported_server},
+    {"ERR script tried accessing undeclared key, script: 7f923f79fe76194c868d7e1d0820de36700eb649",
+     effect::permanent,
+     errc::unsupported_server},
+    // ElastiCache Serverless, and Redis for commands that scripts may not use.
+    {redis_7("ERR This Redis command is not allowed from script"),
+     effect::permanent,
+     errc::unsupported_server},
+    {redis_6("This Redis command is not allowed from scripts"),
+     effect::permanent,
+     errc::unsupported_server},
+    {redis_7("ERR Script attempted to access keys that do not hash to the same slot"),
+     effect::permanent,
+     errc::unsupported_server},
+    // Envoy.
+    {"ERR unsupported command 'hello'", effect::permanent, errc::unsupported_server},
+    {"unsupported command", effect::permanent, errc::unsupported_server},
+    {"ERR wrong number of arguments for 'evalsha' command",
+     effect::permanent,
+     errc::unsupported_server},
+    // Garnet.
+    {"ERR This instance has Lua scripting support disabled",
+     effect::permanent,
+     errc::unsupported_server},
+    {"ERR unknown command", effect::permanent, errc::unsupported_server},
+    // Alibaba Cloud, its proxy.
+    {"ERR bad lua script for redis cluster, all the keys that the script uses should be passed "
+     "using the KEYS array",
+     effect::permanent,
+     errc::unsupported_server},
+    {"ERR bad lua script for redis cluster, first parameter of redis.call/redis.pcall must be a "
+     "single literal string",
+     effect::permanent,
+     errc::unsupported_server},
+    {"ERR 'eval' command keys must in same slot", effect::permanent, errc::unsupported_server},
+    {"ERR command script not support for normal user",
+     effect::permanent,
+     errc::unsupported_server},
+    // Others: a proxy of Redis Enterprise, Upstash, Codis, a server that was told so.
+    {"ERR unknown or disabled command 'EVAL'", effect::permanent, errc::unsupported_server},
+    {"ERR Command is not available: 'SUBSCRIBE'", effect::permanent, errc::unsupported_server},
+    {"ERR handle request, command 'EVAL' is not allowed",
+     effect::permanent,
+     errc::unsupported_server},
+    {"ERR EVAL is disabled", effect::permanent, errc::unsupported_server},
+    {"ERR Error compiling script (new function): user_script:1: '=' expected near 'local'",
+     effect::permanent,
+     errc::unsupported_server},
+    {redis_6("attempt to call field 'setresp' (a nil value)"),
+     effect::permanent,
+     errc::unsupported_server},
     {"ERR AUTH <password> called without any password configured for the default user. Are you "
      "sure your configuration is "
      "correct?",
@@ -144,6 +196,13 @@ expectation const with_phrase[] = {
     {redis_6("ERR value is not an integer or out of range"), effect::permanent, errc::corrupt_state
     },
     {redis_7("ERR increment or decrement would overflow"), effect::permanent, errc::corrupt_state},
+    // It passes when the slot has been moved.
+    {redis_7("ERR Script attempted to access a non local key in a cluster node"),
+     effect::uncertain,
+     errc::server_refused},
+    // A proxy whose server is away.
+    {"no upstream host", effect::uncertain, errc::server_refused},
+    {"upstream failure", effect::uncertain, errc::server_refused},
     // Whatever is not known may have happened half way.
     {"ERR Script killed by user with SCRIPT KILL...", effect::uncertain, errc::server_refused},
     {redis_6("attempt to index a nil value"), effect::uncertain, errc::server_refused},

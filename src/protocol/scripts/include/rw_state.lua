@@ -1,5 +1,7 @@
 -- The lock is a hash: `mode`, for each reader its holder id with the number of its holds, and for the writer its holder id and `:write`. Each hold of a
 -- reader has a key of its own beside the hash, numbered from 1; a reader none of whose keys is left has gone. `tag` is what these begin with.
+-- The keys of other readers cannot be among KEYS: their names are in the hash, which only the script reads. Redisson does the same. A server that
+-- lets scripts touch declared keys only refuses a read/write lock with several readers.
 --#include is_holder.lua
 
 local function is_writer(field)
