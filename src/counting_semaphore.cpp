@@ -2,7 +2,6 @@
 
 #include "client/counting.hpp"
 #include "protocol/counting_semaphore.hpp"
-#include "protocol/one_slot.hpp"
 
 #include <limits>
 #include <memory>
@@ -16,10 +15,10 @@ counting_semaphore::counting_semaphore(
 )
     : counted_handle{
           client,
-          std::make_shared<detail::target const>(detail::allowed_by(
-              client->settings(),
-              detail::make_counting_semaphore_target(client->settings().key_prefix, name)
-          ))
+          client->checked(
+              detail::make_counting_semaphore_target(client->settings().key_prefix, name),
+              name
+          )
       } {}
 
 namespace detail {

@@ -14,7 +14,11 @@ election::election(std::shared_ptr<detail::client_state> client, std::string_vie
     : client_{std::move(client)},
       keys_{std::make_shared<detail::election_keys const>(
           detail::make_election_keys(client_->settings(), name)
-      )} {}
+      )} {
+    if (!keys_->lock->valid()) {
+        client_->report_name(name);
+    }
+}
 
 namespace detail {
 

@@ -2,7 +2,6 @@
 
 #include "client/counting.hpp"
 #include "protocol/latch.hpp"
-#include "protocol/one_slot.hpp"
 
 #include <memory>
 
@@ -11,14 +10,14 @@ namespace holdfast {
 latch::latch(std::shared_ptr<detail::client_state> client, std::string_view name)
     : counted_handle{
           client,
-          std::make_shared<detail::target const>(detail::allowed_by(
-              client->settings(),
+          client->checked(
               detail::make_latch_target(
                   client->settings().key_prefix,
                   name,
                   !client->settings().cluster_nodes.empty()
-              )
-          ))
+              ),
+              name
+          )
       } {}
 
 namespace detail {

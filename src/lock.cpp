@@ -5,7 +5,6 @@
 #include "client/client_state.hpp"
 #include "client/inspect.hpp"
 #include "protocol/lock.hpp"
-#include "protocol/one_slot.hpp"
 #include "runtime/recycling_allocator.hpp"
 
 #include <utility>
@@ -15,10 +14,7 @@ namespace holdfast {
 lock::lock(std::shared_ptr<detail::client_state> client, std::string_view name)
     : named_lock<lock>{
           client,
-          std::make_shared<detail::target const>(detail::allowed_by(
-              client->settings(),
-              detail::make_lock_target(client->settings().key_prefix, name)
-          ))
+          client->checked(detail::make_lock_target(client->settings().key_prefix, name), name)
       } {}
 
 namespace detail {

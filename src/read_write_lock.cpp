@@ -1,7 +1,6 @@
 #include <holdfast/read_write_lock.hpp>
 
 #include "client/client_state.hpp"
-#include "protocol/one_slot.hpp"
 #include "protocol/read_write_lock.hpp"
 
 #include <memory>
@@ -11,19 +10,13 @@ namespace holdfast {
 read_lock::read_lock(std::shared_ptr<detail::client_state> client, std::string_view name)
     : named_lock<read_lock>{
           client,
-          std::make_shared<detail::target const>(detail::allowed_by(
-              client->settings(),
-              detail::make_read_lock_target(client->settings().key_prefix, name)
-          ))
+          client->checked(detail::make_read_lock_target(client->settings().key_prefix, name), name)
       } {}
 
 write_lock::write_lock(std::shared_ptr<detail::client_state> client, std::string_view name)
     : named_lock<write_lock>{
           client,
-          std::make_shared<detail::target const>(detail::allowed_by(
-              client->settings(),
-              detail::make_write_lock_target(client->settings().key_prefix, name)
-          ))
+          client->checked(detail::make_write_lock_target(client->settings().key_prefix, name), name)
       } {}
 
 }  // namespace holdfast

@@ -2,7 +2,6 @@
 
 #include "client/client_state.hpp"
 #include "client/semaphore_requests.hpp"
-#include "protocol/one_slot.hpp"
 #include "protocol/semaphore.hpp"
 
 #include <memory>
@@ -12,10 +11,10 @@ namespace holdfast {
 
 semaphore::semaphore(std::shared_ptr<detail::client_state> client, std::string_view name)
     : client_{std::move(client)},
-      key_{std::make_shared<detail::target const>(detail::allowed_by(
-          client_->settings(),
-          detail::make_semaphore_target(client_->settings().key_prefix, name)
-      ))} {}
+      key_{client_->checked(
+          detail::make_semaphore_target(client_->settings().key_prefix, name),
+          name
+      )} {}
 
 semaphore semaphore::permits(std::int64_t count) const {
     return {client_, std::make_shared<detail::target const>(detail::with_permits(*key_, count))};

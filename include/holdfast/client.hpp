@@ -99,7 +99,7 @@ public:
     ~client();
 
     /// A lock by its name: 1 to 512 bytes of any value, including the key prefix. Sends nothing.
-    /// See `lock_name` for names with braces.
+    /// See `lock_name` for the names that are not allowed.
     ///
     /// @par Errors   None. The operations of the lock report a wrong name.
     [[nodiscard]] holdfast::lock lock(lock_name name) const;

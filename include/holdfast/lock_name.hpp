@@ -39,8 +39,19 @@ inline void this_name_of_a_lock_has_a_field_without_an_argument() {}
 
 /// The name of a lock, as `client::lock()` takes it. It refers to the text and does not copy it.
 ///
-/// Braces are not special: `{tag}` is a part of the name, and Redis Cluster reads it as a hash tag.
-/// But a literal with a field that fmt would fill in, such as `{}`, `{0}` or `{:>5}`, does not
+/// Braces are a part of the name, and Redis Cluster reads them as a hash tag: `{order:42}:lines`.
+///
+/// A name has keys besides its own, and no two names may share one. So these are
+/// `errc::invalid_name`, with `config::key_prefix` as a part of the name:
+/// - a name whose only opening brace is its first byte and whose last byte is a closing one: `{a}`
+///   has the queue, the counter and the channel of `a`. Write `a`.
+/// - a name that begins as a key of another lock does (`redisson_lock_token:`, `holdfast_queue:`,
+///   …).
+/// - a name that has a brace and ends in `:timeout`, `:holdfast_limit`, `:rwlock_timeout:` and a
+///   number, or the id of a holder (`:<UUID>:<number>`).
+/// - `holdfast_server` behind the prefix.
+///
+/// A literal with a field that fmt would fill in, such as `{}`, `{0}` or `{:>5}`, does not
 /// compile: most likely its argument was forgotten, and all calls would share one lock. Such a
 /// name can be written as `std::string_view{"…"}`.
 ///

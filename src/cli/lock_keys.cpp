@@ -2,7 +2,7 @@
 
 #include "cli/server_texts.hpp"
 #include "core/holder_id.hpp"
-#include "protocol/semaphore.hpp"
+#include "protocol/derived_keys.hpp"
 
 #include <algorithm>
 #include <array>
@@ -20,18 +20,18 @@ struct known_word {
 };
 
 constexpr std::array words_of_keys{
-    known_word{"holdfast_queue:", trace_kind::waited_for},
-    known_word{"holdfast_fair:", trace_kind::fair},
-    known_word{"holdfast_rwlock_queue:", trace_kind::read_write},
-    known_word{"holdfast_semaphore_token:", trace_kind::semaphore},
-    known_word{"holdfast_semaphore_queue:", trace_kind::semaphore},
-    known_word{"holdfast_semaphore_hold:", trace_kind::semaphore},
-    known_word{"holdfast_done:", trace_kind::counted},
-    known_word{"redisson_lock_queue:", trace_kind::fair},
+    known_word{detail::beginning::queue, trace_kind::waited_for},
+    known_word{detail::beginning::fair_trust, trace_kind::fair},
+    known_word{detail::beginning::rw_queue, trace_kind::read_write},
+    known_word{detail::beginning::semaphore_token, trace_kind::semaphore},
+    known_word{detail::beginning::semaphore_queue, trace_kind::semaphore},
+    known_word{detail::beginning::semaphore_hold, trace_kind::semaphore},
+    known_word{detail::beginning::done, trace_kind::counted},
+    known_word{detail::beginning::fair_queue, trace_kind::fair},
 };
 constexpr std::array words_of_channels{
-    known_word{"redisson_countdownlatch__channel__", trace_kind::latch},
-    known_word{"redisson_sc:", trace_kind::sc},
+    known_word{detail::beginning::latch_channel, trace_kind::latch},
+    known_word{detail::beginning::semaphore_channel, trace_kind::sc},
 };
 
 bool is_hex(char c) {
@@ -108,7 +108,7 @@ std::string_view name_of(row_kind kind) noexcept {
 
 std::optional<trace> trace_of_key(std::string_view key) {
     // The permits that are taken: `{a}:timeout`.
-    constexpr std::string_view end = ":timeout";
+    constexpr auto end = detail::ending::permits;
     if (auto found = trace_of(key, words_of_keys)) {
         return found;
     }
@@ -126,8 +126,8 @@ bool is_part_of_a_lock(std::string_view key) noexcept {
     // A hold of a reader, and what Redisson remembers of a release, come with the name before or
     // after.
     return key.starts_with("holdfast_") || key.starts_with("redisson_") ||
-           key.ends_with(detail::limit_record_ending) ||
-           key.find(":rwlock_timeout:") != std::string_view::npos;
+           key.ends_with(detail::ending::limit) ||
+           key.find(detail::ending::reader) != std::string_view::npos;
 }
 
 std::string twin_of(std::string_view name) {

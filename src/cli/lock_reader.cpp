@@ -5,6 +5,7 @@
 #include "protocol/fair_lock.hpp"
 #include "protocol/latch.hpp"
 #include "protocol/lock.hpp"
+#include "protocol/names.hpp"
 #include "protocol/read_write_lock.hpp"
 #include "protocol/semaphore.hpp"
 
@@ -70,13 +71,6 @@ std::optional<double> score_in(std::string_view text) {
     return whole ? std::optional{score} : std::nullopt;
 }
 
-// `{name}`, which the keys of a name end with.
-std::string tag_of(std::string_view name) {
-    auto const lock = detail::make_lock_target({}, name);
-    auto const counter = lock.counter();
-    return std::string{counter.substr(counter.find(':') + 1)};
-}
-
 }  // namespace
 
 void name_look::ask(boost::redis::request& to, std::string_view name) {
@@ -95,7 +89,7 @@ std::optional<milliseconds> name_look::remaining() const noexcept {
 }
 
 std::string row_look::hold_key(std::string_view name, std::string_view reader) {
-    return tag_of(name).append(":").append(reader).append(":rwlock_timeout:1");
+    return detail::tag_of(name).append(":").append(reader).append(detail::ending::reader).append("1");
 }
 
 row_look::row_look(std::string name, candidate const& seen, name_look const& first, bool sharded)
@@ -122,7 +116,7 @@ row_look::row_look(std::string name, candidate const& seen, name_look const& fir
         auto const of = detail::make_semaphore_target({}, name_);
         as_ = as::semaphore;
         add({"GET", name_});
-        add({"ZRANGE", tag_of(name_) + ":timeout", "0", "999", "WITHSCORES"});
+        add({"ZRANGE", detail::tag_of(name_).append(detail::ending::permits), "0", "999", "WITHSCORES"});
         add({"GET", text(of.counter())});
         add({"ZRANGE", text(of.queue()), "0", last_waiter()});
         add({"ZCARD", text(of.queue())});

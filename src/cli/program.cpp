@@ -11,6 +11,7 @@
 #include "cli/messages.hpp"
 #include "cli/run/run.hpp"
 #include "cli/watch.hpp"
+#include "protocol/names.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
@@ -26,6 +27,7 @@
 #include <exception>
 #include <functional>
 #include <stdexcept>
+#include <utility>
 
 namespace holdfast::cli {
 
@@ -87,6 +89,24 @@ command_body command_of(CLI::App const& app, command_line const& line, context c
     return {};
 }
 
+// An error code cannot say what is wrong with this name and what to write instead.
+void check_name(CLI::App const& app, command_line const& line, config const& settings) {
+    std::pair<char const*, std::string const&> const named[] = {
+        {"run", line.run.name},
+        {"inspect", line.inspect.name},
+        {"force-release", line.force_release.name},
+        {"watch", line.watch.name},
+    };
+    for (auto const& [command, name] : named) {
+        if (!app.got_subcommand(command)) {
+            continue;
+        }
+        if (auto const fault = detail::fault_of_name(settings, name); !fault.empty()) {
+            throw std::invalid_argument{fault};
+        }
+    }
+}
+
 int run_to_its_end(context const& on, run_options const& options, inherited const& from) {
     auto const ending = complete<run_ending>([&] { return run(on, options, from); });
     if (ending.signal != 0) {
@@ -112,6 +132,7 @@ int execute(
     if (line.global.verbose) {
         on.config.log = [&on](log_level, std::string_view message) { say(on, message); };
     }
+    check_name(app, line, on.config);
     auto const chosen = command_of(app, line, on);
     return chosen ? complete<int>(chosen) : run_to_its_end(on, line.run, from);
 }

@@ -3,6 +3,7 @@
 #include "client/context_service.hpp"
 #include "client/place.hpp"
 #include "core/check_config.hpp"
+#include "protocol/names.hpp"
 
 #include <boost/asio/error.hpp>
 
@@ -93,6 +94,26 @@ void client_state::on_context_gone() noexcept {
     acquisitions_.clear();
     count().connections_now.subtract(std::exchange(connections_, {}).size());
     leave_context();
+}
+
+std::shared_ptr<target const> client_state::checked(target made, std::string_view name) {
+    auto const allowed =
+        std::make_shared<target const>(allowed_by(settings(), std::move(made)));
+    if (!allowed->valid()) {
+        report_name(name);
+    }
+    return allowed;
+}
+
+void client_state::report_name(std::string_view name) {
+    if (!settings().log) {
+        return;
+    }
+    on_strand([self = shared_from_this(), this, fault = fault_of_name(settings(), name)] {
+        if (faults_of_names_.worth_a_line(fault, lease_clock::now())) {
+            log(log_level::error, "invalid name of a lock: " + fault);
+        }
+    });
 }
 
 // What the backend says

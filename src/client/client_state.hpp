@@ -5,6 +5,7 @@
 #include "client/connection_waiters.hpp"
 #include "client/elections.hpp"
 #include "client/grant_delay.hpp"
+#include "core/repetition.hpp"
 #include "lease/holds.hpp"
 #include "runtime/client_context.hpp"
 
@@ -41,6 +42,10 @@ public:
 
     // From any thread.
     [[nodiscard]] stats snapshot() const noexcept { return count().snapshot(); }
+    /// The target of a handle, made of this name behind the prefix. Where that is no name of a lock,
+    /// the target is not valid, and the log says why.
+    [[nodiscard]] std::shared_ptr<target const> checked(target made, std::string_view name);
+    void report_name(std::string_view name);
     void ready(plain_handler handler);
     void shutdown(plain_handler handler);
     /// Refuses acquisitions from now on, waits for the holders for so long, and shuts down.
@@ -97,6 +102,7 @@ private:
     connection_waiters connecting_;
     elections electing_;
     std::map<std::uint32_t, grant_delay> delays_;  // by the server's number
+    repetition faults_of_names_;
     // Those that are up.
     std::vector<observer::connection> connections_;
     plain_waiters ready_waiters_;

@@ -1,6 +1,7 @@
 #include "memory_server/redis_model.hpp"
 
 #include "memory_server/commands.hpp"
+#include "protocol/derived_keys.hpp"
 
 #include <algorithm>
 #include <array>
@@ -306,15 +307,15 @@ std::vector<std::string> redis_model::lock_keys(int database) const {
     auto names = keys(database);
     std::erase_if(names, [](auto const& name) {
         constexpr std::string_view outlive[] = {
-            "redisson_lock_token:",
-            "holdfast_server",
-            "holdfast_hold:",
-            "holdfast_read_hold:",
-            "holdfast_write_hold:",
-            "holdfast_semaphore_token:",
-            "holdfast_semaphore_hold:",
+            detail::beginning::token,
+            detail::server_word,
+            detail::beginning::hold,
+            detail::beginning::read_hold,
+            detail::beginning::write_hold,
+            detail::beginning::semaphore_token,
+            detail::beginning::semaphore_hold,
         };
-        return name.ends_with(":holdfast_limit") ||
+        return name.ends_with(detail::ending::limit) ||
                std::ranges::any_of(outlive, [&](auto one) { return name.starts_with(one); });
     });
     return names;

@@ -1,5 +1,6 @@
 #include "protocol/counting_semaphore.hpp"
 
+#include "protocol/derived_keys.hpp"
 #include "protocol/scripts.hpp"
 
 namespace holdfast::detail {
@@ -79,7 +80,7 @@ target make_counting_semaphore_target(std::string_view prefix, std::string_view 
         target_kind::counting_semaphore,
         prefix,
         name,
-        {"holdfast_done", "redisson_sc", "", ""}
+        {beginning::done, beginning::semaphore_channel, "", ""}
     );
 }
 

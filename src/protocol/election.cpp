@@ -1,7 +1,7 @@
 #include "protocol/election.hpp"
 
 #include "protocol/lock.hpp"
-#include "protocol/one_slot.hpp"
+#include "protocol/names.hpp"
 #include "protocol/scripts.hpp"
 #include "protocol/words.hpp"
 
@@ -63,7 +63,7 @@ election_keys make_election_keys(config const& settings, std::string_view name) 
         target_kind::lock,
         prefix,
         name,
-        {"holdfast_leaders", "holdfast_leader", "", ""}
+        {beginning::leaders, beginning::leader, "", ""}
     );
     auto lock = allowed_by(settings, make_lock_target(prefix, name));
     return {

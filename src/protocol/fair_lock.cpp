@@ -1,5 +1,6 @@
 #include "protocol/fair_lock.hpp"
 
+#include "protocol/derived_keys.hpp"
 #include "protocol/hash_lock.hpp"
 #include "protocol/scripts.hpp"
 #include "protocol/words.hpp"
@@ -100,7 +101,7 @@ private:
     }
 
     static std::string trust_of(target const& on) {
-        return sibling_of_counter(on, "holdfast_fair");
+        return sibling_of_counter(on, beginning::fair_trust);
     }
 };
 
@@ -117,10 +118,10 @@ target make_fair_lock_target(std::string_view prefix, std::string_view name) {
         target_kind::fair_lock,
         prefix,
         name,
-        {"redisson_lock_token",
-         "redisson_lock__channel",
-         "redisson_lock_queue",
-         "redisson_lock_timeout"}
+        {beginning::token,
+         beginning::lock_channel,
+         beginning::fair_queue,
+         beginning::fair_timeout}
     );
 }
 

@@ -1,8 +1,8 @@
 #include "protocol/hand_over_message.hpp"
 
+#include "protocol/names.hpp"
 #include "protocol/target.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -89,17 +89,15 @@ std::optional<hand_over_message> read_hand_over_message(std::string_view text) {
 }
 
 std::string channel_of_client(std::string_view client_id) {
-    std::string channel{"holdfast_client:"};
+    std::string channel{beginning::client};
     channel += client_id;
     return channel;
 }
 
 // Its beginning is followed by what follows that of the lock's other keys: see embed.cmake.
 std::string channel_of_client(std::string_view client_id, target const& on) {
-    auto const counter = on.counter();
-    std::string channel{"holdfast_client"};
-    channel += counter.substr(std::min(counter.find(':'), counter.size()));
-    return channel.append(":").append(client_id);
+    std::string channel{beginning::client};
+    return channel.append(tag_of(on.lock)).append(":").append(client_id);
 }
 
 }  // namespace holdfast::detail

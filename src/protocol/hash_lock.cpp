@@ -1,6 +1,7 @@
 #include "protocol/hash_lock.hpp"
 
 #include "core/lease_terms.hpp"
+#include "protocol/derived_keys.hpp"
 #include "protocol/scripts.hpp"
 #include "protocol/words.hpp"
 
@@ -18,14 +19,13 @@ std::uint64_t number_in(std::string_view text) {
 
 }  // namespace
 
-std::string hash_lock::sibling_of_counter(target const& on, std::string_view beginning) {
-    constexpr std::string_view counter = "redisson_lock_token";
-    std::string key{beginning};
-    return key.append(on.counter().substr(counter.size()));
+std::string hash_lock::sibling_of_counter(target const& on, std::string_view begins) {
+    std::string key{begins};
+    return key.append(on.counter().substr(beginning::token.size()));
 }
 
 std::string hash_lock::usual_hold_key(target const& on) {
-    return sibling_of_counter(on, "holdfast_hold");
+    return sibling_of_counter(on, beginning::hold);
 }
 
 call hash_lock::renew(renewal const& what) const {

@@ -35,7 +35,7 @@ protected:
     /// A key beside the token counter, in the lock's slot.
     [[nodiscard]] static std::string sibling_of_counter(
         target const& on,
-        std::string_view beginning
+        std::string_view begins
     );
     /// What is said first: until when the lock is had, the token, and how many wait.
     [[nodiscard]] static lock_reading read_state(script_reply const& reply);

@@ -1,5 +1,6 @@
 #include "protocol/latch.hpp"
 
+#include "protocol/derived_keys.hpp"
 #include "protocol/scripts.hpp"
 
 #include <utility>
@@ -55,11 +56,10 @@ target make_latch_target(std::string_view prefix, std::string_view name, bool in
         target_kind::latch,
         prefix,
         name,
-        {"holdfast_done", "", "", ""}
+        {beginning::done, "", "", ""}
     );
     if (made.valid()) {
-        constexpr std::string_view word = "redisson_countdownlatch__channel__";
-        std::string channel{word};
+        std::string channel{beginning::latch_channel};
         if (in_one_slot && made.lock.find('{') != std::string::npos) {
             // With more braces it would be in another slot. No Java client has it there.
             channel += made.lock;

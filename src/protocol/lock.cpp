@@ -1,5 +1,6 @@
 #include "protocol/lock.hpp"
 
+#include "protocol/derived_keys.hpp"
 #include "protocol/hash_lock.hpp"
 #include "protocol/scripts.hpp"
 #include "protocol/words.hpp"
@@ -142,7 +143,7 @@ target make_lock_target(std::string_view prefix, std::string_view name) {
         target_kind::lock,
         prefix,
         name,
-        {"redisson_lock_token", "redisson_lock__channel", "holdfast_queue", "holdfast_waiters"}
+        {beginning::token, beginning::lock_channel, beginning::queue, beginning::waiters}
     );
 }
 

@@ -1,5 +1,6 @@
 #include "protocol/quorum_lock.hpp"
 
+#include "protocol/derived_keys.hpp"
 #include "protocol/hash_lock.hpp"
 #include "protocol/scripts.hpp"
 #include "protocol/words.hpp"
@@ -86,7 +87,7 @@ target make_quorum_lock_target(std::string_view prefix, std::string_view name) {
         target_kind::quorum_lock,
         prefix,
         name,
-        {"redisson_lock_token", "redisson_lock__channel", "holdfast_queue", "holdfast_waiters"}
+        {beginning::token, beginning::lock_channel, beginning::queue, beginning::waiters}
     );
 }
 

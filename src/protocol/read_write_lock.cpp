@@ -1,5 +1,6 @@
 #include "protocol/read_write_lock.hpp"
 
+#include "protocol/derived_keys.hpp"
 #include "protocol/hash_lock.hpp"
 #include "protocol/scripts.hpp"
 #include "protocol/words.hpp"
@@ -163,12 +164,12 @@ private:
 
     // A hold of a reader; ours have each a holder id of their own.
     static std::string hold_key(target const& on, holder_id const& id) {
-        auto key = sibling_of_counter(on, {}).substr(1);
-        return key.append(":").append(id.view()).append(":rwlock_timeout:1");
+        auto key = sibling_of_counter(on, {});
+        return key.append(":").append(id.view()).append(ending::reader).append("1");
     }
 
     static std::string learned_key(target const& on) {
-        return sibling_of_counter(on, "holdfast_read_hold");
+        return sibling_of_counter(on, beginning::read_hold);
     }
 };
 
@@ -231,7 +232,7 @@ private:
     }
 
     static std::string learned_key(target const& on) {
-        return sibling_of_counter(on, "holdfast_write_hold");
+        return sibling_of_counter(on, beginning::write_hold);
     }
 };
 
@@ -246,7 +247,7 @@ target make_side(
         kind,
         prefix,
         name,
-        {"redisson_lock_token", "redisson_rwlock", "holdfast_rwlock_queue", "holdfast_rwlock_heard"}
+        {beginning::token, beginning::rw_channel, beginning::rw_queue, beginning::rw_heard}
     );
 }
 

@@ -1,5 +1,6 @@
 #include "protocol/semaphore.hpp"
 
+#include "protocol/derived_keys.hpp"
 #include "protocol/scripts.hpp"
 #include "protocol/words.hpp"
 
@@ -13,34 +14,32 @@ namespace holdfast::detail {
 
 namespace {
 
-constexpr std::string_view counter_word = "holdfast_semaphore_token";
-
-// What stands behind the first word of the keys: the name, as their hash tag.
+// What stands behind the beginning of the keys: the name, as their hash tag.
 std::string_view tag_of(target const& on) {
-    return on.counter().substr(counter_word.size() + 1);
+    return on.counter().substr(beginning::semaphore_token.size());
 }
 
-std::string sibling(target const& on, std::string_view beginning) {
-    std::string key{beginning};
-    return key.append(":").append(tag_of(on));
+std::string sibling(target const& on, std::string_view begins) {
+    std::string key{begins};
+    return key.append(tag_of(on));
 }
 
 std::string deadlines_of(target const& on) {
     std::string key{tag_of(on)};
-    return key.append(":timeout");
+    return key.append(ending::permits);
 }
 
 std::string heard_of(target const& on) {
-    return sibling(on, "holdfast_semaphore_heard");
+    return sibling(on, beginning::semaphore_heard);
 }
 
 // It needs no permission beyond those that Redisson's keys need.
 std::string record_of(target const& on) {
-    return std::string{tag_of(on)}.append(limit_record_ending);
+    return std::string{tag_of(on)}.append(ending::limit);
 }
 
 std::string usual_hold_of(target const& on) {
-    return sibling(on, "holdfast_semaphore_hold");
+    return sibling(on, beginning::semaphore_hold);
 }
 
 void add_ids(call& to, target const& on, holder_id const& id) {
@@ -212,7 +211,10 @@ target make_semaphore_target(std::string_view prefix, std::string_view name) {
         target_kind::semaphore,
         prefix,
         name,
-        {counter_word, "redisson_sc", "holdfast_semaphore_queue", "holdfast_semaphore_turns"}
+        {beginning::semaphore_token,
+         beginning::semaphore_channel,
+         beginning::semaphore_queue,
+         beginning::semaphore_turns}
     );
 }
 

@@ -23,9 +23,6 @@ inline constexpr std::int64_t most_permits = 1'000;
 /// No semaphore has more: Redisson's numbers end there.
 inline constexpr std::int64_t greatest_limit = 2'147'483'647;
 
-/// The key of a semaphore's record of its limit ends with it, behind the name as its hash tag.
-inline constexpr std::string_view limit_record_ending = ":holdfast_limit";
-
 /// The semaphore of the name `prefix + name`, for one permit at a time; an invalid target if the
 /// name is not allowed.
 [[nodiscard]] target make_semaphore_target(std::string_view prefix, std::string_view name);

@@ -1,5 +1,6 @@
 #include "protocol/server.hpp"
 
+#include "protocol/derived_keys.hpp"
 #include "protocol/scripts.hpp"
 
 #include <string>
@@ -7,7 +8,7 @@
 namespace holdfast::detail {
 
 std::string server_key(std::string_view key_prefix) {
-    return std::string{key_prefix} + "holdfast_server";
+    return std::string{key_prefix}.append(server_word);
 }
 
 std::string server_key(std::string_view key_prefix, unsigned number) {

@@ -1,6 +1,7 @@
 #include "protocol/target.hpp"
 
 #include "core/lease_terms.hpp"
+#include "protocol/names.hpp"
 #include "protocol/slot.hpp"
 
 #include <fmt/format.h>
@@ -25,15 +26,11 @@ target make_target(
     }
     made.lock.reserve(prefix.size() + name.size());
     made.lock.append(prefix).append(name);
-    // The whole name is the hash tag, unless the user gave one: any `{` counts, closed or not.
-    bool const tagged = made.lock.find('{') != std::string::npos;
+    auto const tag = tag_of(made.lock);
     auto const with = [&](std::string_view beginning) {
         std::string key;
-        key.reserve(beginning.size() + made.lock.size() + 3);
-        key.append(beginning)
-            .append(tagged ? ":" : ":{")
-            .append(made.lock)
-            .append(tagged ? "" : "}");
+        key.reserve(beginning.size() + tag.size());
+        key.append(beginning).append(tag);
         return key;
     };
     made.parts = joined_texts{

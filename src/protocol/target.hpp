@@ -42,7 +42,7 @@ struct target {
     std::int64_t limit = 0;
     static constexpr std::int64_t wrong_limit = -1;
     target_kind kind = target_kind::lock;
-    /// Of all its keys, on a cluster. See `has_one_slot`.
+    /// Of all its keys, on a cluster.
     std::uint16_t slot = 0;
 
     [[nodiscard]] bool valid() const noexcept { return !lock.empty(); }
@@ -62,8 +62,8 @@ struct target {
     joined_texts parts{};
 };
 
-/// The target of the name `prefix + name`, whose parts begin with these words. Invalid if the name
-/// is not allowed.
+/// The target of the name `prefix + name`, whose parts begin so. Invalid if it is empty or too
+/// long. See `allowed_by` for what else a name must not be.
 [[nodiscard]] target make_target(
     primitive const& speaks,
     target_kind kind,

@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(a_hash_tag_of_the_user_is_honoured) {
 
 BOOST_AUTO_TEST_CASE(broken_hash_tags_work_on_a_single_server) {
     with_client([](holdfast::client& client, redis_probe& probe) -> task {
-        for (auto const name : {"foo{", "{}foo", "}{", "a}b", "{a", "a}", "{", "}", "{}"}) {
+        for (auto const name : {"foo{", "{}foo", "}{", "a}b", "{a", "a}", "{", "}", "{}{}"}) {
             co_await works(client, name, probe);
         }
     });
@@ -149,28 +149,88 @@ BOOST_AUTO_TEST_CASE(glob_characters_are_not_patterns) {
     });
 }
 
+// Their keys would be those of other locks.
+BOOST_AUTO_TEST_CASE(names_that_share_keys_with_others_are_refused) {
+    log_lines log;
+    with_server([&](redis_server& server, asio::any_io_executor executor) -> task {
+        auto settings = holdfast::parse_url(server.url());
+        settings.log = log.sink();
+        holdfast::client client{executor, settings};
+        auto probe = server.probe();
+        for (std::string const name :
+             {"{a}",
+              "{}",
+              "{a}b}",
+              "{a}:timeout",
+              "{a}:x:rwlock_timeout:1",
+              "redisson_lock_token:{a}",
+              "redisson_lock__channel:{a}",
+              "holdfast_queue:a",
+              "holdfast_server"}) {
+            BOOST_TEST_CONTEXT(name) {
+                co_await refused_unsent(client.lock(name), errc::invalid_name, probe);
+            }
+        }
+    });
+    BOOST_TEST(
+        log.count(log_level::error, "\"{a}\" has the same queue, counter and channel as \"a\"") == 1U,
+        log.all()
+    );
+    BOOST_TEST(log.count(log_level::error, "write something before") >= 1U, log.all());
+}
+
+BOOST_AUTO_TEST_CASE(each_kind_refuses_a_name_that_shares_keys) {
+    with_client([](holdfast::client& client, redis_probe& probe) -> task {
+        co_await client.ready();
+        auto const expect = [](error_code ec) {
+            BOOST_TEST((ec == errc::invalid_name), ec.message());
+        };
+        auto [fair, fair_lease] = co_await client.fair_lock("{a}").acquire(as_result);
+        expect(fair);
+        auto const both = client.read_write_lock("{a}");
+        auto [read, read_lease] = co_await both.read().acquire(as_result);
+        expect(read);
+        auto [wrote, write_lease] = co_await both.write().acquire(as_result);
+        expect(wrote);
+        auto const pool = client.semaphore("{a}");
+        auto [set, set_now] = co_await pool.try_set_permits(1, as_result);
+        expect(set);
+        auto [permit, permit_lease] = co_await pool.permits(2).acquire(as_result);
+        expect(permit);
+        auto [added, added_now] = co_await client.counting_semaphore("{a}").try_set_permits(1, as_result);
+        expect(added);
+        auto [counted] = co_await client.latch("{a}").count_down(as_result);
+        expect(counted);
+        auto const vote = client.election("{a}");
+        auto [campaigned, leadership] = co_await vote.campaign("me", as_result);
+        expect(campaigned);
+        auto [asked, leader] = co_await vote.leader(as_result);
+        expect(asked);
+        holdfast::multi_lock const of_both{client.lock("b"), client.lock("{a}")};
+        auto [multi, multi_lease] = co_await of_both.acquire(as_result);
+        expect(multi);
+        BOOST_TEST(probe.keys().empty());
+    });
+}
+
 BOOST_AUTO_TEST_CASE(the_name_of_a_counter_is_no_lock_and_aliases_nothing) {
     with_client([](holdfast::client& client, redis_probe& probe) -> task {
         auto plain = co_await client.lock("a").acquire();
         auto const token = probe.get("redisson_lock_token:{a}");
         auto [ec, lease] = co_await client.lock("redisson_lock_token:{a}").try_acquire(as_result);
-        BOOST_TEST((ec == errc::corrupt_state), ec.message());
+        BOOST_TEST((ec == errc::invalid_name), ec.message());
         auto [forced, freed] =
             co_await client.lock("redisson_lock_token:{a}").force_release(as_result);
-        BOOST_TEST((forced == errc::corrupt_state), forced.message());
+        BOOST_TEST((forced == errc::invalid_name), forced.message());
         BOOST_TEST((probe.get("redisson_lock_token:{a}") == token));
         BOOST_TEST(plain.valid());
         co_await plain.release();
-
-        // The other way round: a lock that sits where another one's counter would be.
-        auto squatter = co_await client.lock("redisson_lock_token:{b}").acquire();
+        // Another program's data where the counter would be.
+        probe.cmd("HSET", "redisson_lock_token:{b}", "field", "1");
         auto [refused, none] = co_await client.lock("b").try_acquire(as_result);
         BOOST_TEST((refused == errc::corrupt_state), refused.message());
         BOOST_TEST(!probe.exists("b"));
-        BOOST_TEST(squatter.valid());
-        co_await squatter.release();
-        for (auto const name :
-             {"redisson_lock__channel:{a}", "redisson_lock_token", "a:redisson_lock_token"}) {
+        for (auto const name : {"redisson_lock_token", "a:redisson_lock_token:{x}"}) {
             auto fine = co_await client.lock(name).try_acquire();
             BOOST_TEST(fine.valid());
             co_await fine.release();

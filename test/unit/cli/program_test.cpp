@@ -90,6 +90,28 @@ BOOST_AUTO_TEST_CASE(help_is_a_success_and_a_wrong_command_line_is_not) {
     BOOST_TEST(url.err.find("secret") == std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(an_invalid_name_is_a_mistake_that_is_explained) {
+    std::vector<std::vector<std::string>> const commands{
+        {"inspect", "{a}"},
+        {"force-release", "{a}"},
+        {"watch", "{a}"},
+        {"run", "{a}", "--", "true"},
+    };
+    for (auto const& command : commands) {
+        auto const wrong = run(command);
+        BOOST_TEST(wrong.code == 64, command.front());
+        BOOST_TEST(wrong.out.empty());
+        BOOST_TEST(
+            wrong.err.starts_with("holdfast: \"{a}\" has the same queue, counter and channel as"),
+            wrong.err
+        );
+        BOOST_TEST(wrong.err.find("leave out the outer braces") != std::string::npos);
+    }
+    auto const behind = run({"--key-prefix", "{t}", "inspect", "a}"});
+    BOOST_TEST(behind.code == 64);
+    BOOST_TEST(behind.err.find("\"{t}a}\"") != std::string::npos, behind.err);
+}
+
 BOOST_AUTO_TEST_CASE(completion_is_written_to_the_output) {
     auto const bash = run({"completion", "bash"});
     BOOST_TEST(bash.code == 0);
