@@ -193,16 +193,11 @@ BOOST_AUTO_TEST_CASE(garbage_beside_a_lock_that_is_held_ends_no_lease) {
             auto const waiter = start_acquire(client.lock("a"));
             BOOST_TEST((co_await renew(lease) == error_code{}));
             BOOST_TEST(lease.valid());
-            bool const counter = garbage[1].starts_with("redisson_lock_token");
             BOOST_TEST((co_await release(lease) == error_code{}));
             auto const ended = [&] { return waiter->done; };
             BOOST_TEST((co_await co_eventually(5s, ended)));
-            BOOST_TEST((waiter->error == errc::corrupt_state) == counter);
-            BOOST_TEST((waiter->held.valid() == !counter));
+            BOOST_TEST((waiter->error == errc::corrupt_state));
             BOOST_TEST(probe.cmd("DUMP", garbage[1]).as_string() == kept);
-            if (waiter->held) {
-                BOOST_TEST((co_await release(waiter->held) == error_code{}));
-            }
         }
     });
 }

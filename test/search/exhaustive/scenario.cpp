@@ -158,7 +158,8 @@ private:
             }
             if (is_cancellation(one) ? users_[one.client].front()->waits() : in.at_rest()) {
                 possible.emplace_back(one, false);
-                if (!is_cancellation(one) && in.next_change() > in.now() + 2ms) {
+                auto const next = in.next_change();
+                if (!is_cancellation(one) && next > in.now() + 2ms && next != nanos::max()) {
                     possible.emplace_back(one, true);
                 }
             }

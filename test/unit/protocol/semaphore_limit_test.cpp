@@ -361,7 +361,9 @@ BOOST_AUTO_TEST_CASE(there_are_never_more_valid_leases_than_the_greatest_limit) 
     for (unsigned seed = 1; seed <= 300; ++seed) {
         limited_world all;
         std::mt19937 dice{seed};
-        auto const below = [&](std::uint32_t limit) { return dice() % limit; };
+        auto const below = [&](std::uint32_t limit) {
+            return static_cast<std::int64_t>(dice() % limit);
+        };
         // Holders: how many permits, and until when they are valid.
         std::map<std::uint64_t, std::pair<std::int64_t, std::int64_t>> valid;
         auto const out = [&] {
