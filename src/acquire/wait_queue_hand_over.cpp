@@ -95,9 +95,10 @@ void wait_queue::take_grant(candidate::grant const& granted) {
     auto const window = std::min(granted.window, terms.lease);
     auto const margin = terms.margin_within(window);
     auto const worth_having = margin + nanos{granted.window} / 10;
-    // Without a connection its holder could neither claim it nor give it back.
-    bool const asks_first =
-        client.confirms() || client.settings().confirm_grants || !client.can_execute(*on_);
+    // Without a connection its holder could neither claim it nor give it back. A lease whose
+    // renewals are limited begins with its full length, which the claim has to set first.
+    bool const asks_first = client.confirms() || client.settings().confirm_grants ||
+                            !client.can_execute(*on_) || terms.limits_renewals();
     auto const end = asks_first ? std::nullopt
                                 : client.server(*on_).time.end_of(
                                       granted.server_time,
