@@ -73,8 +73,6 @@ struct call : std::enable_shared_from_this<call<Results...>> {
 
     void cancel(asio::cancellation_type type) {
         cancelled = true;
-        cancelled_by = type;
-        cancelled_at = world::current().now();
         signal.emit(type);
     }
 
@@ -97,10 +95,8 @@ struct call : std::enable_shared_from_this<call<Results...>> {
     error_code error;
     std::optional<std::tuple<Results...>> results;
     nanos done_at{0};
-    nanos cancelled_at{0};
-    asio::cancellation_type cancelled_by = asio::cancellation_type::none;
-    bool cancelled = false;
     bool initiating = false;
+    bool cancelled = false;
     bool done = false;
 };
 

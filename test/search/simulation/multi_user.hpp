@@ -6,7 +6,6 @@
 #include <holdfast/multi_lease.hpp>
 #include <holdfast/multi_lock.hpp>
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,43 +18,29 @@ public:
     using user::user;
 
 protected:
-    /// One of several locks.
-    struct member {
-        std::string lock;
-        /// Of a semaphore.
-        std::int64_t permits = 1;
-    };
-
     ~multi_user() = default;
 
-    /// Acquires them, and holds them for so long. Of `what` name and permits are not used.
+    /// Acquires them, and holds them for so long. Of `what` the name is not used.
     [[nodiscard]] asio::awaitable<void> use_several(
-        std::vector<member> members,
+        std::vector<std::string> locks,
         request what,
         nanos work
-    );
-    /// Asks for what cannot be had.
-    [[nodiscard]] asio::awaitable<void> ask_in_vain(
-        std::vector<member> members,
-        request what,
-        error_code why
     );
 
 private:
     using multi_call = call<multi_lease>;
 
-    void start(std::vector<member> const& members, request const& what, multi_call& asked);
+    void start(std::vector<std::string> const& locks, request const& what, multi_call& asked);
     void judge_answer(
-        std::vector<member> const& members,
+        std::vector<std::string> const& locks,
         request const& what,
         multi_call const& asked,
         nanos started
     );
     [[nodiscard]] asio::awaitable<void> hold(
-        std::vector<member> const& members,
+        std::vector<std::string> const& locks,
         multi_lease& held,
-        request const& what,
-        nanos started,
+        oracle::lease_kind kind,
         nanos work
     );
     [[nodiscard]] asio::awaitable<void> release_all(std::string const& names, multi_lease& held);

@@ -229,7 +229,7 @@ void oracle::on_stray_script(script_event const& what) {
             )
         );
     }
-    if (++scripts_ > most_scripts()) {
+    if (++scripts_ > most_scripts) {
         in_.violation("a server is asked more than it should ever be: somebody polls");
     }
     if (reply.is_error()) {

@@ -61,7 +61,7 @@ void oracle::on_script(script_event const& what) {
         return;
     }
     auto& known = truths_[lock];
-    if (++scripts_ > most_scripts()) {
+    if (++scripts_ > most_scripts) {
         in_.violation("the server is asked more than it should ever be: somebody polls");
     }
     if (what.late) {

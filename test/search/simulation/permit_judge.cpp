@@ -19,11 +19,11 @@ namespace {
 constexpr std::string_view other_permit = "somebody's own#1";
 
 std::string deadlines_of(std::string_view pool) {
-    return tagged(pool) + ":timeout";
+    return fmt::format("{{{}}}:timeout", pool);
 }
 
 std::string queue_of(std::string_view pool) {
-    return "holdfast_semaphore_queue:" + tagged(pool);
+    return fmt::format("holdfast_semaphore_queue:{{{}}}", pool);
 }
 
 std::optional<detail::holder_id> id_of(std::string_view holder) {
@@ -117,7 +117,7 @@ void permit_judge::give_back_from_other(std::string const& pool) {
     // Where the number is lost Redisson makes one of 1, and nobody can mend that.
     if (had && server_.data().exists(pool)) {
         auto const free = server_.as_operator({"INCRBY", pool, "1"});
-        server_.publish("redisson_sc:" + tagged(pool), std::to_string(free.number));
+        server_.publish("redisson_sc:{" + pool + "}", std::to_string(free.number));
     }
 }
 

@@ -65,8 +65,6 @@ private:
     std::map<std::string, std::map<machine const*, std::uint32_t>, std::less<>> granted_;
     bool forgotten_ = false;
     std::uint64_t scripts_ = 0;
-    nanos moment_began_{0};
-    std::uint64_t in_moment_ = 0;
 };
 
 }  // namespace holdfast::sim

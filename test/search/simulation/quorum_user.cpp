@@ -1,6 +1,5 @@
 #include "simulation/quorum_user.hpp"
 
-#include "simulation/drawing.hpp"
 #include "simulation/user.hpp"
 
 #include <holdfast/quorum_lock.hpp>
@@ -45,13 +44,8 @@ public:
         // Once more when all is healed: nobody may have been forgotten.
         auto healing = self->wait_until_healed();
         co_await std::move(healing);
-        for (self->turned_away_ = true; self->turned_away_ && !self->node_.closed();) {
-            // Others hold it.
-            auto pause = self->sleep(self->dice().time(1ms, self->all_.lease / 10 + 1s));
-            co_await std::move(pause);
-            auto last = self->acquire_and_use(request::kind::acquire);
-            co_await std::move(last);
-        }
+        auto last = self->acquire_and_use(request::kind::acquire);
+        co_await std::move(last);
         self->node_.on_user_done();
     }
 
@@ -64,12 +58,7 @@ private:
         what.lock = all_.locks[dice().below(all_.locks.size())];
         what.how = how;
         what.limit = dice().any_scale(1ms, 3 * all_.lease);
-        what.options = draw_options(dice(), node_.settings());
-        // The nodes of a quorum do not learn, and none of them takes over.
-        what.options.orphan_after = 0ns;
-        if (what.options.lease.is_learned()) {
-            what.options.lease = {};
-        }
+        what.options.renew = !dice().chance(20);
         std::size_t owner = 0;
         if (dice().chance(20)) {
             owner = 1 + dice().below(owners_->size());
@@ -87,7 +76,6 @@ private:
         co_await std::move(wait);
         auto& held = std::get<0>(*asked->results);
         judge_answer(what, *asked, started);
-        turned_away_ = !held;
         if (held) {
             auto use = hold(what, held, owner, started);
             co_await std::move(use);
@@ -114,7 +102,6 @@ private:
             : held ? fmt::format("granted {} by {}", held.token().value, held.nodes())
                    : "busy"
         ));
-        judge_cancellation(asked, what.lock);
         bool const waits = what.how == request::kind::acquire;
         if (ec == errc::quorum_not_reached) {
             all_.judge.reached(sometimes::not_reached);
@@ -122,10 +109,11 @@ private:
             all_.judge.reached(sometimes::cancelled_waiting);
         }
         if (ec) {
-            bool const unheard =
-                ec == errc::quorum_not_reached && !waits && may_be_unreachable(started);
+            // In a quiet schedule only the first connections may be waited for.
+            bool const up_in_time = all_.quiet && started > 1s;
+            bool const unheard = ec == errc::quorum_not_reached && !waits && !up_in_time;
             if (held || !(unheard || expected(ec, asked.cancelled))) {
-                violation(failure_of(what.lock, ec, started));
+                violation(fmt::format("acquiring {} ended with: {}", what.lock, ec.message()));
             }
             return;
         }
@@ -168,18 +156,12 @@ private:
         node_.on_held(1);
         ++all_.grants;
         auto const watching = std::make_shared<call<loss_reason>>(executor_);
-        bool const watches = dice().chance(30);
-        if (watches) {
-            watching->initiating = true;
-            held.wait_lost(watching->token());
-            watching->initiating = false;
-        }
-        auto const kind = kind_of(what, asked_at);
-        auto const work_for = dice().below(100);
+        watching->initiating = true;
+        held.wait_lost(watching->token());
+        watching->initiating = false;
         auto work = sleep(
-            work_for < 65   ? dice().any_scale(10us, 50ms)
-            : work_for < 85 ? dice().any_scale(1ms, std::min(2 * nanos{all_.lease}, nanos{20s}))
-                            : dice().time(nanos{all_.lease}, 3 * nanos{all_.lease})
+            dice().chance(70) ? dice().any_scale(10us, 50ms)
+                              : dice().any_scale(1ms, std::min(2 * nanos{all_.lease}, nanos{20s}))
         );
         co_await std::move(work);
         // Everything that is ready runs before time goes on.
@@ -190,10 +172,10 @@ private:
                            process_.free_since() + 2us >= all_.in.now();
         if (lost) {
             all_.judge.reached(sometimes::lost_in_quorum);
-            if (watches && !watching->done && !stuck) {
+            if (!watching->done && !stuck) {
                 violation(what.lock + ": it is lost, and the watcher was not told");
             }
-            if (all_.quiet && kind.endless && !node_.closed()) {
+            if (all_.quiet && what.options.renew && owner == 0 && !node_.closed()) {
                 violation(what.lock + ": a lease was lost although nothing failed");
             }
         } else if (watching->done) {
@@ -204,10 +186,8 @@ private:
         node_.on_held(-1);
         auto parting = release(what.lock, held);
         co_await std::move(parting);
-        if (watches) {
-            auto end = done(watching);
-            co_await std::move(end);
-        }
+        auto end = done(watching);
+        co_await std::move(end);
     }
 
     asio::awaitable<void> release(std::string const& name, quorum_lease& held) {
@@ -238,7 +218,6 @@ private:
 
     std::shared_ptr<owners const> owners_;
     int left_;
-    bool turned_away_ = false;
 };
 
 }  // namespace

@@ -187,8 +187,6 @@ public:
         grant_fault_ = what;
         grant_fault_by_ = by;
     }
-    /// What was to go wrong with a message, and has not, does not any more.
-    void disarm();
     /// New connections are refused, wherever they lead.
     void set_refuses_connections(bool refuses) noexcept {
         for (auto const& one : machines_) {

@@ -10,13 +10,6 @@
 
 namespace holdfast::sim {
 
-void server::disarm() {
-    twice_.reset();
-    break_after_.reset();
-    break_before_.reset();
-    grant_fault_ = grant_fault::none;
-}
-
 std::vector<queue_entry> server::queue_of(std::string_view lock) {
     auto const target = detail::make_lock_target({}, lock);
     std::vector<queue_entry> queue;

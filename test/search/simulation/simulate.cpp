@@ -2,7 +2,6 @@
 // of them again, `--trace` shows it. `--deployment` says what the clients talk to.
 
 #include "simulation/schedule.hpp"
-#include "simulation/world.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -17,7 +16,6 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <string>
 #include <thread>
 #include <vector>
 
@@ -25,14 +23,6 @@ namespace {
 
 using namespace holdfast::sim;
 using clock_type = std::chrono::steady_clock;
-
-// Known defects that wait for their fix, by what their violations say. A fix takes its words away;
-// `--ignore ''` shows which are left. In turn: a lease that is never renewed; a waiter behind a
-// lease that is over; a lease that begins shorter or longer than was asked; "unreachable" where
-// the lock is busy, and "busy" without an answer.
-constexpr char const* known_defects =
-    "although nothing was wrong|is kept on the server|begins with|no server could be reached|"
-    "fewer than a majority|no attempt was answered|later than its limit";
 
 struct totals {
     std::uint64_t schedules = 0;
@@ -229,7 +219,6 @@ int main(int argc, char** argv) {
     std::uint64_t first = 1;
     std::size_t violations = 5;
     std::size_t threads = std::max(1U, std::thread::hardware_concurrency());
-    std::string ignored{known_defects};
     bool traced = false;
     bool twice = false;
     app.add_option("--deployment", at, "single (the default), failover, quorum or cluster")
@@ -242,12 +231,8 @@ int main(int argc, char** argv) {
     app.add_flag("--twice", twice, "runs each of them twice, and compares");
     app.add_option("--violations", violations, "how many to find before it stops");
     app.add_option("--threads", threads, "how many to use");
-    app.add_option("--ignore", ignored, "violations whose text matches it do not count (a regex)");
     CLI11_PARSE(app, argc, argv);
 
-    if (!ignored.empty()) {
-        world::ignore(ignored);
-    }
     if (seed) {
         return replay(*seed, at, traced);
     }

@@ -7,16 +7,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
-#include <optional>
-#include <regex>
 
 namespace holdfast::sim {
 
 namespace {
 
 thread_local world* current_world = nullptr;
-
-std::optional<std::regex> ignored;
 
 }  // namespace
 
@@ -189,15 +185,7 @@ void world::run_until(nanos when) {
     now_ = std::max(now_, when);
 }
 
-void world::ignore(std::string const& pattern) {
-    ignored.emplace(pattern);
-}
-
 void world::violation(std::string text) {
-    if (ignored && std::regex_search(text, *ignored)) {
-        trace(nullptr, "IGNORED: " + text);
-        return;
-    }
     if (violation_.empty()) {
         trace(nullptr, "VIOLATION: " + text);
         violation_ = std::move(text);
