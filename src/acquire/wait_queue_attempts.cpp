@@ -234,6 +234,7 @@ void wait_queue::on_granted(
         // The attempt was made for another waiter. It is repeated with the same holder id: that
         // renews the grant to what this one wants.
         what.by->unsure = true;
+        what.by->early.reset();
         fsm_.on_undecided();
         return;
     }

@@ -28,13 +28,14 @@ void tenure_timer::arm() {
     if (!timer_) {
         timer_.emplace(client_.strand());
     }
-    armed_for_ = listed_.begin()->due_at_;
-    sleep_until(*timer_, armed_for_);
+    auto const at = listed_.begin()->due_at_;
+    sleep_until(*timer_, at);
     timer_->async_wait([this, client = client_.shared_from_this()](error_code ec) {
         if (!ec) {
             on_timer();
         }
     });
+    armed_for_ = at;
 }
 
 void tenure_timer::on_timer() {

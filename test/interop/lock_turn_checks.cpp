@@ -99,7 +99,7 @@ task the_last_release_of_a_re_entrant_holder_frees_it(situation& in) {
 
 task names_with_braces(situation& in) {
     auto const plain = in.key;
-    for (auto const& name : {plain + "{b}c", "{" + plain + "}", plain + "{b", plain + "}b{c}"}) {
+    for (auto const& name : {plain + "{b}c", "{" + plain + "}c", plain + "{b", plain + "}b{c}"}) {
         auto& holder = in.actor(in.holds, name);
         auto& waiter = in.actor(in.waits(), name);
         auto const token = co_await holder.acquire(long_lease);

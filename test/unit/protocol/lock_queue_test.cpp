@@ -74,7 +74,8 @@ struct lock_world : on_model {
     }
     /// One that queues.
     void listen_as(std::uint64_t who) {
-        auto const client = id(who).view();
+        auto const holder = id(who);
+        auto const client = holder.view();
         std::string const own{client.substr(0, client.rfind(':'))};
         listen({std::string{on.channel()}, std::string{on.waiters()}, "holdfast_client:" + own});
     }

@@ -30,9 +30,11 @@ end
 -- may be held for the longest lease of all, or for `lease`. `limit` is what the waiters say, or 0.
 local function settle(free, taken, lease, limit)
     local sum = free + taken
-    if not total then
-        -- Where no permit is left, the set was lost together with the record.
-        total, longest = sum <= 0 and limit > 0 and limit or sum, 0
+    if not total or total <= 0 and limit > 0 then
+        -- If no permit is left, the set was lost together with the record, and a script to which nobody stated the limit may have made the
+        -- record again since. How long the leases are that were lost is not known: as long as the default at least.
+        local lost = sum <= 0 and limit > 0
+        total, longest, without = lost and limit or sum, lost and 30000 or 0, nil
     end
     if sum < (without or total) and taken == 0 then
         -- Or somebody lowered the limit while no permit was out, which looks the same.

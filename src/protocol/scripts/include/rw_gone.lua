@@ -6,7 +6,7 @@ local function afterwards(done)
         told = done()
     end)
     if not said or type(told) == 'table' then
-        told = 0
+        told = false
     end
 end
 

@@ -47,4 +47,4 @@ if KEYS[5] then
         keep_usual_hold(KEYS[5], and_then(usual, holds, mean))
     end
 end
-return nonce .. (told == 0 and ' 1 0' or ' 1 1')
+return nonce .. (told == false and ' 1 0' or ' 1 1')
