@@ -305,13 +305,16 @@ private:
         late_.model().set_time(now + wait * 1000);
     }
 
-    // Random words may make an entry with the server's time in it.
+    // Random words may make an entry with the server's time in it, in µs or ms.
     void forget_times(std::int64_t now) {
         constexpr std::int64_t hour = 3'600'000'000;
         auto const since = std::to_string(now - hour);
+        auto const since_ms = std::to_string((now - hour) / 1000);
+        auto const till_ms = std::to_string((now + hour) / 1000);
         for (auto const& key : early_.model().keys()) {
-            if (key.starts_with("holdfast_queue:") &&
-                early_.look({"ZCOUNT", key, since, "+inf"}).number > 0) {
+            if (key.starts_with("holdfast_") &&
+                (early_.look({"ZCOUNT", key, since, "+inf"}).number > 0 ||
+                 early_.look({"ZCOUNT", key, since_ms, till_ms}).number > 0)) {
                 everywhere({"DEL", key});
             }
         }

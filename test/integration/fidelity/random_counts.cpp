@@ -16,7 +16,8 @@ using namespace std::string_literals;
 namespace scripts = detail::scripts;
 
 // Of a few semaphores, which other calls leave alone. Permits have no end that depends on the time:
-// beside such a lease it is nothing.
+// beside such a lease it is nothing. The record may have the time at which a call found the set
+// lost, so it is compared as a counter is: that time is over at once, or in a day.
 void call_maker::about_permits(detail::script const& which) {
     constexpr std::string_view endless = "1000000000000000000000000000000";
     auto const name = "permits:" + std::to_string(below(3));
@@ -29,6 +30,7 @@ void call_maker::about_permits(detail::script const& which) {
     use(name);
     use(deadlines);
     use(record);
+    call_.counters = {record};
     if (chance(10)) {
         // A part of the data is lost, or somebody changes the limit.
         auto const what = below(4);
@@ -42,7 +44,7 @@ void call_maker::about_permits(detail::script const& which) {
     std::vector<std::string> keys{name, deadlines, of("redisson_sc")};
     if (does == "acquire") {
         keys.push_back(of("holdfast_semaphore_token"));
-        call_.counters = {keys.back()};
+        call_.counters.push_back(keys.back());
     }
     for (auto const* const one : {"queue", "heard", "turns"}) {
         keys.push_back(of("holdfast_semaphore_"s + one));
@@ -67,7 +69,7 @@ void call_maker::about_permits(detail::script const& which) {
         add(chance(20) ? "1" : "0");
         add(chance(60) ? std::to_string(3 + below(2)) : "0");
     } else if (does == "renew" || does == "renew_many") {
-        add(chance(80) ? lease : "1");
+        add(chance(80) ? lease : "86400000");
         add(std::to_string(count));
     } else if (does == "release") {
         add(std::to_string(count));
