@@ -40,8 +40,11 @@ namespace holdfast {
 /// again. With an `owner`, members that it holds already are joined, out of that order; they keep
 /// the options of the owner's first lease.
 ///
-/// `try_acquire()` is empty if any member is held by another, and `try_acquire_for()` if one of
-/// them still is when the time is up. Whenever an operation ends without a lease, all that it had
+/// `try_acquire()` is empty if any member is held by another, and `try_acquire_for()` if the time is
+/// up and the server said since the operation began that another holder has one of them. If all
+/// members are held when the time is up, and one of them is still being renewed so that the lease
+/// begins with its full length, the operation waits for that up to 100 ms longer, but no longer than
+/// one request timeout. Without an answer it ends without a lease, and gives back all. Whenever an operation ends without a lease, all that it had
 /// taken is given back in the background.
 ///
 /// Members on different servers that have one name are ordered by `config::host` and

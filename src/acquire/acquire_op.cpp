@@ -202,12 +202,14 @@ void acquire_op::on_answer(exec_result const& result) {
     auto const self = shared_from_this();
     carry_out(fsm_.on_answer(answer, read.cause), {}, now);
     if (!fsm_.done()) {
-        try_again(answer);
+        // Without a right it is repeated at once in another way.
+        bool const at_once = result.status == exec_status::failed;
+        try_again(answer, at_once || answer == attempt_answer::busy);
     }
 }
 
 // An attempt that could not be made, or was not the only one of an owner who has the other side.
-void acquire_op::try_again(attempt_answer answer) {
+void acquire_op::try_again(attempt_answer answer, bool at_once) {
     auto const self = shared_from_this();
     if (answer == attempt_answer::unknown || answer == attempt_answer::unconfirmed) {
         all_.withdraw(*this);
@@ -221,14 +223,17 @@ void acquire_op::try_again(attempt_answer answer) {
             alone_.reset();
         }
     }
-    if (answer == attempt_answer::not_sent || answer == attempt_answer::busy) {
-        if (what_.how_long == patience::one_attempt && !fsm_.overdue()) {
-            arm_limit(what_.terms.request_timeout);
-        }
+    if (what_.how_long == patience::one_attempt && !limit_) {
+        arm_limit(what_.terms.request_timeout);
+    }
+    if (at_once) {
         all_.leave(*self);
         all_.enter(self, lease_clock::now());
         return;
     }
+    // A connection that comes up ends the pause. Where there is one already, a request that cannot
+    // be sent would not be sent at the next try either: a node of a cluster has named another one
+    // that is down.
     auto& pause = alone_->pause.emplace(client_->strand());
     auto const& settings = client_->settings();
     auto const drawn = alone_->pauses.next(client_->random_part());

@@ -113,7 +113,7 @@ private:
     void let_others_join();
     [[nodiscard]] bool share(time_point now);
     [[nodiscard]] bool look_at_other_side();
-    void try_again(attempt_answer answer);
+    void try_again(attempt_answer answer, bool at_once);
     void on_time_up();
     void arm_limit(nanos limit);
     /// Carries out a verdict that did not come with an answer.

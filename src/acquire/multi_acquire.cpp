@@ -88,7 +88,7 @@ void multi_acquire::perform(multi_acquire_fsm::action const& next) {
         cancel_what_is_asked(asio::cancellation_type::terminal);
         give_back_from(next.kept);
     }
-    if (fsm_.done() || next.what == step::limit) {
+    if (fsm_.done()) {
         limit_.reset();
     }
     switch (next.what) {
@@ -227,7 +227,8 @@ void multi_acquire::on_limited(std::size_t which, error_code ec) {
         if (ec && ec != errc::lease_lost && !is_retryable(ec)) {
             perform(fsm_.on_ended(ec));
         } else if (ec) {
-            perform(fsm_.on_lost(which));
+            auto const cause = ec == errc::lease_lost ? error_code{} : ec;
+            perform(fsm_.on_lost(which, cause));
         } else if (--unlimited_ == 0) {
             perform(fsm_.on_limited(intact()));
         }
@@ -261,12 +262,12 @@ void multi_acquire::watch_kept(std::size_t count) {
         }
         auto const& share = lease_access::share_of(kept.held);
         auto on_end =
-            [weak = weak_from_this(), which, share = share.get()](error_code ec, loss_reason) {
+            [weak = weak_from_this(), which, share = share.get()](error_code ec, loss_reason why) {
                 auto const self = weak.lock();
                 if (self && !ec) {
                     auto const& now = self->parts_[which].held;
                     if (lease_access::share_of(now).get() == share) {
-                        self->on_lost(which);
+                        self->on_lost(which, why);
                     }
                 }
             };
@@ -275,8 +276,10 @@ void multi_acquire::watch_kept(std::size_t count) {
     }
 }
 
-void multi_acquire::on_lost(std::size_t which) {
-    guarded([&] { perform(fsm_.on_lost(which)); });
+void multi_acquire::on_lost(std::size_t which, loss_reason why) {
+    bool const other = why == loss_reason::taken || why == loss_reason::deleted;
+    auto const cause = other ? error_code{} : make_error_code(errc::unreachable);
+    guarded([&] { perform(fsm_.on_lost(which, cause)); });
 }
 
 void multi_acquire::on_cancel(asio::cancellation_type type) {

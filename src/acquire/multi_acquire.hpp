@@ -82,7 +82,7 @@ private:
     void limit();
     void on_limited(std::size_t which, error_code ec);
     void watch_kept(std::size_t count);
-    void on_lost(std::size_t which);
+    void on_lost(std::size_t which, loss_reason why);
     void on_cancel(asio::cancellation_type type);
     void arm_limit();
     void on_time_up();

@@ -121,8 +121,8 @@ void quorum_line::stop_listening() noexcept {
 }
 
 void quorum_line::on_round_over(bool busy) {
-    busy_at_ = busy ? asked_at_ : time_point::min();
     if (busy) {
+        busy_at_ = asked_at_;
         auto const all = std::exchange(overdue_, {});
         for (auto const& each : all) {
             if (auto const who = each.lock()) {

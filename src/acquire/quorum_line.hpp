@@ -83,7 +83,8 @@ private:
     // Those whose time is up, and some that have gone since.
     std::vector<std::weak_ptr<quorum_waiter>> overdue_;
     time_point asked_at_ = time_point::min();
-    // When the round began that found the lock busy.
+    // When the last round began that found the lock busy. A later one that decides nothing takes
+    // nothing back.
     time_point busy_at_ = time_point::min();
     bool cleared_ = false;
 };

@@ -111,7 +111,7 @@ void wait_queue::on_answer(attempt const& what, exec_result const& result) {
     switch (read.answer) {
         case attempt_answer::granted: on_granted(what, read, now); return;
         case attempt_answer::busy: on_busy(what, read.reply, now); break;
-        case attempt_answer::refused: fsm_.on_refused(client.random_part(), now); break;
+        case attempt_answer::refused: fsm_.on_setback(client.random_part(), now); break;
         case attempt_answer::unknown:
             by.unsure = true;
             fsm_.on_setback(client.random_part(), now);
@@ -119,9 +119,15 @@ void wait_queue::on_answer(attempt const& what, exec_result const& result) {
         case attempt_answer::unconfirmed: on_unreplicated(read.cause, now); break;
         case attempt_answer::failed: fsm_.on_undecided(); break;
         case attempt_answer::not_sent:
-            fsm_.on_undecided();
             if (!client.may_attempt(*on_)) {
+                fsm_.on_undecided();
                 fsm_.on_disconnected();
+            } else if (result.status == exec_status::not_sent) {
+                // A node of a cluster has named another one that is down.
+                fsm_.on_setback(client.random_part(), now);
+            } else {
+                // Without a right it is repeated in another way.
+                fsm_.on_undecided();
             }
             break;
     }

@@ -1,7 +1,5 @@
 #include "core/multi_acquire_fsm.hpp"
 
-#include <utility>
-
 namespace holdfast::detail {
 
 multi_acquire_fsm::action multi_acquire_fsm::finish(error_code cause) noexcept {
@@ -62,7 +60,6 @@ multi_acquire_fsm::action multi_acquire_fsm::on_taken(std::size_t held) noexcept
         return {};
     }
     kept_ = held;
-    busy_ = false;
     return go_on();
 }
 
@@ -70,15 +67,23 @@ multi_acquire_fsm::action multi_acquire_fsm::on_limited(std::size_t held) noexce
     if (done_) {
         return {};
     }
-    if (held == members_) {
-        return deliver();
-    }
+    return held == members_ ? deliver() : take_again(0, errc::unreachable);
+}
+
+// One attempt takes each lock once, and so does an operation whose time is up.
+multi_acquire_fsm::action multi_acquire_fsm::take_again(
+    std::size_t kept,
+    error_code cause
+) noexcept {
     limiting_ = false;
-    kept_ = 0;
+    if (!cancelled_ && (patience_ == patience::one_attempt || overdue_)) {
+        return finish(busy_ ? error_code{} : cause);
+    }
+    kept_ = kept;
     return go_on();
 }
 
-// Time that has passed in silence ends with the last answer there was. A member that may not wait
+// Time that has passed in silence ends as busy if one of the members was. A member that may not wait
 // has not been silent.
 multi_acquire_fsm::action multi_acquire_fsm::on_refused(error_code cause) noexcept {
     if (done_) {
@@ -89,12 +94,14 @@ multi_acquire_fsm::action multi_acquire_fsm::on_refused(error_code cause) noexce
     return finish(busy_ && silent ? error_code{} : cause);
 }
 
-multi_acquire_fsm::action multi_acquire_fsm::on_lost(std::size_t member) noexcept {
+multi_acquire_fsm::action multi_acquire_fsm::on_lost(
+    std::size_t member,
+    error_code cause
+) noexcept {
     if (done_ || member >= kept_) {
         return {};
     }
-    kept_ = std::exchange(limiting_, false) ? 0 : member;
-    return go_on();
+    return take_again(limiting_ ? 0 : member, cause);
 }
 
 multi_acquire_fsm::action multi_acquire_fsm::on_time_up(bool reachable) noexcept {
@@ -104,7 +111,7 @@ multi_acquire_fsm::action multi_acquire_fsm::on_time_up(bool reachable) noexcept
     if (cancelled_) {
         return abort();
     }
-    if (reachable && !overdue_) {
+    if (reachable && !overdue_ && (!busy_ || limiting_)) {
         overdue_ = true;
         return {};
     }

@@ -65,11 +65,12 @@ public:
     action on_refused(error_code cause) noexcept;
     /// The limits have begun, and the first `held` ones are valid.
     action on_limited(std::size_t held) noexcept;
-    /// One of those that are kept is lost.
-    action on_lost(std::size_t member) noexcept;
-    /// The limit is reached. If an answer may come soon (`reachable`), it is waited for: asking for
-    /// all is the last thing that is done then, and what is taken one by one goes on. The next call
-    /// of this is the end.
+    /// One of those that are kept is lost. `cause` is what one attempt ends with then: success if
+    /// the server said that the lock is not ours.
+    action on_lost(std::size_t member, error_code cause) noexcept;
+    /// The limit is reached. If no member was busy, or the limits are about to begin, and an answer
+    /// may come soon (`reachable`), it is waited for: asking for all is the last thing that is done
+    /// then, and what is taken one by one goes on. The next call of this is the end.
     action on_time_up(bool reachable) noexcept;
     action on_cancel(cancel_request how) noexcept;
     /// There is no memory.
@@ -83,6 +84,7 @@ public:
 
 private:
     action go_on() noexcept;
+    action take_again(std::size_t kept, error_code cause) noexcept;
     action deliver() noexcept;
     action finish(error_code cause) noexcept;
     action abort() noexcept;
@@ -93,7 +95,7 @@ private:
     bool limits_;
     // The limits of all are about to begin. Some of them may have.
     bool limiting_ = false;
-    // The last answer was that one of them is busy.
+    // An answer was that one of them is busy.
     bool busy_ = false;
     bool cancelled_ = false;
     bool overdue_ = false;

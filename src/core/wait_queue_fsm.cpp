@@ -78,11 +78,6 @@ void wait_queue_fsm::on_setback(double part, time_point now) noexcept {
     look_again(now + backoff_.next(part));
 }
 
-void wait_queue_fsm::on_refused(double part, time_point now) noexcept {
-    busy_at_ = time_point::min();
-    on_setback(part, now);
-}
-
 void wait_queue_fsm::on_undecided() noexcept {
     in_flight_ = false;
     news_ = true;

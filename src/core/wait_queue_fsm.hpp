@@ -48,11 +48,9 @@ public:
     /// lease ends or a notification comes. `exclusive`: so the lock is known to be busy. Beside
     /// another grant there may be more to have.
     void on_granted(nanos lease, bool exclusive, time_point now) noexcept;
-    /// No answer came: try again after a while. `part` in [0, 1) is drawn by the caller.
+    /// No answer came, or one that decides nothing: try again after a while. `part` in [0, 1) is
+    /// drawn by the caller.
     void on_setback(double part, time_point now) noexcept;
-    /// The server answered that it could not decide, so the lock is not known to be busy any more.
-    /// Try again after a while, too.
-    void on_refused(double part, time_point now) noexcept;
     /// The attempt was left behind by its waiter, or ended with an error of the waiter's own: the
     /// next one has to look.
     void on_undecided() noexcept;

@@ -178,6 +178,65 @@ BOOST_AUTO_TEST_CASE(a_newcomer_finds_the_lock_free_that_a_sleeping_waiter_takes
     }
 }
 
+// The time of some of them is up while the server is being asked. A server that answers can be
+// reached.
+BOOST_AUTO_TEST_CASE(a_short_try_of_a_busy_lock_finds_it_busy) {
+    held_and_awaited all{60s};
+    auto& alone = all.add_ready();
+    for (auto* const who : {all.one, &alone}) {
+        for (int i = 0; i < 400; ++i) {
+            auto const asked = who->make_call<lease>();
+            auto const limit = i % 40 * 1ms + 100us;
+            auto const began = all.in().now();
+            who->run([&] { who->lock("lock").try_acquire_for(limit, asked->token()); });
+            BOOST_TEST_REQUIRE(all.run_until([&] { return asked->done; }, limit + 101ms));
+            BOOST_TEST(asked->error.message() == error_code{}.message());
+            who->run([&] { BOOST_TEST(!std::get<lease>(*asked->results)); });
+            BOOST_TEST((all.in().now() - began >= limit));
+        }
+    }
+    all.holder->drop(*all.held);
+    BOOST_TEST(succeeded(all, *all.waiting));
+    all.one->drop(*all.waiting);
+    BOOST_TEST(all.close_all() == "");
+}
+
+// Redisson lets a holder enter again for a shorter time, and the key ends by that. Nobody says so.
+BOOST_AUTO_TEST_CASE(a_lease_that_was_shortened_keeps_nobody_from_a_free_lock) {
+    for (bool const deleted : {false, true}) {
+        for (nanos const limit : {20ms, 2'000ms}) {
+            stage all;
+            auto& one = all.add_ready();
+            auto& on = all.on();
+            on.as_operator({"HSET", "lock", "5f0c0000-0000-0000-0000-000000000000:7", "1"});
+            on.as_operator({"PEXPIRE", "lock", "8000"});
+            auto const first = one.acquire();
+            all.run_for(1s);
+            if (deleted) {
+                on.as_operator({"DEL", "lock"});
+            } else {
+                on.as_operator({"HINCRBY", "lock", "5f0c0000-0000-0000-0000-000000000000:7", "1"});
+                on.as_operator({"PEXPIRE", "lock", "1000"});
+            }
+            all.run_for(1001ms);
+            BOOST_TEST(!first->done);
+
+            auto const second = one.make_call<lease>();
+            one.run([&] { one.lock("lock").try_acquire_for(limit, second->token()); });
+            // The first one is served first.
+            BOOST_TEST(all.run_until([&] { return first->done; }, 500ms));
+            one.drop(*first);
+            BOOST_TEST(all.run_until([&] { return second->done; }, 500ms));
+            BOOST_TEST(second->error.message() == error_code{}.message());
+            if (limit > 1s) {
+                one.run([&] { BOOST_TEST(std::get<lease>(*second->results).valid()); });
+            }
+            one.drop(*second);
+            BOOST_TEST(all.close_all() == "");
+        }
+    }
+}
+
 // The server knows the script of the withdrawal and not that of the attempt, which would be sent
 // again behind it. The answer to the withdrawal is all that the client waits for.
 BOOST_AUTO_TEST_CASE(an_attempt_is_not_sent_again_behind_the_withdrawal_of_a_client_that_goes) {

@@ -293,6 +293,28 @@ BOOST_AUTO_TEST_CASE(an_attempt_is_not_sent_again_after_its_withdrawal) {
     BOOST_TEST(all.sent() == "release");
 }
 
+// A node of a cluster names another one that is down: the connection of the first one is up.
+BOOST_AUTO_TEST_CASE(what_cannot_be_sent_although_there_is_a_connection_is_repeated_after_pauses) {
+    for (auto const how_long : {patience::one_attempt, patience::limited}) {
+        scripted_client all;
+        acquiring const one{all, {.how_long = how_long, .limit = 3s}};
+        int attempts = 0;
+        auto const began = holdfast::lease_clock::now();
+        while (!one.done() && holdfast::lease_clock::now() < began + 4s) {
+            if (!all.sent().empty()) {
+                ++attempts;
+                all.answer({exec_status::not_sent, errc::unreachable, {}});
+                BOOST_TEST(all.sent().empty());
+            }
+            all.pass(1ms);
+        }
+        BOOST_TEST((one.error == errc::unreachable));
+        BOOST_TEST((holdfast::lease_clock::now() - began < 3200ms));
+        BOOST_TEST(attempts > 2);
+        BOOST_TEST(attempts < 60);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(total_cancellation_waits_for_the_reply_and_delivers_a_grant) {
     scripted_client all;
     acquiring one{all};

@@ -340,10 +340,8 @@ BOOST_AUTO_TEST_CASE(an_answer_is_waited_for_when_the_time_is_up) {
 }
 
 BOOST_AUTO_TEST_CASE(members_that_are_taken_one_by_one_end_together_with_the_time) {
-    known_client all;
+    scripted_client all;
     acquiring_both const one{all, {.how_long = patience::limited, .limit = 10ms}};
-    all.answer(replied(0, 1));
-    all.run();
     all.pass(60ms);
     // The first one is granted when the time is up, and there is no answer for the second.
     all.answer(granted(7));
@@ -420,7 +418,8 @@ namespace {
 
 /// Both are held, and the first one has to be renewed before its limits begin.
 struct limiting_both : known_client {
-    limiting_both() {
+    explicit limiting_both(options const& how = {.who = owner::make(), .renew = false})
+        : one{*this, how} {
         answer(granted(7));
         answer(busy(7'200'000));
         std::string const channel = "redisson_lock__channel:{b}";
@@ -434,7 +433,7 @@ struct limiting_both : known_client {
         BOOST_TEST(text().starts_with("lock.renew 1 a "));
     }
 
-    acquiring_both one{*this, {.who = owner::make(), .renew = false}};
+    acquiring_both one;
 };
 
 }  // namespace
@@ -487,6 +486,30 @@ BOOST_AUTO_TEST_CASE(a_cancellation_before_the_limits_begin_gives_all_back_or_de
     patient.run();
     BOOST_TEST((patient.one.error == error_code{}));
     BOOST_TEST(patient.one.got.valid());
+}
+
+BOOST_AUTO_TEST_CASE(a_limited_operation_waits_for_the_beginning_of_the_limits_as_for_an_answer) {
+    options const limited{
+        .how_long = patience::limited,
+        .limit = 1h + 10ms,
+        .who = owner::make(),
+        .renew = false,
+    };
+    limiting_both late{limited};
+    late.pass(60ms);
+    BOOST_TEST(!late.one.done());
+    late.answer(replied(1));
+    late.run();
+    BOOST_TEST((late.one.error == error_code{}));
+    BOOST_TEST(late.one.got.valid());
+    BOOST_TEST((late.one.got.remaining() > 24h - 2min));
+
+    limiting_both silent{limited};
+    silent.pass(105ms);
+    BOOST_TEST(!silent.one.done());
+    silent.pass(10ms);
+    BOOST_TEST((silent.one.error == errc::unreachable));
+    BOOST_TEST(silent.sent() == "renew release release");
 }
 
 // `max_waiters` is 1.

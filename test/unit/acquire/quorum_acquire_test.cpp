@@ -123,6 +123,24 @@ BOOST_AUTO_TEST_CASE(whoever_comes_later_is_not_told_busy_by_what_the_first_in_l
     BOOST_TEST((silent.error == errc::quorum_not_reached));
 }
 
+BOOST_AUTO_TEST_CASE(a_round_that_decides_nothing_does_not_take_back_that_the_lock_was_busy) {
+    scripted_nodes nodes;
+    quorum_acquiring const one{nodes, patience::limited, 1s};
+    for (std::size_t i = 0; i < 3; ++i) {
+        nodes.refuse(i, 100);
+    }
+    BOOST_TEST(nodes.eventually([&] { return nodes.sent(0) == attempt; }));
+    nodes.refuse(0);
+    nodes.answer(1, unanswered());
+    nodes.answer(2, unanswered());
+    nodes.set_up(1, false);
+    nodes.set_up(2, false);
+    BOOST_TEST(!one.done());
+    nodes.pass(1s);
+    BOOST_TEST((one.error == error_code{}));
+    BOOST_TEST(!one.got);
+}
+
 BOOST_AUTO_TEST_CASE(whoever_comes_later_finds_that_the_quorum_is_free) {
     scripted_nodes nodes;
     quorum_acquiring const first{nodes};

@@ -118,8 +118,10 @@ BOOST_AUTO_TEST_CASE(what_the_first_one_finds_counts_for_those_that_came_before_
         BOOST_TEST(!line.busy_since(now + 1ns));
         line.on_round_over(true);  // whoever was told has gone, or says so again
         line.on_overdue(all.second);
-        line.on_round_over(false);
-        BOOST_TEST(!line.busy_since(now));
+        line.on_round(now + 1s);
+        line.on_round_over(false);  // it has decided nothing
+        BOOST_TEST(line.busy_since(now));
+        BOOST_TEST(!line.busy_since(now + 1s));
     });
     BOOST_TEST(all.first->heard == "brief newcomer ");
     BOOST_TEST(all.second->heard == "busy ");

@@ -226,6 +226,17 @@ BOOST_AUTO_TEST_CASE(an_answer_that_decides_nothing_ends_those_whose_time_is_up_
     BOOST_TEST(!first.done());
 }
 
+BOOST_AUTO_TEST_CASE(a_later_answer_that_decides_nothing_does_not_take_back_that_the_lock_was_busy) {
+    scripted_client all;
+    acquiring const one{all, limited(1s)};
+    all.answer(busy(100));
+    all.confirm();
+    all.answer(failed(errc::server_refused, holdfast::detail::exec_status::refused));
+    all.pass(1s);
+    BOOST_TEST((one.error == error_code{}));
+    BOOST_TEST(!one.got);
+}
+
 BOOST_AUTO_TEST_CASE(whoever_has_not_asked_when_its_time_is_up_asks) {
     scripted_client all;
     acquiring const first{all};

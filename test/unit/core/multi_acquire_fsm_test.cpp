@@ -103,9 +103,9 @@ BOOST_AUTO_TEST_CASE(a_member_that_is_lost_is_taken_again_with_those_after_it) {
     static_cast<void>(fsm.on_taken(1));
     static_cast<void>(fsm.on_taken(2));
     BOOST_TEST(fsm.on_taken(3) == take(3));
-    BOOST_TEST(fsm.on_lost(1) == take(1));
+    BOOST_TEST(fsm.on_lost(1, busy) == take(1));
     BOOST_TEST(fsm.kept() == 1U);
-    BOOST_TEST(fsm.on_lost(1) == wait);  // it was given back, too
+    BOOST_TEST(fsm.on_lost(1, busy) == wait);  // it was given back, too
     BOOST_TEST(fsm.on_taken(2) == take(2));
     // It was lost when the next one was granted.
     BOOST_TEST(fsm.on_taken(0) == take(0));
@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(a_cancellation_ends_it_at_once) {
     static_cast<void>(fsm.on_taken(1));
     BOOST_TEST(fsm.on_cancel(cancel_request::at_once) == abort_now);
     BOOST_TEST(fsm.on_taken(2) == wait);
-    BOOST_TEST(fsm.on_lost(0) == wait);
+    BOOST_TEST(fsm.on_lost(0, busy) == wait);
     BOOST_TEST(fsm.on_refused(busy) == wait);
     BOOST_TEST(fsm.on_together(2, false, {}) == wait);
     BOOST_TEST(fsm.on_time_up(true) == wait);
@@ -180,10 +180,10 @@ BOOST_AUTO_TEST_CASE(if_one_is_lost_when_the_limits_begin_all_are_taken_anew) {
     multi_acquire_fsm told{2, patience::unlimited, true};
     static_cast<void>(told.start(true));
     static_cast<void>(told.on_together(2, false, {}));
-    BOOST_TEST(told.on_lost(1) == take(0));
+    BOOST_TEST(told.on_lost(1, busy) == take(0));
     BOOST_TEST(told.on_taken(1) == take(1));
     // From then on one that is lost costs no other.
-    BOOST_TEST(told.on_lost(0) == take(0));
+    BOOST_TEST(told.on_lost(0, busy) == take(0));
 
     multi_acquire_fsm found{3, patience::unlimited, true};
     static_cast<void>(found.start(true));
@@ -194,7 +194,7 @@ BOOST_AUTO_TEST_CASE(if_one_is_lost_when_the_limits_begin_all_are_taken_anew) {
     static_cast<void>(cancelled.start(true));
     static_cast<void>(cancelled.on_together(2, false, {}));
     static_cast<void>(cancelled.on_cancel(cancel_request::after_the_reply));
-    BOOST_TEST(cancelled.on_lost(0) == abort_now);
+    BOOST_TEST(cancelled.on_lost(0, busy) == abort_now);
 
     multi_acquire_fsm given_up{2, patience::unlimited, true};
     static_cast<void>(given_up.start(true));
@@ -248,13 +248,58 @@ BOOST_AUTO_TEST_CASE(an_answer_that_may_come_is_waited_for_once) {
 BOOST_AUTO_TEST_CASE(those_that_are_taken_one_by_one_have_as_much_time_together) {
     multi_acquire_fsm fsm{3, patience::limited};
     static_cast<void>(fsm.start(true));
-    static_cast<void>(fsm.on_together(0, true, {}));
+    static_cast<void>(fsm.on_together(0, false, errc::unreachable));
     BOOST_TEST(fsm.on_time_up(true) == wait);
     BOOST_TEST(fsm.on_taken(1) == take(1));
     BOOST_TEST(fsm.on_time_up(true) == finish(errc::unreachable));
 }
 
-BOOST_AUTO_TEST_CASE(a_limit_that_passes_in_silence_ends_with_the_last_answer_there_was) {
+BOOST_AUTO_TEST_CASE(whoever_knows_that_one_is_busy_waits_for_no_further_answer) {
+    multi_acquire_fsm fsm{3, patience::limited};
+    static_cast<void>(fsm.start(true));
+    static_cast<void>(fsm.on_together(0, true, {}));
+    BOOST_TEST(fsm.on_taken(1) == take(1));
+    BOOST_TEST(fsm.on_time_up(true) == finish(busy));
+}
+
+BOOST_AUTO_TEST_CASE(limits_that_are_about_to_begin_are_waited_for_once) {
+    auto const limiting = [](bool one_was_busy) {
+        multi_acquire_fsm fsm{2, patience::limited, true};
+        static_cast<void>(fsm.start(true));
+        if (one_was_busy) {
+            static_cast<void>(fsm.on_together(1, true, {}));
+            BOOST_TEST(fsm.on_taken(2) == limit(2));
+        } else {
+            BOOST_TEST(fsm.on_together(2, false, {}) == limit(2));
+        }
+        BOOST_TEST(fsm.on_time_up(true) == wait);
+        BOOST_TEST(fsm.overdue());
+        return fsm;
+    };
+    BOOST_TEST(limiting(true).on_limited(2) == deliver(2));
+    BOOST_TEST(limiting(true).on_time_up(true) == finish(busy));
+    BOOST_TEST(limiting(false).on_time_up(true) == finish(errc::unreachable));
+    // There is no time to take them again.
+    BOOST_TEST(limiting(true).on_limited(1) == finish(busy));
+    BOOST_TEST(limiting(false).on_limited(1) == finish(errc::unreachable));
+    BOOST_TEST(limiting(false).on_lost(1, errc::server_refused) == finish(errc::server_refused));
+}
+
+BOOST_AUTO_TEST_CASE(one_attempt_does_not_take_again_what_is_lost) {
+    auto const half = [] {
+        multi_acquire_fsm fsm{2, patience::one_attempt, true};
+        BOOST_TEST(fsm.start(false) == take(0));
+        BOOST_TEST(fsm.on_taken(1) == take(1));
+        return fsm;
+    };
+    BOOST_TEST(half().on_lost(0, busy) == finish(busy));
+    BOOST_TEST(half().on_lost(0, errc::unreachable) == finish(errc::unreachable));
+    auto limiting = half();
+    BOOST_TEST(limiting.on_taken(2) == limit(2));
+    BOOST_TEST(limiting.on_limited(1) == finish(errc::unreachable));
+}
+
+BOOST_AUTO_TEST_CASE(a_limit_that_passes_in_silence_ends_as_busy_if_one_was) {
     multi_acquire_fsm asked{2, patience::limited};
     static_cast<void>(asked.start(true));
     static_cast<void>(asked.on_together(0, true, {}));
@@ -269,7 +314,12 @@ BOOST_AUTO_TEST_CASE(a_limit_that_passes_in_silence_ends_with_the_last_answer_th
     static_cast<void>(granted.start(true));
     static_cast<void>(granted.on_together(0, true, {}));
     static_cast<void>(granted.on_taken(1));
-    BOOST_TEST(granted.on_refused(errc::unreachable) == finish(errc::unreachable));
+    BOOST_TEST(granted.on_refused(errc::unreachable) == finish(busy));
+
+    multi_acquire_fsm silent{2, patience::limited};
+    static_cast<void>(silent.start(false));
+    static_cast<void>(silent.on_taken(1));
+    BOOST_TEST(silent.on_refused(errc::unreachable) == finish(errc::unreachable));
 }
 
 BOOST_AUTO_TEST_CASE(without_memory_it_ends) {

@@ -237,14 +237,6 @@ BOOST_AUTO_TEST_CASE(a_setback_without_an_answer_leaves_the_last_answer_as_it_wa
     BOOST_TEST(fsm.busy_since(t0));
 }
 
-BOOST_AUTO_TEST_CASE(a_server_that_refuses_takes_back_that_the_lock_is_busy) {
-    auto fsm = asleep();
-    fsm.on_attempt_sent(t0);
-    fsm.on_refused(0.5, t0);
-    BOOST_TEST(!fsm.busy_since(t0));
-    BOOST_TEST(fsm.attempt_at().value() == t0 + 25ms);
-}
-
 BOOST_AUTO_TEST_CASE(nothing_is_tried_without_a_connection_and_a_new_one_makes_it_try) {
     auto fsm = asleep();
     fsm.on_disconnected();
