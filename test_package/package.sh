@@ -33,11 +33,12 @@ create_variants() {
             log=$logs/$kind-$type.log
             # Everything that is optional once: its own variants are not of interest.
             all=$([[ $kind-$type == shared-Release ]] && echo True || echo False)
-            # As users get it by default, it is compiled file by file; the others compile faster.
-            unity=$([[ $kind-$type == static-Release ]] && echo OFF || echo ON)
+            # Once it is compiled file by file, as users do it by default, without the time that
+            # optimising each file takes.
+            unity=$([[ $kind-$type == static-Debug ]] && echo OFF || echo ON)
             quietly "$log" conan create . "$@" -s build_type="$type" -o "holdfast/*:shared=$shared" \
                 -o "holdfast/*:cli=$all" -o "holdfast/*:prometheus=$all" -o "holdfast/*:testing=$all" \
-                -c "tools.cmake.cmaketoolchain:extra_variables*={'HOLDFAST_BUILD_UNITY': '$unity'}" \
+                -c "tools.cmake.cmaketoolchain:extra_variables*={'HOLDFAST_BUILD_UNITY': '$unity', 'CMAKE_CXX_FLAGS_DEBUG': '-O0'}" \
                 -c tools.build:jobs="$jobs" -c tools.cmake.cmake_layout:test_folder="$logs"
             grep '^holdfast .*: ok$' "$log"
         done

@@ -8,7 +8,7 @@ namespace holdfast::detail {
 
 namespace {
 
-std::optional<std::uint16_t> read_number(std::string_view text, std::uint16_t greatest) {
+std::optional<std::uint16_t> number_up_to(std::string_view text, std::uint16_t greatest) {
     std::uint16_t number = 0;
     auto const [end, ec] = std::from_chars(text.data(), text.data() + text.size(), number);
     bool const whole = ec == std::errc{} && end == text.data() + text.size();
@@ -97,10 +97,10 @@ std::optional<std::vector<std::uint32_t>> slot_map::read(
 ) {
     std::vector<std::uint32_t> said(slot_count, nobody);
     for (auto rest = reply.rest(0); !rest.empty();) {
-        auto const first = read_number(next_word(rest), slot_count - 1);
-        auto const last = read_number(next_word(rest), slot_count - 1);
+        auto const first = number_up_to(next_word(rest), slot_count - 1);
+        auto const last = number_up_to(next_word(rest), slot_count - 1);
         auto const host = next_word(rest);
-        auto const port = read_number(next_word(rest), 65'535);
+        auto const port = number_up_to(next_word(rest), 65'535);
         if (!first || !last || *last < *first || host.empty() || !port || *port == 0) {
             return std::nullopt;
         }
