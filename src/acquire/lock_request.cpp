@@ -32,7 +32,7 @@ error_code make_lock_request(
     if (auto const wrong = make_terms(settings, options, out.terms)) {
         return wrong;
     }
-    out.terms.renew_after = std::min(out.terms.renew_after, on.speaks->renewed_within());
+    out.terms.renew_within = on.speaks->renewed_within();
     out.on = asked.key;
     out.how_long = asked.how_long;
     out.limit = asked.limit;

@@ -20,9 +20,6 @@ namespace holdfast::detail {
 
 namespace {
 
-// Of a lease: how much of it may have passed at its beginning. A grant takes a round trip.
-constexpr int small_part = 100;
-
 bool is_limited(lease_terms const& terms) {
     return terms != terms.limited_as({});
 }
@@ -206,7 +203,7 @@ void multi_acquire::limit() {
         auto const& held = parts_[i].held;
         bool const ends = !terms.renew || terms.max_renewals != lease_terms::no_limit;
         auto const full = nanos{terms.lease} - terms.drift;
-        bool const renews = ends && held.deadline() < now + full - full / small_part;
+        bool const renews = ends && held.deadline() < now + full - just_now;
         auto on_end = [self = shared_from_this(), which = i, round = round_](error_code ec) {
             self->lead_->on_strand([self, which, round, ec] {
                 if (self->round_ == round) {

@@ -25,7 +25,7 @@ void quorum_keeper::look_again(time_point now) {
     auto const& terms = what_.nodes.front().terms;
     // Others would have to keep count of what is left of it.
     if (terms.renew && terms.max_renewals == lease_terms::no_limit) {
-        all_.add(*this, now + terms.renew_after);
+        all_.add(*this, now + terms.renew_every());
     }
 }
 

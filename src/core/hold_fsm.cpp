@@ -10,10 +10,6 @@ namespace {
 constexpr nanos longest_ignorance = millis{10};
 constexpr auto unknown = std::numeric_limits<std::uint8_t>::max();
 
-// How old a confirmation may be that is as good as one of this moment. It is about a round trip,
-// and a small part of the shortest lease.
-constexpr nanos just_now = millis{20};
-
 // What a waiter with these terms should find left of the hold. A lease whose renewals are limited
 // begins with its full length: a renewal that made up for less would be one too many.
 nanos wanted_time(lease_terms const& wanted) {

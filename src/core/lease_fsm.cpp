@@ -23,7 +23,7 @@ lease_fsm::grant lease_fsm::grant::by_request(
 ) noexcept {
     return {
         sent_at + terms.lease - terms.drift,
-        sent_at + terms.renew_after,
+        sent_at + terms.renew_every(),
         terms.loss_margin,
         at,
     };
@@ -36,7 +36,7 @@ lease_fsm::grant lease_fsm::grant::within(
     time_point at
 ) noexcept {
     auto const own = by_request(terms, at, at);
-    return own.deadline <= end ? own : until(terms, end, sent_at + terms.renew_after, at);
+    return own.deadline <= end ? own : until(terms, end, sent_at + terms.renew_every(), at);
 }
 
 lease_fsm::grant lease_fsm::grant::until(
@@ -64,7 +64,7 @@ time_point lease_fsm::stop_time() const noexcept {
 // About 2 % of a usual lease: so much sooner is its next renewal.
 nanos lease_fsm::most_early() const noexcept {
     bool const regular = state_ == lease_state::held && !tried_ && confirmed_;
-    return regular ? terms_.renew_after / 16 : nanos{0};
+    return regular ? terms_.renew_every() / 16 : nanos{0};
 }
 
 void lease_fsm::lose(loss_reason reason, time_point now) noexcept {
@@ -101,7 +101,7 @@ lease_state lease_fsm::look(time_point now) noexcept {
 // Where renewals are limited, only those that the terms ask for move the deadline: the time of the
 // last one follows from it.
 time_point lease_fsm::own_renewal_at() const noexcept {
-    return deadline_ - (terms_.lease - terms_.drift) + terms_.own_renew_after;
+    return deadline_ - (terms_.lease - terms_.drift) + terms_.renew_after;
 }
 
 // Others are the client's doing: after a reconnection, or because the kind of lock needs them.
@@ -109,7 +109,7 @@ bool lease_fsm::asked_by_terms(time_point sent_at) const noexcept {
     if (!terms_.limits_renewals()) {
         return true;
     }
-    return renews() && sent_at >= own_renewal_at() - terms_.renew_after / 16;
+    return renews() && sent_at >= own_renewal_at() - terms_.renew_every() / 16;
 }
 
 lease_fsm::step lease_fsm::next(time_point now) noexcept {
@@ -118,7 +118,7 @@ lease_fsm::step lease_fsm::next(time_point now) noexcept {
         return {step_kind::finish};
     }
     // Some kinds of locks have to be kept by renewals that give the lease no more time.
-    bool const needs_renewals = renews() || terms_.renew_after < terms_.own_renew_after;
+    bool const needs_renewals = renews() || terms_.renew_within < terms_.renew_after;
     // Without a connection the next one is the reason to renew.
     if ((!needs_renewals && confirmed_) || !connected_) {
         return sleep_step(stop_time());
@@ -141,7 +141,7 @@ lease_fsm::step lease_fsm::watch(time_point now) noexcept {
 void lease_fsm::on_renewal_sent(time_point now) noexcept {
     in_flight_ = true;
     tried_ = true;
-    renew_at_ = now + terms_.renew_after;
+    renew_at_ = now + terms_.renew_every();
 }
 
 bool lease_fsm::on_renewed(renewal const& what, time_point now) noexcept {
@@ -168,13 +168,13 @@ bool lease_fsm::on_renewed(renewal const& what, time_point now) noexcept {
         std::max(deadline_, std::min(what.sent_at + terms_.lease - terms_.drift, what.until));
     loss_margin_ = terms_.loss_margin;
     confirmed_ = true;
-    renew_at_ = std::max(renew_at_, what.sent_at + terms_.renew_after);
+    renew_at_ = std::max(renew_at_, what.sent_at + terms_.renew_every());
     return overslept;
 }
 
 // The next renewal that the terms ask for is due when it was before.
 bool lease_fsm::on_kept(time_point sent_at) noexcept {
-    auto const next = sent_at + terms_.renew_after;
+    auto const next = sent_at + terms_.renew_every();
     renew_at_ = renews() ? std::min(own_renewal_at(), next) : next;
     return renew_at_ < next;
 }

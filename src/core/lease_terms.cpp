@@ -84,7 +84,6 @@ lease_terms terms_of(config const& settings, millis lease, double renew_at) {
     made.drift = scaled(lease, settings.drift) + clock_error;
     made.loss_margin = scaled(lease, settings.loss_margin);
     made.renew_after = scaled(lease, renew_at);
-    made.own_renew_after = made.renew_after;
     made.request_timeout = request_timeout_for(settings, lease);
     return made;
 }
@@ -100,6 +99,7 @@ lease_terms terms_with(config const& settings, lease_terms const& of, millis lea
         static_cast<double>(of.renew_after.count()) / static_cast<double>(nanos{of.lease}.count());
     auto made = terms_of(settings, lease, renew_at).limited_as(of);
     made.learned = of.learned;
+    made.renew_within = of.renew_within;
     return made;
 }
 

@@ -22,6 +22,10 @@ inline constexpr std::size_t max_name_length = 512;
 inline constexpr millis min_lease{1'000};
 inline constexpr millis max_lease{std::chrono::hours{24}};
 
+/// How old a confirmation may be that is as good as one of this moment. It is about a round trip,
+/// and a small part of the shortest lease.
+inline constexpr nanos just_now = millis{20};
+
 /// A part of a time; `part` is from 0 to 1.
 [[nodiscard]] inline nanos scaled(nanos whole, double part) noexcept {
     return nanos{static_cast<nanos::rep>(static_cast<double>(whole.count()) * part)};
@@ -38,11 +42,11 @@ struct lease_terms {
     nanos drift{0};
     /// Between the `lost` signal and the deadline.
     nanos loss_margin{0};
-    /// From the sending of a request that was confirmed to the next renewal.
+    /// From the sending of a request that was confirmed to the next renewal, as the options say.
     nanos renew_after{0};
-    /// The same as the options say. The kind of lock may need to be renewed sooner: what is renewed
-    /// before this does not count, and gives a lease no time that its options limit.
-    nanos own_renew_after{0};
+    /// The kind of lock has to be renewed within this time. A renewal before `renew_after` does not
+    /// count, and gives a lease no time that its options limit.
+    nanos renew_within = nanos::max();
     nanos request_timeout{0};
     /// From the grant; zero: no limit.
     nanos max_hold{0};
@@ -51,6 +55,9 @@ struct lease_terms {
     bool learned = false;
     /// Without the holder's doing.
     std::uint32_t max_renewals = no_limit;
+
+    /// From the sending of a request that was confirmed to the next one that is needed.
+    [[nodiscard]] nanos renew_every() const noexcept { return std::min(renew_after, renew_within); }
 
     /// The options limit how often it is renewed.
     [[nodiscard]] bool limits_renewals() const noexcept {

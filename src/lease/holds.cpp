@@ -305,7 +305,7 @@ void holds::on_connected(client_context::some const& those) {
             elsewhere = elsewhere || each.of_another_server();
             // Spread over a part of the time that is left, so that thousands of renewals do not
             // come at once. After a failover they do, a hundred in a script.
-            each.on_connected(scaled(current->terms().renew_after / 16, client_.random_part()));
+            each.on_connected(scaled(current->terms().renew_every() / 16, client_.random_part()));
         }
     }
     if (elsewhere) {

@@ -47,7 +47,9 @@ void tenure_timer::on_timer() {
         try {
             on_due_(*due);
         } catch (...) {
-            arm();  // for the others
+            // Memory was short. Without another turn nobody would renew it.
+            constexpr nanos retry_after = millis{100};
+            set(*due, now + retry_after);
             throw;
         }
     }

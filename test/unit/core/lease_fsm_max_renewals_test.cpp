@@ -86,7 +86,6 @@ BOOST_AUTO_TEST_CASE(a_grant_that_was_not_confirmed_is_renewed_though_none_is_al
 
 BOOST_AUTO_TEST_CASE(a_renewal_that_the_terms_did_not_ask_for_does_not_count_and_gives_no_time) {
     auto limited = limited_to(1);
-    limited.own_renew_after = limited.renew_after;
     lease_fsm fsm{limited, sent, granted};
     auto const deadline = fsm.deadline();
     // The first two come with new connections.
@@ -109,7 +108,8 @@ BOOST_AUTO_TEST_CASE(what_keeps_the_kind_of_lock_goes_on_when_the_terms_ask_for_
     for (auto const renews : {true, false}) {
         auto limited = limited_to(1);
         limited.renew = renews;
-        limited.own_renew_after = 2 * limited.renew_after;
+        limited.renew_within = limited.renew_after;
+        limited.renew_after *= 2;
         lease_fsm fsm{limited, sent, granted};
         auto const deadline = fsm.deadline();
         std::uint32_t sent_renewals = 0;

@@ -246,6 +246,18 @@ BOOST_AUTO_TEST_CASE(a_hold_that_runs_long_is_renewed_seldom) {
     BOOST_TEST((renewed_terms({}, fixed, 1h) == fixed));
 }
 
+BOOST_AUTO_TEST_CASE(a_kind_that_is_renewed_sooner_leaves_the_options_as_they_are) {
+    config settings;
+    settings.lease = 60s;
+    auto wanted = learned_terms_of(settings);
+    wanted.renew_within = 10s;
+    auto const short_one = holdfast::detail::learned_terms(settings, wanted, 50ms);
+    BOOST_TEST((short_one.renew_every() == short_one.renew_after));
+    auto const long_one = holdfast::detail::renewed_terms(settings, short_one, 1h);
+    BOOST_TEST((long_one.renew_after >= 19'990ms));
+    BOOST_TEST((long_one.renew_every() == 10s));
+}
+
 BOOST_AUTO_TEST_CASE(options_that_contradict_each_other_are_refused) {
     BOOST_TEST(terms_of({.lease = holdfast::learned, .renew = false}) == errc::invalid_options);
     BOOST_TEST(terms_of({.lease = holdfast::learned, .max_hold = 29s}) == errc::invalid_options);
