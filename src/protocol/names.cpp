@@ -59,12 +59,11 @@ std::string_view derived_ending(std::string_view full) {
     return holder ? "a holder id" : std::string_view{};
 }
 
-bool is_server_key(std::string_view prefix, std::string_view full) {
-    if (!full.starts_with(prefix) || !full.substr(prefix.size()).starts_with(server_word)) {
-        return false;
-    }
-    auto const rest = full.substr(prefix.size() + server_word.size());
-    return rest.empty() || rest.starts_with(':');
+// Of a client with any prefix: each has `holdfast_server` behind its own, in a cluster with a number.
+bool is_server_key(std::string_view full) {
+    auto const before = full.substr(0, full.find_last_not_of("0123456789") + 1);
+    bool const numbered = before.size() < full.size() && before.ends_with(':');
+    return (numbered ? before.substr(0, before.size() - 1) : full).ends_with(server_word);
 }
 
 // A brace that is not closed, or an empty pair of them, may keep the derived keys apart.
@@ -110,10 +109,12 @@ std::string fault_of(config const& settings, std::string_view full) {
             shown(ends)
         );
     }
-    if (is_server_key(settings.key_prefix, full)) {
+    if (is_server_key(full)) {
         return fmt::format(
-            "{} is where clients note which server they know: choose another name",
-            shown(full)
+            "{} ends as the key in which clients note which server they know ({}): choose another "
+            "name",
+            shown(full),
+            shown(server_word)
         );
     }
     if (!settings.cluster_nodes.empty() && !has_one_slot(full)) {

@@ -69,6 +69,12 @@ words derived_of(target const& on) {
 // Which lock each key and channel belongs to, of any kind. Two cannot be told apart.
 class owners {
 public:
+    /// The keys that belong to no lock, of a client with this prefix.
+    void add_server(std::string const& prefix) {
+        for (auto const& key : {server_key(prefix), server_key(prefix, 1)}) {
+            claim(key, "the server");
+        }
+    }
     void add(std::string_view prefix, std::string const& name) {
         if (!fault_of_name(with_prefix(prefix), name).empty()) {
             return;
@@ -109,6 +115,7 @@ void check_random_names(std::vector<std::string> const& pieces, int longest, int
     for (int i = 0; i < tries; ++i) {
         for (std::string_view const prefix : {"", "app:", "{t}"}) {
             all.add(prefix, random_name(random, pieces, longest));
+            all.add_server(std::string{prefix} + random_name(random, pieces, 2));
         }
     }
     BOOST_TEST(all.count() > tries);
@@ -148,7 +155,9 @@ BOOST_AUTO_TEST_CASE(a_usual_name_has_no_fault) {
           "{a}:0f4b1c5e-7a3d-4e8b-9c21-d5a6f7e80123",
           "0f4b1c5e-7a3d-4e8b-9c21-d5a6f7e80123:42",
           "holdfast_servers",
-          "x:holdfast_server"}) {
+          "holdfast_server:",
+          "holdfast_server:x",
+          "x:holdfast_server1"}) {
         BOOST_TEST(fault_of_name({}, name) == "");
         BOOST_TEST(allowed_by({}, make_lock_target({}, name)).valid(), name);
     }
@@ -194,7 +203,10 @@ BOOST_AUTO_TEST_CASE(the_key_of_the_server_is_no_name_behind_the_prefix) {
         }
     }
     // Another client's prefix is not known.
-    BOOST_TEST(fault_of_name({}, "app:holdfast_server") == "");
+    for (std::string const name : {"app:holdfast_server", "app:holdfast_server:12", "{t}holdfast_server"}) {
+        BOOST_TEST(says(fault_of_name({}, name), "choose another name"), name);
+        BOOST_TEST(says(fault_of_name(with_prefix("b:"), name), "choose another name"), name);
+    }
     BOOST_TEST(fault_of_name(with_prefix("app:"), "x") == "");
 }
 
@@ -283,6 +295,8 @@ BOOST_AUTO_TEST_CASE(no_two_names_that_look_like_keys_share_one) {
          "redisson_countdownlatch__channel__",
          "holdfast_queue:",
          "holdfast_done:",
+         "holdfast_server",
+         ":1",
          std::string{id.view()}},
         4,
         3'000
