@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -66,7 +67,7 @@ public:
         waiters_[which]->of().pause();
         on().close_all_of(waiters_[which]->of().number());
         run_for(50ms);
-        gone_ = which;
+        gone_.insert(which);
     }
     void release() { holder_->drop(*held_); }
     // The numbers of those that wait, as they are served: each is done at once.
@@ -75,12 +76,12 @@ public:
         run_until(
             [&] {
                 for (std::size_t i = 0; i < wanted_.size(); ++i) {
-                    if (i != gone_ && wanted_[i]->done && wanted_[i]->results) {
+                    if (!gone_.contains(i) && wanted_[i]->done && wanted_[i]->results) {
                         order += std::to_string(i);
                         waiters_[i]->drop(*wanted_[i]);
                     }
                 }
-                return order.size() == wanted_.size() - (gone_ < wanted_.size() ? 1U : 0U);
+                return order.size() == wanted_.size() - gone_.size();
             },
             limit
         );
@@ -92,7 +93,7 @@ private:
     asked held_;
     std::array<asked, 5> wanted_;
     std::vector<actor*> waiters_;
-    std::size_t gone_ = 99;
+    std::set<std::size_t> gone_;
 };
 
 std::array<begin, 4> const kinds{fair, write, permit, plain};
@@ -122,7 +123,8 @@ BOOST_AUTO_TEST_CASE(they_are_if_the_lock_is_released_before_they_have_asked_aga
                 all.run_for(250ms);
                 all.on().step_clock(step);
                 all.release();
-                auto const order = all.order(10s);
+                // Half of their patience, because they wait for those that came before.
+                auto const order = all.order(kind < 3 ? 1050ms : 10s);
                 if (kind < 3) {
                     BOOST_TEST(order == "01234");
                 } else {
@@ -133,14 +135,28 @@ BOOST_AUTO_TEST_CASE(they_are_if_the_lock_is_released_before_they_have_asked_aga
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_waiter_that_died_delays_the_others_by_no_step_back_of_the_clock) {
+// Their patience is 2 s.
+BOOST_AUTO_TEST_CASE(waiters_that_died_delay_the_others_by_no_step_back_of_the_clock) {
+    struct scene {
+        std::vector<std::size_t> killed;
+        std::string served;
+    };
+    scene const scenes[] = {{{0}, "1234"}, {{0, 1, 2, 3}, "4"}, {{1, 2, 3}, "04"}, {{0, 2, 3}, "14"}};
     for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-        BOOST_TEST_CONTEXT("kind " << kind) {
-            line all{kinds[kind]};
-            all.kill(0);
-            all.on().step_clock(-40s);
-            all.release();
-            BOOST_TEST(all.order(6s) == "1234");
+        for (auto const& [killed, served] : scenes) {
+            for (auto const step : {nanos{-5s}, nanos{-40s}, nanos{-1h}}) {
+                BOOST_TEST_CONTEXT(
+                    "kind " << kind << ", " << served << ", " << step.count() / 1'000'000'000 << " s"
+                ) {
+                    line all{kinds[kind]};
+                    for (auto const which : killed) {
+                        all.kill(which);
+                    }
+                    all.on().step_clock(step);
+                    all.release();
+                    BOOST_TEST(all.order(3s) == served);
+                }
+            }
         }
     }
 }

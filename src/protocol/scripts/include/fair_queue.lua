@@ -77,7 +77,13 @@ local function is_gone(head, free, gone_client)
     if trusted then
         if free and trusted > ms + patience then
             trusted = ms + patience
-            redis.pcall('ZADD', trust, string.format('%.0f', trusted), head)
+            -- So are the next ones that do not listen: several that have gone cost one patience.
+            for _, waiter in ipairs(call('LRANGE', queue, '0', '31')) do
+                local till = call('ZSCORE', trust, waiter)
+                if till and tonumber(till) > trusted and (waiter == head or not listens(waiter)) then
+                    redis.pcall('ZADD', trust, string.format('%.0f', trusted), waiter)
+                end
+            end
         end
         -- The others of a client that has gone are not waited for one after the other.
         return trusted <= ms or string.match(head, '^(.+):') == gone_client and not listens(head)

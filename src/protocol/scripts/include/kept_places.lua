@@ -9,25 +9,44 @@ local function drop_place(entry)
     return call('ZREM', queue, entry) == 1
 end
 
+-- What a time in `heard` should be, if not `till`: one that is farther ahead than it can be was written before the server's clock stepped
+-- back. Its waiter is waited for from now on, for the longest patience if its own is not known.
+local function corrected(till)
+    local patience = till % 1 * 61440
+    local latest = ms + till % 1 + (patience == 0 and 60000 or patience)
+    return till > latest + 1 and latest
+end
+
+-- All at once: several waiters that are gone cost one patience.
+local function correct_all()
+    local all = call('ZRANGE', heard, '0', '-1', 'WITHSCORES')
+    for i = 1, #all, 2 do
+        local till = corrected(tonumber(all[i + 1]))
+        if till then
+            redis.pcall('ZADD', heard, string.format('%.12f', till), all[i])
+        end
+    end
+end
+
 -- Those that have not been heard of in time.
 local function drop_silent()
+    local last = call('ZRANGE', heard, '-1', '-1', 'WITHSCORES')[2]
+    if last and corrected(tonumber(last)) then
+        correct_all()
+    end
     for _, entry in ipairs(call('ZRANGEBYSCORE', heard, '-inf', string.format('(%.0f', ms + 1))) do
         drop_place(entry)
     end
 end
 
--- Until when this one is waited for. A time that is farther ahead than it can be was written before the server's clock stepped back: the
--- waiter is waited for from now on.
+-- Until when this one is waited for.
 local function heard_until(entry)
     local till = tonumber(call('ZSCORE', heard, entry))
-    local patience = till and till % 1 * 61440
-    -- The longest one if it is not known.
-    patience = patience == 0 and 60000 or patience
-    if till and till > ms + patience + 1 then
-        till = ms + till % 1 + patience
-        redis.pcall('ZADD', heard, string.format('%.12f', till), entry)
+    local now_till = till and corrected(till)
+    if now_till then
+        correct_all()
     end
-    return till
+    return now_till or till
 end
 
 -- The waiter asked in time, and its place is gone all the same: the places of all are. Those that came before it are about to ask again, too.
