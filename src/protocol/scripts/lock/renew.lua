@@ -1,9 +1,11 @@
--- Extends a lock that is ours; never makes one, and never makes its life shorter. Takes tokens for the next holders of its client.
+-- Extends a lock that is ours; never makes one, and never makes its life shorter unless that has no end. Takes tokens for the next holders of
+-- its client.
 -- KEYS: lock, for tokens the token counter, the queue, with them for a learned lease the usual hold
 -- ARGV: lease in ms (0: it keeps its end), holder id, for tokens: their number, floor, lifetime of the token counter in ms (0: for ever), for a
 --   learned lease: how many holds have ended, their mean in µs, the shortest lease in ms, how many usual holds it covers; nonce
--- Returns the words: nonce, 1, for tokens the first one (0: none, because the key is not a counter), the number of clients in the queue, and
---   of those that do not queue, for a learned lease the lease in ms and the usual hold in µs (0: not known)
+-- Returns the words: nonce, 1, for tokens the first one (0: none), the number of clients in the queue, and of those that do not queue (0 while
+--   they use none of their turns), for a learned lease the lease in ms and the usual hold in µs (0: not known)
+--   No token: the key is not a counter. If the user may not use it or the queue, or the queue is something else, all three are 0.
 --   | nonce, 0, 1 if another holder has it, 0 if the key is gone
 
 local call, lock, counter, queue = redis.call, KEYS[1], KEYS[2], KEYS[3]
