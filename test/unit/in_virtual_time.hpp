@@ -15,23 +15,28 @@
 namespace holdfast::test {
 
 /// What an acquisition came to, and when.
-struct acquired {
+template <class Lease = lease>
+struct acquired_of {
     auto handler() {
-        return [this](error_code ec, lease result) {
+        return [this](error_code ec, Lease result) {
             ended = ec;
             got = std::move(result);
             at = lease_clock::now();
         };
     }
     [[nodiscard]] bool granted() const { return ended && !*ended && got; }
+    [[nodiscard]] bool busy() const { return ended && !*ended && !got; }
 
     std::optional<error_code> ended;
-    lease got;
+    Lease got;
     lease_clock::time_point at;
 };
+using acquired = acquired_of<>;
 
 /// A client of a memory server, as users' tests have it. Time stands still but for the test.
 struct in_virtual_time {
+    explicit in_virtual_time(config const& settings = {}) : client{context, server, settings} {}
+
     [[nodiscard]] auto passed() const { return lease_clock::now() - began; }
     /// The lease of a lock that is free.
     template <class Lock>
@@ -56,7 +61,7 @@ struct in_virtual_time {
 
     boost::asio::io_context context;
     testing::memory_server server{testing::virtual_time};
-    holdfast::client client{context, server};
+    holdfast::client client;
     lease_clock::time_point began = lease_clock::now();
 };
 

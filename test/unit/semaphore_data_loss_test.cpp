@@ -2,78 +2,48 @@
 // time.
 
 #include "support/log_lines.hpp"
+#include "unit/in_virtual_time.hpp"
 
-#include <holdfast.hpp>
-#include <holdfast/testing/memory_server.hpp>
-
-#include <boost/asio/io_context.hpp>
 #include <boost/test/unit_test.hpp>
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
-#include <utility>
+#include <string_view>
 
-namespace asio = boost::asio;
 using namespace std::chrono_literals;
-using holdfast::acquire_options;
 using holdfast::errc;
 using holdfast::error_code;
 using holdfast::lease;
 using holdfast::lease_clock;
 using holdfast::log_level;
 using holdfast::semaphore;
-using holdfast::testing::memory_server;
-using holdfast::testing::virtual_time;
+using holdfast::test::acquired;
+using holdfast::test::acquired_of;
+using holdfast::test::in_virtual_time;
 
 namespace {
 
-template <class Lease = lease>
-struct outcome {
-    std::optional<error_code> ended;
-    Lease got;
-
-    auto handler() {
-        return [this](error_code ec, Lease result) {
-            ended = ec;
-            got = std::move(result);
-        };
-    }
-    [[nodiscard]] bool granted() const { return ended && !*ended && got.valid(); }
-    [[nodiscard]] bool busy() const { return ended && !*ended && !got; }
-};
-
-struct world {
-    world() { server.settle(); }
-
+struct logged {
     holdfast::config settings() {
         holdfast::config made;
         made.log = log.sink();
         return made;
     }
-    lease take(semaphore const& from, acquire_options options = {}) {
-        outcome<> result;
-        from.acquire(options, result.handler());
-        server.settle();
-        BOOST_TEST_REQUIRE(result.granted());
-        return std::move(result.got);
-    }
-    outcome<> try_take(semaphore const& from) {
-        outcome<> result;
+    std::size_t warnings(std::string_view of) { return log.count(log_level::warning, of); }
+
+    holdfast::test::log_lines log;
+};
+
+struct world : logged, in_virtual_time {
+    world() : in_virtual_time{settings()} { server.settle(); }
+
+    acquired try_take(semaphore const& from) {
+        acquired result;
         from.try_acquire(result.handler());
         server.settle();
         return result;
     }
-    void release(lease& held) {
-        held = {};
-        server.settle();
-    }
-    std::size_t warnings(std::string_view of) { return log.count(log_level::warning, of); }
 
-    holdfast::test::log_lines log;
-    asio::io_context context;
-    memory_server server{virtual_time};
-    holdfast::client client{context, server, settings()};
     holdfast::client other{context, server, settings()};
 };
 
@@ -93,13 +63,13 @@ BOOST_FIXTURE_TEST_CASE(a_stated_limit_makes_the_semaphore, world) {
 BOOST_FIXTURE_TEST_CASE(without_a_number_an_acquisition_ends, world) {
     auto const pool = client.semaphore("pool");
     BOOST_TEST((try_take(pool).ended == errc::permits_not_set));
-    outcome<> limited;
+    acquired limited;
     pool.try_acquire_for(1h, limited.handler());
-    outcome<> waiting;
+    acquired waiting;
     pool.acquire(waiting.handler());
-    outcome<> owned;
+    acquired owned;
     pool.acquire({.owner = holdfast::owner::make()}, owned.handler());
-    outcome<holdfast::multi_lease> several;
+    acquired_of<holdfast::multi_lease> several;
     holdfast::multi_lock{pool.permits(2), client.lock("x")}.acquire(several.handler());
     server.settle();
     BOOST_TEST((limited.ended == errc::permits_not_set));
@@ -114,13 +84,13 @@ BOOST_FIXTURE_TEST_CASE(without_a_number_an_acquisition_ends, world) {
 
 BOOST_FIXTURE_TEST_CASE(all_ways_to_acquire_state_the_limit, world) {
     auto const me = holdfast::owner::make();
-    outcome<> limited;
+    acquired limited;
     client.semaphore("a").limit(1).try_acquire_for(1s, limited.handler());
-    outcome<> owned;
+    acquired owned;
     client.semaphore("b").limit(1).acquire({.owner = me}, owned.handler());
-    outcome<> again;
+    acquired again;
     client.semaphore("b").limit(2).acquire({.owner = me}, again.handler());
-    outcome<holdfast::multi_lease> several;
+    acquired_of<holdfast::multi_lease> several;
     auto const pool = client.semaphore("c").limit(5).permits(2);
     holdfast::multi_lock{pool, client.lock("x")}.acquire(several.handler());
     server.settle();
@@ -129,7 +99,7 @@ BOOST_FIXTURE_TEST_CASE(all_ways_to_acquire_state_the_limit, world) {
     BOOST_TEST(again.granted());
     BOOST_TEST(several.granted());
     BOOST_TEST(try_take(client.semaphore("d").limit(1)).granted());
-    outcome<holdfast::multi_lease> wrong;
+    acquired_of<holdfast::multi_lease> wrong;
     holdfast::multi_lock{client.semaphore("e").limit(0), client.lock("y")}.acquire(wrong.handler());
     server.settle();
     BOOST_TEST((wrong.ended == errc::invalid_options));
@@ -158,7 +128,7 @@ BOOST_FIXTURE_TEST_CASE(waiters_go_on_after_all_data_were_lost, world) {
 
 BOOST_FIXTURE_TEST_CASE(one_without_a_limit_that_waits_learns_that_the_data_were_lost, world) {
     auto held = take(client.semaphore("pool").limit(1));
-    outcome<> waiting;
+    acquired waiting;
     other.semaphore("pool").acquire(waiting.handler());
     server.advance(1s);
     server.lose_data();
@@ -171,8 +141,8 @@ BOOST_FIXTURE_TEST_CASE(a_lost_set_costs_one_lease_and_is_told, world) {
     auto held = take(pool);
     auto second = take(pool, {.lease = 60s});
     server.erase("{pool}:timeout");
-    outcome<> waiting;
-    auto const began = lease_clock::now();
+    acquired waiting;
+    auto const lost_at = lease_clock::now();
     other.semaphore("pool").limit(2).acquire(waiting.handler());
     server.settle();
     std::optional<bool> set_now;
@@ -195,8 +165,8 @@ BOOST_FIXTURE_TEST_CASE(a_lost_set_costs_one_lease_and_is_told, world) {
     ));
     BOOST_TEST(waiting.granted());
     BOOST_TEST(!overlap);
-    BOOST_TEST((lease_clock::now() - began >= 60s));
-    BOOST_TEST((lease_clock::now() - began <= 62s));
+    BOOST_TEST((lease_clock::now() - lost_at >= 60s));
+    BOOST_TEST((lease_clock::now() - lost_at <= 62s));
     BOOST_TEST(warnings("2 of 2 permits were missing and are free again") == 1U);
     BOOST_TEST(try_take(pool).granted());
     BOOST_TEST(warnings("permits") == 1U);
@@ -207,10 +177,12 @@ BOOST_FIXTURE_TEST_CASE(the_servers_limit_applies_and_is_told_once, world) {
     for (int i = 0; i < 3; ++i) {
         auto one = try_take(client.semaphore("pool").limit(5));
         BOOST_TEST(one.granted());
-        release(one.got);
+        one.got = {};
+        server.settle();
         auto another = try_take(other.semaphore("pool").limit(4));
         BOOST_TEST(another.granted());
-        release(another.got);
+        another.got = {};
+        server.settle();
     }
     BOOST_TEST(warnings("the server's limit of 2 permits applies") == 2U);
     BOOST_TEST(try_take(client.semaphore("pool").limit(5).permits(2)).busy());
