@@ -145,6 +145,8 @@ public:
     /// A lock was freed by this client. `notified`: the message went out. Otherwise the log says
     /// which permission is missing.
     void on_freed(target const& on, bool notified);
+    /// The message to those who wait was refused. It is counted and logged.
+    void on_not_notified(target const& on);
     /// A request to give a lock back was answered, or will not be.
     void on_given_back(std::shared_ptr<target const> const& on, released const& what);
     /// Something was said of a lock on this client's channel.
@@ -189,7 +191,6 @@ private:
         std::list<std::weak_ptr<acquire_op>> waiting;
     };
 
-    void warn_of_silence(target const& on);
     [[nodiscard]] bool is_grant(primitive const& speaks, script_reply const& said);
     void read_reply(target const& on, reading& read, time_point now);
     void warn_of_limit(target const& on, reading const& read);

@@ -85,9 +85,14 @@ void try_set_permits(
         [limit](client_state&, target const& asked, holder_id const&, nanos timeout) {
             return set_permits(asked, limit, timeout);
         },
-        [](script_reply const& reply, bool& now, client_state&, target const&) -> error_code {
+        [](script_reply const& reply, bool& now, client_state& from, target const& of
+        ) -> error_code {
             switch (read_set_permits(reply)) {
                 case set_permits_reply::was_set: return {};
+                case set_permits_reply::set_silently:
+                    from.acquires().on_not_notified(of);
+                    now = true;
+                    return {};
                 case set_permits_reply::set_now: now = true; return {};
                 case set_permits_reply::other_limit: return errc::limit_mismatch;
                 case set_permits_reply::corrupt: break;

@@ -88,6 +88,8 @@ struct attempt_reply {
     std::optional<std::int64_t> limit = {};
     /// Of a semaphore: how many permits had been missing, and were freed by this attempt.
     std::int64_t found_permits = 0;
+    /// Of a semaphore: the notification of permits that were freed went out to those who wait.
+    bool notified = true;
     // Of a node of a quorum:
     /// Of a refusal: the last token that was taken; zero if there is none.
     fencing_token last_token = {};

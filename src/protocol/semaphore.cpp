@@ -105,6 +105,7 @@ public:
         if (auto const limit = reply.text(limit_at); !limit.empty() && limit != "-") {
             read.limit = reply.integer(limit_at);
             read.found_permits = reply.integer(limit_at + 1);
+            read.notified = reply.integer(limit_at + 2, 1) == 1;
         }
         return read;
     }
@@ -157,7 +158,9 @@ public:
     }
     [[nodiscard]] release_reply read_release(script_reply const& reply) const override {
         auto const lost = why_lost(reply);
-        return {lost, lost != loss_reason::none || reply.integer(1) == 1, std::nullopt};
+        bool const told =
+            lost == loss_reason::none ? reply.integer(1) == 1 : reply.integer(2, 1) == 1;
+        return {lost, told, std::nullopt};
     }
 
     [[nodiscard]] call inspect(target const& on, std::chrono::nanoseconds timeout, bool)
@@ -275,7 +278,9 @@ call set_permits(target const& on, std::int64_t limit, std::chrono::nanoseconds 
 set_permits_reply read_set_permits(script_reply const& reply) {
     switch (reply.integer(0, 2)) {
         case 0: return set_permits_reply::was_set;
-        case 1: return set_permits_reply::set_now;
+        case 1:
+            return reply.integer(1, 1) == 1 ? set_permits_reply::set_now
+                                            : set_permits_reply::set_silently;
         case 3: return set_permits_reply::other_limit;
         default: return set_permits_reply::corrupt;
     }

@@ -67,7 +67,14 @@ struct semaphore_reading {
     std::int64_t limit,
     std::chrono::nanoseconds timeout
 );
-enum class set_permits_reply : std::uint8_t { was_set, set_now, corrupt, other_limit };
+enum class set_permits_reply : std::uint8_t {
+    was_set,
+    set_now,
+    /// The same, and the user may not notify those who wait.
+    set_silently,
+    corrupt,
+    other_limit,
+};
 [[nodiscard]] set_permits_reply read_set_permits(script_reply const& reply);
 
 }  // namespace holdfast::detail

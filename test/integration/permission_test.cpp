@@ -295,7 +295,7 @@ BOOST_AUTO_TEST_CASE(a_release_that_may_not_publish_logs_which_permission_is_mis
         co_await write.release();
         check("write", "&redisson_rwlock:{write}");
         co_await permit.release();
-        check("pool", "&redisson_sc:{pool}");
+        check("pool", "&redisson_sc:{pool}, &holdfast_semaphore_turns:{pool}");
         co_await gate.count_down();
         check("gate", "&redisson_countdownlatch__channel__{gate}");
         co_await leading.resign();
@@ -309,6 +309,47 @@ BOOST_AUTO_TEST_CASE(a_release_that_may_not_publish_logs_which_permission_is_mis
         BOOST_TEST(collector.stats().refused_notifications == 2U);
         BOOST_TEST(co_await operators.lock("forced").force_release());
         check("forced", "&redisson_lock__channel:{forced}");
+    });
+}
+
+// A semaphore's waiters are told on a channel of its own whose turn it is. They ask again soon anyway.
+BOOST_AUTO_TEST_CASE(a_turn_of_a_semaphore_that_may_not_be_published_is_logged) {
+    log_lines log;
+    with_alice("~* &* +@all", [&](redis_server& server, asio::any_io_executor executor) -> task {
+        auto settings = as_alice(server);
+        settings.log = log.sink();
+        holdfast::client client{executor, settings};
+        holdfast::client second{executor, settings};
+        holdfast::client third{executor, settings};
+        holdfast::client other{executor, server.url()};
+        auto held = co_await client.semaphore("a").limit(1).acquire();
+        holdfast::lease next;
+        other.semaphore("a").acquire([&](error_code, holdfast::lease granted) {
+            next = std::move(granted);
+        });
+        BOOST_TEST(co_await co_eventually(2s, [&] { return other.stats().refusals >= 1; }));
+        server.probe().cmd("ACL", "SETUSER", "alice", "resetchannels", "&redisson_sc:*");
+
+        co_await held.release();
+        BOOST_TEST(client.stats().refused_notifications == 1U);
+        BOOST_TEST(log.count(log_level::error, "&holdfast_semaphore_turns:{a}") == 1U, log.all());
+        BOOST_TEST(log.count(log_level::error, "a quarter of config::waiter_patience") == 1U);
+        BOOST_TEST(co_await co_eventually(1s, [&] { return bool(next); }));
+        co_await next.release();
+
+        // One who finds an expired permit frees it for those who came before it.
+        server.probe().cmd("SET", "b", 0);
+        server.probe().cmd("ZADD", "{b}:timeout", 1, "0123456789abcdef");
+        server.probe().cmd("ZADD", "holdfast_semaphore_queue:{b}", 1, "1 java:1");
+        server.probe().cmd("ZADD", "holdfast_semaphore_heard:{b}", "9007199254740", "1 java:1");
+        auto const none = co_await second.semaphore("b").try_acquire();
+        BOOST_TEST(!none);
+        BOOST_TEST(second.stats().refused_notifications == 1U);
+        // So does one who states the number.
+        server.probe().cmd("DEL", "b");
+        co_await third.semaphore("b").try_set_permits(3);
+        BOOST_TEST(third.stats().refused_notifications == 1U);
+        BOOST_TEST(log.count(log_level::error, "&holdfast_semaphore_turns:{b}") == 2U, log.all());
     });
 }
 

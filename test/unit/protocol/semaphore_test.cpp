@@ -165,6 +165,8 @@ BOOST_AUTO_TEST_CASE(the_answers_to_an_attempt) {
     BOOST_TEST((granted.learned.lease == 0ms));
     BOOST_TEST((granted.limit == 5));
     BOOST_TEST(granted.found_permits == 0);
+    BOOST_TEST(granted.notified);
+    BOOST_TEST(!speaks.read_acquire(reply_of(1, 1'234, 1, 0, 0, 5, 0, 0)).notified);
     BOOST_TEST(!speaks.read_acquire(reply_of(1, 1'234, 1, 0, 0, "-", 0)).limit.has_value());
 
     auto const queued = speaks.read_acquire(reply_of(0, 500, 1'600'000, 1'700'000, 0, -4, 3));
@@ -196,6 +198,7 @@ BOOST_AUTO_TEST_CASE(the_other_answers) {
     BOOST_TEST(speaks.read_release(reply_of(1, 1)).notified);
     BOOST_TEST(!speaks.read_release(reply_of(1, 0)).notified);
     BOOST_TEST(speaks.read_release(reply_of(0, 0)).notified);
+    BOOST_TEST(!speaks.read_release(reply_of(0, 0, 0)).notified);
     BOOST_TEST((speaks.read_release(reply_of(0, 0)).lost == loss_reason::deleted));
     BOOST_TEST((speaks.read_force_release(reply_of(1, 1)).what == force_release_reply::kind::freed)
     );
@@ -215,7 +218,8 @@ BOOST_AUTO_TEST_CASE(the_other_answers) {
     BOOST_TEST((speaks.read_inspect(reply_of(2)).what == lock_reading::kind::corrupt));
 
     BOOST_TEST((read_set_permits(reply_of(0)) == set_permits_reply::was_set));
-    BOOST_TEST((read_set_permits(reply_of(1)) == set_permits_reply::set_now));
+    BOOST_TEST((read_set_permits(reply_of(1, 1)) == set_permits_reply::set_now));
+    BOOST_TEST((read_set_permits(reply_of(1, 0)) == set_permits_reply::set_silently));
     BOOST_TEST((read_set_permits(reply_of(3)) == set_permits_reply::other_limit));
     BOOST_TEST((read_set_permits(reply_of()) == set_permits_reply::corrupt));
 }

@@ -293,4 +293,39 @@ BOOST_AUTO_TEST_CASE(what_is_there_is_said) {
     BOOST_TEST((look().what == kind::corrupt));
 }
 
+BOOST_AUTO_TEST_CASE(a_refused_message_is_reported) {
+    semaphore_world all;
+    auto const refuse = [&] { all.server.refuse_next("PUBLISH", 1, "NOPERM no channel"); };
+    auto const is_told = [&](std::uint64_t who, std::int64_t count) {
+        auto const on = with_permits(all.target_, count);
+        auto const sent = all.speaks.release({
+            .on = on,
+            .id = holder(who),
+            .timeout = 3s,
+            .window = waiter_patience,
+        });
+        return all.speaks.read_release(all.run(sent)).notified;
+    };
+    BOOST_TEST((all.set(1) == set_permits_reply::set_now));
+    BOOST_TEST(all.granted(1));
+    BOOST_TEST(!all.granted(2, 1, true));
+    // Whose turn it is.
+    refuse();
+    BOOST_TEST(!is_told(1, 1));
+    BOOST_TEST(!all.granted(3, 1, true));
+    refuse();
+    BOOST_TEST(!is_told(2, 1));
+    BOOST_TEST(is_told(2, 1));
+    BOOST_TEST(all.granted(3, 1, true));
+    all.pass(31s);
+    refuse();
+    auto const got = all.acquire(4);
+    BOOST_TEST((got.what == attempt_reply::kind::granted));
+    BOOST_TEST(!got.notified);
+    BOOST_TEST(all.acquire(4).notified);
+    all.ask({"FLUSHALL"});
+    refuse();
+    BOOST_TEST((all.set(1) == set_permits_reply::set_silently));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

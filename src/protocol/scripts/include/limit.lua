@@ -3,7 +3,8 @@
 --   total longest                      the last sum, and the longest lease granted so far, in ms
 --   total longest without lost_until   as long as permits are missing because the set was lost: the sum without them, and the server's time
 --                                      in ms at which the last of their leases has ended
--- A record that is not used expires; the next script makes it again from the sum.
+-- `total` is `without`, and not more than 0, if nothing but a stated limit can tell how many are missing. The record expires 30 days after its
+-- text changed for the last time; the next script makes it again from the sum.
 local total, longest, without, lost_until, noted
 
 -- Reads the record; false if the key holds something else. A Redis user without the permission has none.
@@ -26,15 +27,29 @@ local function read_record()
     return rest == '' or without ~= nil
 end
 
+-- How many permits are free where their number was lost. Those who have permits keep them, also if that leaves less than none. Where the set was
+-- lost as well, each permit may be held, and `settle` waits for the longest lease.
+local function free_without_number(taken, limit)
+    if total and taken == 0 and longest > 0 then
+        return math.min(without or total, 0)
+    end
+    return (without or total or limit) - taken
+end
+
 -- Compares the record with what is there: `free` permits, which is a number, and `taken` members of the set. Where the set was lost, permits
 -- may be held for the longest lease of all, or for `lease`. `limit` is what the waiters say, or 0.
 local function settle(free, taken, lease, limit)
     local sum = free + taken
-    if not total or total <= 0 and limit > 0 then
-        -- If no permit is left, the set was lost together with the record, and a script to which nobody stated the limit may have made the
-        -- record again since. How long the leases are that were lost is not known: as long as the default at least.
-        local lost = sum <= 0 and limit > 0
-        total, longest, without = lost and limit or sum, lost and 30000 or 0, nil
+    if not total then
+        total, longest = sum, 0
+        if sum <= 0 and taken == 0 then
+            -- The set was lost together with the record. How long the leases are that were lost is not known: as long as the default at
+            -- least.
+            longest, without, lost_until = 30000, sum, ms + math.max(30000, lease)
+        end
+    end
+    if total <= 0 and total == without and limit > 0 then
+        total = limit
     end
     if sum < (without or total) and taken == 0 then
         -- Or somebody lowered the limit while no permit was out, which looks the same.

@@ -22,6 +22,13 @@ local function first_place()
     end
 end
 
+-- The user may not publish on one of the channels.
+local refused = false
+
+local function publish(where, what)
+    refused = type(redis.pcall('PUBLISH', where, what)) == 'table' or refused
+end
+
 -- Says whose turn it is. `more`: the same is said on the semaphore's own channel.
 local function call_next(free, more)
     local first = first_place()
@@ -29,26 +36,24 @@ local function call_next(free, more)
         local wanted, id = string.match(first, '^(%d+) (.+)$')
         local fits = id and free >= tonumber(wanted)
         if fits or more then
-            redis.pcall('PUBLISH', turns, (fits and id or '-') .. (more and ' 1' or ' 0'))
+            publish(turns, (fits and id or '-') .. (more and ' 1' or ' 0'))
         end
     end
 end
 
--- Tells those who wait that so many are free. Returns what came of telling those who have no place.
+-- Tells those who wait that so many are free.
 local function tell_of(free)
     if free > 0 then
         call_next(free, true)
-        return redis.pcall('PUBLISH', channel, string.format('%.0f', free))
+        publish(channel, string.format('%.0f', free))
     end
-    return 1
 end
 
--- Frees permits that the caller has removed. A semaphore whose number nobody has set does not count them. Returns how many are free
--- then, and what came of telling it.
+-- Frees permits that the caller has removed. A semaphore whose number nobody has set does not count them. Returns how many are free then.
 local function give_back(removed)
     local before = count_free()
     if not before then
-        return before, 1
+        return before
     end
     local count = string.format('%.0f', #removed)
     local free = redis.pcall('INCRBY', permits, count)
@@ -60,5 +65,6 @@ local function give_back(removed)
         -- It is refused again, and ends the script.
         call('INCRBY', permits, count)
     end
-    return free, tell_of(free)
+    tell_of(free)
+    return free
 end

@@ -9,7 +9,7 @@
 --   else 1, 0 and 0, LIMIT | nonce, 0, ms after which to ask again, its place in the queue (when it came and the server's time, in µs, and
 --   0; three zeros without one), LIMIT | nonce, 2: not a semaphore, or not its counter or record | nonce, 3, 0, 0, 0, 0, LIMIT: there are not
 --   so many | nonce, 4: nobody has said how many there are
--- LIMIT: how many there are (-: nobody has said it), how many were missing and are free again
+-- LIMIT: how many there are (-: nobody has said it), how many were missing and are free again, 1 if those who wait could be told of free ones
 
 local call, permits, deadlines, channel, counter, queue, heard, turns, record = redis.call, unpack(KEYS)
 local wanted, holder, lease, counter_ttl, floor, waits, patience, preflight, limit, shortest, times = unpack(ARGV)
@@ -34,8 +34,7 @@ local own = count_own(ends)
 local ours = own == wanted
 local set_now, found = not free and limit ~= '0', 0
 if set_now then
-    -- Those who have permits keep them, also if that leaves less than none: their sum is the limit.
-    free = (without or total or limit) - taken
+    free = free_without_number(taken, limit)
     call('SET', permits, string.format('%.0f', free))
 elseif not free and not ours then
     drop_place(entry)
@@ -43,12 +42,14 @@ elseif not free and not ours then
 end
 if free then
     settle(free, taken, tonumber(lease), tonumber(limit))
-    if without and ms >= lost_until and type(redis.pcall('INCRBY', permits, string.format('%.0f', count_lost()))) == 'number' then
+    if count_lost() > 0 and ms >= lost_until and type(redis.pcall('INCRBY', permits, string.format('%.0f', count_lost()))) == 'number' then
         found = count_lost()
         free, without = free + found, nil
     end
 end
-local about_limit = string.format(' %s %.0f', total and string.format('%.0f', total) or '-', found)
+local function about_limit()
+    return string.format(' %s %.0f', total and string.format('%.0f', total) or '-', found) .. (refused and ' 0' or ' 1')
+end
 
 if not ours then
     if own > 0 then
@@ -67,7 +68,7 @@ if not ours and (not enough or head and head ~= entry or comes_back(entry)) then
     if not enough and wanted > total then
         drop_place(entry)
         keep_record()
-        return nonce .. ' 3 0 0 0 0' .. about_limit
+        return nonce .. ' 3 0 0 0 0' .. about_limit()
     end
     local place = waits ~= '0' and keep_place(entry) or ' 0 0 0'
     keep_record()
@@ -86,7 +87,7 @@ if not ours and (not enough or head and head ~= entry or comes_back(entry)) then
     if next_end then
         look = math.max(math.min(look, next_end - ms + 1), 1)
     end
-    return nonce .. string.format(' 0 %.0f', look) .. place .. about_limit
+    return nonce .. string.format(' 0 %.0f', look) .. place .. about_limit()
 end
 
 if preflight == '1' and free then
@@ -131,7 +132,7 @@ if total then
 end
 if ours then
     raise_own(ends, ms + lease)
-    return nonce .. ' 1 ' .. token .. learned .. about_limit
+    return nonce .. ' 1 ' .. token .. learned .. about_limit()
 end
 -- A semaphore that somebody gave an end has one altogether.
 local life = call('PTTL', permits)
@@ -157,4 +158,4 @@ if set_now or found > 0 then
 elseif head and free > wanted then
     call_next(free - wanted, false)
 end
-return nonce .. ' 1 ' .. token .. learned .. about_limit
+return nonce .. ' 1 ' .. token .. learned .. about_limit()

@@ -33,8 +33,8 @@ if lost > 0 then
     call('INCRBY', permits, string.format('%.0f', lost))
     without = nil
 end
-local told = select(2, give_back(taken))
+give_back(taken)
 if free then
     keep_record()
 end
-return nonce .. (type(told) == 'number' and ' 1 1' or ' 1 0')
+return nonce .. (refused and ' 1 0' or ' 1 1')

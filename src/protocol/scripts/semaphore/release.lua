@@ -2,7 +2,7 @@
 -- KEYS: permits, deadlines, channel, queue, heard, channel of the turns, record of the limit, after learned leases the usual hold
 -- ARGV: how many, holder id, 1: it may be in the queue, and leaves it, after learned leases how many holds have ended, their mean in µs;
 --   the ids; nonce
--- Returns the words: nonce, 1, 1 if those who wait could be told | nonce, 0, 0: they were not all there
+-- Returns the words: nonce, 1, 1 if those who wait could be told | nonce, 0, 0, the same: they were not all there
 
 local call, permits, deadlines, channel, queue, heard, turns, record = redis.call, unpack(KEYS)
 local wanted, holder, leaves, holds, mean = unpack(ARGV)
@@ -27,9 +27,9 @@ if leaves == '1' then
     drop_place(entry)
 end
 local all = count_own({}) == tonumber(wanted)
-local dropped, told = drop_own(), 1
+local dropped = drop_own()
 if #dropped > 0 then
-    told = select(2, give_back(dropped))
+    give_back(dropped)
 elseif leaves == '1' then
     -- Perhaps it was this one's turn.
     call_next(free or 0, false)
@@ -44,7 +44,4 @@ if all and KEYS[8] then
         keep_usual_hold(KEYS[8], and_then(usual, holds, mean))
     end
 end
-if not all then
-    return nonce .. ' 0 0'
-end
-return nonce .. (type(told) == 'number' and ' 1 1' or ' 1 0')
+return nonce .. (all and ' 1' or ' 0 0') .. (refused and ' 0' or ' 1')

@@ -1,7 +1,7 @@
 -- Says how many permits there are, once. Permits that are out count: their number may have been lost.
 -- KEYS: permits, deadlines, channel, queue, heard, channel of the turns, record of the limit   ARGV: how many; nonce
--- Returns the words: nonce, 1: set | nonce, 0: there were so many | nonce, 2: not a semaphore, or not its record | nonce, 3: there are more,
--- or less
+-- Returns the words: nonce, 1, 1 if those who wait could be told: set | nonce, 0: there were so many | nonce, 2: not a semaphore, or not its
+--   record | nonce, 3: there are more, or less
 
 local call, permits, deadlines, channel, queue, heard, turns, record = redis.call, unpack(KEYS)
 local limit, nonce = tonumber(ARGV[1]), ARGV[2]
@@ -21,10 +21,12 @@ if free then
     keep_record()
     return nonce .. (total == limit and ' 0' or ' 3')
 end
-free = limit - taken - count_lost()
+local lost = count_lost()
+total, longest, without = limit, longest or 0, lost > 0 and limit - lost or nil
+free = free_without_number(taken, limit)
 call('SET', permits, string.format('%.0f', free))
-total, longest, without = limit, longest or 0, without and free + taken
+settle(free, taken, 0, limit)
 keep_record()
 call_next(free, true)
-redis.pcall('PUBLISH', channel, ARGV[1])
-return nonce .. ' 1'
+publish(channel, ARGV[1])
+return nonce .. (refused and ' 1 0' or ' 1 1')
