@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <sstream>
 #include <utility>
 
 namespace holdfast::sim {
@@ -166,7 +167,7 @@ void permit_judge::on_script(script_event const& what) {
     }
 }
 
-// What is free and what is taken are always all there are.
+// What is free, what is taken, and what is missing since the set was lost are always all there are.
 void permit_judge::judge_sum(std::string_view pool, history const& known) {
     auto const text = server_.data().get(pool);
     if (!text || text == "precious") {
@@ -174,15 +175,25 @@ void permit_judge::judge_sum(std::string_view pool, history const& known) {
     }
     auto const free = std::atoll(text->c_str());
     auto const taken = server_.as_operator({"ZCARD", deadlines_of(pool)}).number;
-    if (free + taken != known.limit || free < 0) {
+    auto const missing = missing_of(pool);
+    if (free + taken + missing != known.limit || free < 0) {
         in_.violation(fmt::format(
-            "{} has {} free and {} taken permits, and should have {}",
+            "{} has {} free, {} taken and {} missing permits, and should have {}",
             pool,
             free,
             taken,
+            missing,
             known.limit
         ));
     }
+}
+
+// As the record says it: total, longest lease, total without the missing ones, until when.
+std::int64_t permit_judge::missing_of(std::string_view pool) {
+    auto const record = server_.data().get(fmt::format("{{{}}}:holdfast_limit", pool));
+    std::istringstream words{record.value_or("")};
+    std::int64_t total = 0, longest = 0, without = 0;
+    return words >> total >> longest >> without ? total - without : 0;
 }
 
 void permit_judge::judge_turn(history const& known, script_event const& what) {
