@@ -176,6 +176,8 @@ private:
     bool told_ = false;
     // What comes next on the lock's own channel was said already.
     bool said_ = false;
+    // The last message began a turn of clients that do not queue.
+    bool turn_is_announced_ = false;
     bool warned_of_expiry_ = false;
     bool warned_of_own_lock_ = false;
 };

@@ -163,8 +163,17 @@ void wait_queue::on_notification(std::string_view message) {
     told_ = true;
     // Of a semaphore it is a number of permits.
     if (message == "2" && on_->speaks->hands_over()) {
-        fsm_.on_hold_back(now + turn_of_others);
+        // A client that does not queue has this turn.
+        if (all_.client().hands_over(*on_)) {
+            fsm_.on_hold_back(now + turn_of_others);
+            turn_is_announced_ = true;
+        }
         return;
+    }
+    if (!std::exchange(turn_is_announced_, false)) {
+        // The next message after that belongs to it. A further one comes from a client that has had
+        // the lock in its turn: whoever asks before the end of the turn tells the server so.
+        fsm_.on_hold_back(time_point::min());
     }
     on_doubt();
     // Somebody may have been granted it since, or it may have been taken away by force.

@@ -58,7 +58,7 @@ public:
     void on_news() noexcept { news_ = true; }
     /// The same, but others have the first try.
     void on_news(nanos delay, time_point now) noexcept { look_again(saturating_add(now, delay)); }
-    /// This client does not try before `until`.
+    /// This client does not try before `until`; a time that has passed ends that.
     void on_hold_back(time_point until) noexcept { quiet_until_ = until; }
     /// Another client gave the lock to this one. There is no reason to try before `look_at`.
     void on_taken(time_point look_at) noexcept;

@@ -26,6 +26,7 @@ using holdfast::test::freed;
 using holdfast::test::granted;
 using holdfast::test::handing_client;
 using holdfast::test::replied;
+using holdfast::test::scripted_client;
 using holdfast::test::unanswered;
 
 namespace {
@@ -363,6 +364,31 @@ BOOST_AUTO_TEST_CASE(whoever_does_not_queue_has_the_first_try_in_its_turn) {
     BOOST_TEST(all.sent() == "");
     BOOST_TEST(all.eventually([&] { return all.sent() == "acquire"; }));
     BOOST_TEST((lease_clock::now() >= told + 15ms));
+}
+
+BOOST_AUTO_TEST_CASE(a_client_that_does_not_queue_does_not_hold_back_in_its_turn) {
+    scripted_client all;
+    acquiring const waiting{all};
+    all.answer(busy());
+    all.confirm();
+    all.answer(busy());
+    all.on_strand([&] { all.server->listeners->on_notification(all.on->channel(), "2"); });
+    BOOST_TEST(all.sent() == "");
+    all.notify();
+    BOOST_TEST(all.sent() == "acquire");
+}
+
+// The first message "0" belongs to the "2" before it, the second one comes from whoever had the lock.
+BOOST_AUTO_TEST_CASE(a_turn_that_was_used_ends_with_the_release) {
+    handing_client all;
+    acquiring const waiting{all};
+    all.wait_in_queue();
+    all.on_strand([&] { all.server->listeners->on_notification(all.on->channel(), "2"); });
+    all.notify();
+    all.pass(5ms);
+    BOOST_TEST(all.sent() == "");
+    all.notify();
+    BOOST_TEST(all.sent() == "acquire");
 }
 
 BOOST_AUTO_TEST_CASE(a_waiter_whose_turn_it_is_looks_once) {

@@ -120,7 +120,13 @@ struct contest : lock_world {
     }
     void turn(std::uint64_t first, bool used) {
         ++turns;
-        if (used) {
+        if (used && brief > 0us) {
+            ask({"HSET", on.lock, "71b9d3a0-0c52-4f4e-8f0a-2f3c8f1ea111:1", "1"});
+            later(brief);
+            ask({"DEL", on.lock});
+            ++theirs;
+            // Its message reaches those that queue: the first one asks.
+        } else if (used) {
             // It has the lock when the turn ends.
             for (int i = 0; i < 20; ++i) {
                 ask({"HSET", on.lock, "71b9d3a0-0c52-4f4e-8f0a-2f3c8f1ea111:1", "1"});
@@ -133,16 +139,34 @@ struct contest : lock_world {
             ask({"DEL", on.lock});
         } else {
             later(10ms);
-            BOOST_TEST(!granted(first));
+            BOOST_TEST(!granted(9, {}, false));
             later(10ms);
         }
         later(200us);
-        BOOST_TEST_REQUIRE(granted(first));
+        if (!granted(first)) {
+            later(20ms);
+            BOOST_TEST_REQUIRE(granted(first));
+        }
         holding = first;
+    }
+    // Nobody waits any more: the queue is empty for a moment.
+    void stop_waiting() {
+        while (!release(holding).handed_over && !granted(3 - holding)) {
+            later(1ms);
+        }
+        holding = 3 - holding;
+        release(holding);
+        BOOST_TEST(holder() == 0U);
+        holding = 1;
+        later(100us);
+        BOOST_TEST_REQUIRE(granted(1));
+        BOOST_TEST(!granted(2));
     }
     std::uint64_t holding = 1;
     int turns = 0;
     int theirs = 0;
+    // Who does not queue has the lock once in a turn, for so long. Zero: for the whole of it.
+    microseconds brief{0};
 };
 
 // Some that have gone, in front of those that wait.
@@ -180,6 +204,51 @@ BOOST_FIXTURE_TEST_CASE(idle_listeners_cost_less_than_a_twentieth, contest) {
     auto const before = turns;
     run_for(5s, false);
     BOOST_TEST(turns - before <= 5);
+}
+
+BOOST_FIXTURE_TEST_CASE(idle_listeners_cost_less_than_a_twentieth_where_queues_empty, contest) {
+    for (int i = 0; i < 5; ++i) {
+        listen({std::string{on.channel()}});
+    }
+    // Two pauses are long enough for a turn, and one is not.
+    for (auto const life : {90ms, 110ms, 150ms, 420ms, 900ms}) {
+        turns = 0;
+        auto const began = server.time();
+        while (server.time() - began < 20'000'000) {
+            run_for(life, false);
+            stop_waiting();
+        }
+        BOOST_TEST_CONTEXT(life.count()) {
+            BOOST_TEST(turns <= 50);
+        }
+    }
+}
+
+// Each time it has the lock for less than the turn that it has. Those that queue hear of its end.
+BOOST_FIXTURE_TEST_CASE(who_holds_for_less_than_a_turn_has_used_it, contest) {
+    listen({std::string{on.channel()}});
+    brief = 1ms;
+    auto const ours = run_for(5s, true);
+    BOOST_TEST(theirs > 1'000);
+    BOOST_TEST(ours > 1'000);
+    // The turn ends with the hold.
+    BOOST_TEST(theirs + ours > 3'000);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_turn_is_not_ended_by_a_client_that_comes_new, contest) {
+    listen({std::string{on.channel()}});
+    while (release(holding, holding).handed_over) {
+        holding = 3 - holding;
+        later(1ms);
+    }
+    later(1ms);
+    listen_as(3);
+    for (int i = 0; i < 3; ++i) {
+        BOOST_TEST(!granted(3));
+        BOOST_TEST(!granted(4, {}, false));
+        BOOST_TEST(holder() == 0U);
+    }
+    BOOST_TEST(granted(3 - holding));
 }
 
 BOOST_FIXTURE_TEST_CASE(who_does_not_queue_has_its_share_of_turns, contest) {

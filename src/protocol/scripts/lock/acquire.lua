@@ -38,14 +38,22 @@ if not free then
             time = now[1] * 1000000 + now[2]
             local turn = call('ZRANGE', queue, '0', '0', 'WITHSCORES')
 --#include queue.lua
-            local left = turn[1] == 'turn' and turn_time(turn[2]) - time or 0
+            local on = turn[1] == 'turn' and tonumber(turn[2]) < 0
+            local left = on and turn_time(turn[2]) - time or 0
+            local entry = holder .. ' ' .. window
+            local queued = #window > 1 and (on or score ~= '0') and call('ZSCORE', queue, entry)
+            if left > 0 and tonumber(queued or last_score) < turn_time(turn[2]) - turn_length + 16 then
+                -- Clients that waited when the turn began ask before its end if they hear that a client that does not queue has had
+                -- the lock, and freed it.
+                call('ZADD', queue, 'XX', used_turn(turn[2]), 'turn')
+                left = 0
+            end
             if left > 0 and left <= turn_length then
                 -- Clients that do not queue have the first try.
                 busy, remaining = true, math.ceil(left / 1000)
             else
 --#include enqueue.lua
-                local entry = holder .. ' ' .. window
-                if #window > 1 and score ~= '0' and not call('ZSCORE', queue, entry) then
+                if #window > 1 and score ~= '0' and not queued then
                     -- It was passed over, and may have come before those that are there.
                     enqueue(entry, score, 0)
                 end

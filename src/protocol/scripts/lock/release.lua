@@ -58,8 +58,10 @@ if there == 0 and next_entry ~= '' or heads and heads[1] then
                 -- One that is farther ahead than it can be was written before the server's clock stepped back.
                 local left = turn and turn_time(turn) - time
                 if not turn then
-                    -- Whoever takes the lock when it is free needs no turn if there are not always others that wait.
-                    call('ZADD', queue, next_turn(100000, math.max(beside, 1), beside, doubt and 14 or 0), 'turn')
+                    -- Whoever takes the lock when it is free needs no turn if there are not always others that wait. Where queues empty
+                    -- often, nobody knows how many turns were not used: a first turn after so long costs less than a twentieth, and if
+                    -- it is not used, the next one comes after the longest pause.
+                    call('ZADD', queue, next_turn(400000, math.max(beside, 1), beside, doubt and 14 or 4), 'turn')
                 elseif left <= 0 or left > longest_pause(beside) * math.max(waiting / math.max(beside, 1), 1) then
                     local ends = time + turn_length
                     call('ZADD', queue, string.format('%.0f', -(ends - ends % 16 + unused_turns(turn) % 15)), 'turn')

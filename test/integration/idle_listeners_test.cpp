@@ -1,0 +1,158 @@
+// What it costs clients that pass a lock to each other that others listen to its channel: raw
+// subscribers, observers of an election, and clients of another database. And what a client that
+// does not queue gets beside them, however short it holds the lock.
+
+#include "support/foreign/client.hpp"
+#include "support/foreign/connection.hpp"
+#include "support/one_server.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <deque>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace holdfast::test;
+
+namespace {
+
+std::string const channel = "redisson_lock__channel:{L}";
+
+/// Each wants the lock all the time, until it is told to stop: some always wait.
+struct passing {
+    passing(redis_server const& server, asio::any_io_executor executor) {
+        for (int i = 0; i < 4; ++i) {
+            auto const& each = clients_.emplace_back(executor, server.url());
+            asio::co_spawn(executor, pass(each.lock("L")), asio::detached);
+        }
+    }
+    task pass(holdfast::lock lock) {
+        ++running;
+        while (!stop) {
+            auto lease = co_await lock.acquire();
+            ++grants;
+            co_await sleep_for(300us);
+            co_await lease.release();
+        }
+        --running;
+    }
+    asio::awaitable<double> grants_in(std::chrono::milliseconds time) {
+        auto const before = grants;
+        co_await sleep_for(time);
+        co_return static_cast<double>(grants - before);
+    }
+    task end() {
+        stop = true;
+        BOOST_TEST(co_await co_eventually(5s, [&] { return running == 0; }));
+    }
+
+    int grants = 0;
+    int running = 0;
+    bool stop = false;
+
+private:
+    std::deque<holdfast::client> clients_;
+};
+
+/// Some who listen, until it is destroyed.
+using listeners = std::shared_ptr<void>;
+
+listeners subscribers(redis_server const& server, asio::any_io_executor executor) {
+    auto all = std::make_shared<std::deque<foreign_connection>>();
+    for (int i = 0; i < 5; ++i) {
+        auto const ignore = [](redis_value const&) {};
+        all->emplace_back(executor, foreign_server{server.unix_socket()}, ignore)
+            .send({"SUBSCRIBE", channel});
+    }
+    return all;
+}
+
+// Without hand-over they are not counted as clients that queue.
+listeners observers(redis_server const& server, asio::any_io_executor executor) {
+    struct observing {
+        std::deque<holdfast::client> clients;
+        std::deque<holdfast::leader_observer> all;
+    };
+    auto made = std::make_shared<observing>();
+    for (bool const hands_over : {false, false, true}) {
+        auto settings = holdfast::parse_url(server.url());
+        settings.hand_over = hands_over;
+        auto& client = made->clients.emplace_back(executor, settings);
+        auto& one = made->all.emplace_back(client.election("L").observe());
+        one.next([](error_code, holdfast::leader_change const&) {});
+    }
+    return made;
+}
+
+// Channels have no database. Another client has the lock there.
+listeners clients_elsewhere(redis_server const& server, asio::any_io_executor executor) {
+    auto made = std::make_shared<std::deque<holdfast::client>>();
+    for (bool const hands_over : {false, false, true}) {
+        auto settings = holdfast::parse_url(server.url());
+        settings.database = 1;
+        settings.hand_over = hands_over;
+        made->emplace_back(executor, settings)
+            .lock("L")
+            .acquire([](error_code, holdfast::lease const&) {});
+    }
+    return made;
+}
+
+}  // namespace
+
+// The bound is for a machine that is loaded; the question `listeners` of the bench measures.
+BOOST_AUTO_TEST_CASE(a_contended_lock_is_passed_on_as_often_although_others_only_listen) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
+        auto probe = server.probe();
+        auto elsewhere = server.probe();
+        elsewhere.cmd("SELECT", 1);
+        elsewhere.cmd("HSET", "L", "71b96ce8-2746-4c7e-9a51-0f6de2f5a111:1", 1);
+        passing four{server, executor};
+        BOOST_TEST(co_await co_eventually(5s, [&] { return four.grants > 100; }));
+        double alone = 0.0;
+        constexpr decltype(&subscribers) kinds[] = {subscribers, observers, clients_elsewhere};
+        double beside[3] = {};
+        for (int round = 0; round < 2; ++round) {
+            for (std::size_t i = 0; i < std::size(kinds); ++i) {
+                alone += co_await four.grants_in(600ms) / std::size(kinds);
+                auto const others = kinds[i](server, executor);
+                auto const listen = [&] { return probe.pubsub_numsub(channel) >= 5; };
+                BOOST_TEST(co_await co_eventually(5s, listen));
+                co_await sleep_for(600ms);
+                beside[i] += co_await four.grants_in(600ms);
+            }
+        }
+        for (std::size_t i = 0; i < std::size(kinds); ++i) {
+            BOOST_TEST_MESSAGE(i << ": " << beside[i] / alone << " of the grants");
+            BOOST_TEST(beside[i] >= 0.6 * alone, i << ": " << beside[i] << " of " << alone);
+        }
+        co_await four.end();
+        BOOST_TEST(!probe.exists("L"));
+    });
+}
+
+// It has the lock once in a turn, and not when the turn would end.
+BOOST_AUTO_TEST_CASE(a_client_of_another_make_that_holds_briefly_has_used_its_turn) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
+        passing four{server, executor};
+        auto const others = subscribers(server, executor);
+        foreign_client peer{executor, {.server = {server.unix_socket()}}};
+        int theirs = 0;
+        int ours = 0;
+        auto const end = std::chrono::steady_clock::now() + 4s;
+        while (std::chrono::steady_clock::now() < end) {
+            auto const grant = co_await peer.acquire("L");
+            co_await sleep_for(1ms);
+            ours = four.grants;
+            co_await peer.release(grant);
+            ++theirs;
+            co_await sleep_for(30ms);
+        }
+        BOOST_TEST(theirs >= 20, theirs << " beside " << ours);
+        BOOST_TEST(ours >= 100, ours << " beside " << theirs);
+        co_await four.end();
+    });
+}
