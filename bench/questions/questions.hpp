@@ -27,6 +27,7 @@ figures hand_over_far(environment& env);
 figures contended_processes(environment& env);
 figures fairness(environment& env);
 figures one_key(environment& env);
+figures listeners(environment& env);
 figures readers(environment& env);
 figures permits(environment& env);
 figures latch_opens(environment& env);
@@ -65,6 +66,7 @@ inline constexpr std::array all_questions{
     question{"contended_processes", contended_processes, cpus::all},
     question{"fairness", fairness, cpus::all},
     question{"one_key", one_key, cpus::all},
+    question{"listeners", listeners, cpus::all},
     question{"readers", readers, cpus::all},
     question{"permits", permits, cpus::one},
     question{"latch", latch_opens, cpus::all},
