@@ -47,6 +47,10 @@ bool hold_fsm::has_time_for(lease_terms const& wanted, time_point now) const noe
     return left >= whole / 2 && (was_granted_now || left >= wanted_time(wanted));
 }
 
+bool hold_fsm::is_as_long_as(lease_terms const& wanted) const noexcept {
+    return by_.until - by_.sent_at >= wanted.lease - wanted.drift;
+}
+
 fencing_token hold_fsm::take_token() noexcept {
     --tokens_;
     run_ = static_cast<std::uint8_t>(std::min<std::uint32_t>(run_ + 1U, longest_run));

@@ -60,6 +60,8 @@ public:
     [[nodiscard]] step next(lease_terms const& wanted, bool asked, time_point now) const noexcept;
     /// It lasts for long enough to be of use to a holder that wants these terms.
     [[nodiscard]] bool has_time_for(lease_terms const& wanted, time_point now) const noexcept;
+    /// The last confirmation was for a lease of at least this length.
+    [[nodiscard]] bool is_as_long_as(lease_terms const& wanted) const noexcept;
     /// The token of the next tenure. Only after `hand_over`.
     [[nodiscard]] fencing_token take_token() noexcept;
 

@@ -205,14 +205,16 @@ void holds::refill(hold& of, request_reason why) {
          client = client_.shared_from_this(),
          what = of.shared_from_this(),
          why,
-         asked = renews ? terms.lease : millis{0}](error_code ec) {
+         renews](error_code ec) {
             if (why == request_reason::claim && !ec) {
                 client->count().claims_confirmed.add();
             }
             if (what->is_linked() && !what->current()) {
-                // The first waiter may be another one by now, who wants it for longer.
+                // The first waiter may be another one by now, who wants it for longer. A learned
+                // lease is as long as the server says.
                 auto const* const next = successors_->next_terms(*what->on());
-                bool const enough = ec || !next || what->terms_for(*next).lease <= asked;
+                bool const enough =
+                    ec || !next || (renews && (next->learned || what->fsm().is_as_long_as(*next)));
                 settle(*what, {}, enough, lease_clock::now());
             } else if (what->is_linked() && what->fsm().unheard()) {
                 refill_ahead(*what, lease_clock::now());

@@ -132,6 +132,25 @@ BOOST_FIXTURE_TEST_CASE(all_of_many_leases_are_renewed_in_whatever_order_they_be
     }
 }
 
+// The grant of another client was claimed for a waiter with a learned lease, which is short.
+BOOST_FIXTURE_TEST_CASE(a_lease_behind_a_learned_one_begins_with_its_full_length, world) {
+    for (int i = 0; i < 10; ++i) {
+        auto brief = take(client.lock("x"), {.lease = holdfast::learned});
+        server.advance(10ms);
+        brief = {};
+        server.settle();
+    }
+    auto held = take(other, "x");
+    client.lock("x").acquire({.lease = holdfast::learned}, [](error_code, lease got) { got = {}; });
+    acquired second;
+    client.lock("x").acquire({.lease = 30s, .renew = false}, second.handler());
+    server.advance(100ms);
+    held = {};
+    server.settle();
+    BOOST_TEST_REQUIRE(second.granted());
+    BOOST_TEST((second.got.remaining() > 29s));
+}
+
 BOOST_FIXTURE_TEST_CASE(a_waiter_of_the_client_follows_at_the_deadline, world) {
     for (auto const& options : ends_by_time) {
         auto second = over_a_long_hold(options);
