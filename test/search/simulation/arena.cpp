@@ -11,6 +11,15 @@ namespace {
 // A search that never ends is a violation, too: nobody needs that many steps.
 constexpr std::uint64_t most_steps = 400'000;
 
+// The run id is kept behind the prefix, too.
+std::vector<std::string> keys_of_locks(redis_model const& data) {
+    auto keys = data.lock_keys();
+    std::erase_if(keys, [](std::string const& key) {
+        return key.find("holdfast_server") != key.npos;
+    });
+    return keys;
+}
+
 }  // namespace
 
 arena::arena(std::uint64_t seed, bool traced, double server_rate, deployment at)
@@ -96,7 +105,7 @@ void arena::set_lease(std::chrono::milliseconds lease) {
     all_.client.lease = lease;
     // New connections, their checks and time-outs after the worst; and clocks that differ.
     oracle_.set_slowest_wake_up(12s + nanos{lease} / 100);
-    oracle_.set_lease(lease, nanos{lease} / 10);
+    oracle_.set_lease(lease);
 }
 
 void arena::set_patience(std::chrono::milliseconds patience) {
@@ -151,7 +160,7 @@ void arena::settle() {
     counting.on_settled();
     if (all_.quiet && !world_.failed()) {
         world_.run_until(world_.now() + 2s);
-        for (auto const& key : server_.data().lock_keys()) {
+        for (auto const& key : keys_of_locks(server_.data())) {
             // A queue remembers the turns of those that do not queue until it expires.
             if (key.starts_with("holdfast_queue:") && server_.data().pttl(key) > 0) {
                 continue;
@@ -195,7 +204,7 @@ void arena::check_nodes() {
     for (std::size_t i = 0; i < all_.hosts.size(); ++i) {
         auto& at = server_.machine_at(i);
         auto const& data = server_.data_of(at);
-        for (auto const& key : data.lock_keys()) {
+        for (auto const& key : keys_of_locks(data)) {
             world_.violation(fmt::format("{} is left on {}", key, all_.hosts[i]));
         }
         if (data.subscriptions() != 0 && !server::has_half_open(at)) {
@@ -242,7 +251,7 @@ void arena::part() {
     auto const is_mark = [&](std::string const& key) {
         return key.starts_with("holdfast_done:") && server_.data().pttl(key) > 0;
     };
-    for (auto const& key : server_.data().lock_keys()) {
+    for (auto const& key : keys_of_locks(server_.data())) {
         bool const shared = key.starts_with("holdfast_queue:");
         bool const may_stay = shared ? places_may_stay : kept_places_may_stay;
         // A late request may make it again.
@@ -260,7 +269,7 @@ void arena::part() {
     }
     // A failover may bring back the place of one who has gone: it goes when the next one comes.
     bool const may_come_back = fails_over(all_.at);
-    for (auto const& key : server_.data().lock_keys()) {
+    for (auto const& key : keys_of_locks(server_.data())) {
         bool const counted = key == counting_judge::semaphore;
         if (counted || is_mark(key) || (may_come_back && is_of_a_queue(key)) ||
             oracle_.permits().may_stay(key)) {

@@ -73,6 +73,8 @@ struct call : std::enable_shared_from_this<call<Results...>> {
 
     void cancel(asio::cancellation_type type) {
         cancelled = true;
+        cancelled_by = type;
+        cancelled_at = world::current().now();
         signal.emit(type);
     }
 
@@ -95,8 +97,10 @@ struct call : std::enable_shared_from_this<call<Results...>> {
     error_code error;
     std::optional<std::tuple<Results...>> results;
     nanos done_at{0};
-    bool initiating = false;
+    nanos cancelled_at{0};
+    asio::cancellation_type cancelled_by = asio::cancellation_type::none;
     bool cancelled = false;
+    bool initiating = false;
     bool done = false;
 };
 

@@ -99,6 +99,8 @@ void connection::run(run_handler handler, boost::redis::config const& endpoint) 
     running_ = std::move(handler);
     health_check_ = endpoint.health_check_interval;
     ++epoch_;
+    of_->on_connects();
+    connecting_ = waits_of(*of_);
     server::current().connect(
         shared_from_this(),
         endpoint.addr.host,
@@ -117,6 +119,7 @@ void connection::on_connected(std::shared_ptr<link> established) {
             }
             self->link_ = established;
             self->write_all();
+            self->connecting_.reset();
         }
     );
 }
@@ -148,7 +151,7 @@ void connection::write_all() {
     }
     for (auto& one : requests_) {
         if (!one.written) {
-            one.written = true;
+            one.set_written(*of_);
             link_->send_to_server(std::string{one.request->payload()});
         }
     }
@@ -166,7 +169,8 @@ void connection::write_all() {
 void connection::ping() {
     boost::asio::post(executor_, [self = shared_from_this()] {
         if (self->link_) {
-            self->requests_.push_back({nullptr, {}, {}, 1, true});
+            self->requests_.push_back({nullptr, {}, {}, 1});
+            self->requests_.back().set_written(*self->of_);
             self->link_->send_to_server("*2\r\n$4\r\nPING\r\n$8\r\nholdfast\r\n");
         }
     });
@@ -214,6 +218,7 @@ void connection::end_run(error_code why) {
     own_business const own;
     if (link_) {
         std::exchange(link_, {})->close_by_client();
+        of_->on_connection_lost();
     }
     std::deque<pending> kept;
     for (auto& one : std::exchange(requests_, {})) {
@@ -224,6 +229,7 @@ void connection::end_run(error_code why) {
         }
     }
     requests_ = std::move(kept);
+    connecting_.reset();
     running_.post(why);
 }
 

@@ -6,6 +6,7 @@
 // in virtual time.
 
 #include "simulation/completion.hpp"
+#include "simulation/process.hpp"
 #include "simulation/world.hpp"
 
 #include <holdfast/config.hpp>
@@ -36,8 +37,17 @@ namespace holdfast::sim {
 using memory::value;
 
 class link;
-class process;
 class server;
+
+struct is_answered {
+    process::request_ref which{};
+    void operator()(process* of) const noexcept { of->on_answered(which); }
+};
+/// The process of a request, as long as the request waits for its answer.
+using waits_for_answer = std::unique_ptr<process, is_answered>;
+[[nodiscard]] inline waits_for_answer waits_of(process& of) {
+    return waits_for_answer{&of, {of.on_request()}};
+}
 
 class connection final : public std::enable_shared_from_this<connection>, private keeper {
 public:
@@ -118,6 +128,15 @@ private:
         exec_handler handler;
         std::size_t expected;
         bool written = false;
+        // Its process, from when it was written, if it is to be answered.
+        waits_for_answer waits{};
+
+        void set_written(process& of) {
+            written = true;
+            if (expected > 0) {
+                waits = waits_of(of);
+            }
+        }
     };
 
     void run(run_handler handler, boost::redis::config const& endpoint);
@@ -141,6 +160,8 @@ private:
     boost::redis::any_adapter receiver_;
     run_handler running_;
     run_handler receiving_;
+    // Its process, as long as the connection is being made.
+    waits_for_answer connecting_;
     std::uint64_t epoch_ = 0;
     bool unread_ = false;
 };

@@ -2,6 +2,7 @@
 #define HOLDFAST_TEST_SIMULATION_FAIR_JUDGE_HPP
 
 #include "simulation/reading_judge.hpp"
+#include "simulation/names.hpp"
 #include "simulation/server.hpp"
 #include "simulation/sometimes.hpp"
 #include "simulation/world.hpp"
@@ -54,11 +55,6 @@ private:
     bool placed_late_ = false;
     std::map<std::string, history, std::less<>> locks_;
 };
-
-/// Locks of a schedule with such a name are fair.
-[[nodiscard]] inline bool is_fair(std::string_view lock) {
-    return lock.starts_with("fair");
-}
 
 }  // namespace holdfast::sim
 

@@ -31,6 +31,7 @@ void faults::heal() {
             std::exchange(*one, {})();
         }
     }
+    all_.on.disarm();
     all_.judge.on_disturbance();
     all_.in.trace(nullptr, "FAULT: all is healed");
 }
@@ -140,7 +141,7 @@ void faults::happen() {
     if (all_.at == deployment::quorum) {
         // The servers of a quorum send no messages that grant a lock, so none can be faulty.
         if (which < 20) {
-            on_network(dice().below(7));
+            on_network(dice().below(8));
         } else if (which < 40) {
             on_message(dice().one_of<std::size_t>({0, 1, 2, 3, 6}));
         } else if (which < 80) {
@@ -151,7 +152,7 @@ void faults::happen() {
         return;
     }
     if (which < 20) {
-        on_network(dice().below(7));
+        on_network(dice().below(8));
     } else if (which < 42) {
         on_message(dice().below(8));
     } else if (which < 58) {
@@ -215,11 +216,13 @@ void faults::on_network(std::size_t which) {
             }
             at_once();
             break;
-        case 5: {
+        case 5:
+        case 6: {
             auto& route = on.route_of(whose);
             say(fmt::format("the network of p{} is slow", whose));
-            route.slower_by = dice().any_scale(10ms, 2s);
-            lasts(a_while(), [&route] { route.slower_by = 0ns; });
+            route.slower_by = dice().any_scale(30ms, 2s);
+            // For several requests.
+            lasts(std::max(a_while(), 5 * route.slower_by), [&route] { route.slower_by = 0ns; });
             break;
         }
         default:

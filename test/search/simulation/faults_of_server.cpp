@@ -78,7 +78,10 @@ void faults::on_data(std::size_t which) {
             all_.judge.excuse("");
             all_.judge.counting().on_data_lost();
             on.data().flush_all();
-            set_limits_again();
+            // Otherwise a user does who knows the number.
+            if (dice().chance(50)) {
+                set_limits_again();
+            }
             break;
         case 1:
         case 2:
@@ -91,7 +94,7 @@ void faults::on_data(std::size_t which) {
             break;
         case 3:
             say("the counter of " + lock + " is lost");
-            on.data().erase("redisson_lock_token:{" + lock + "}");
+            on.data().erase("redisson_lock_token:" + tagged(lock));
             break;
         case 4:
             say("the server's clock goes forward");
@@ -161,7 +164,7 @@ void faults::on_pool_data(std::size_t which, std::string const& pool) {
             say(pool + " is deleted without a notification");
             all_.judge.excuse(pool);
             on.data().erase(pool);
-            on.data().erase("{" + pool + "}:timeout");
+            on.data().erase(tagged(pool) + ":timeout");
             permits.set_limit_again(pool);
             break;
         case 2:
@@ -171,7 +174,7 @@ void faults::on_pool_data(std::size_t which, std::string const& pool) {
             break;
         case 3:
             say("the counter of " + pool + " is lost");
-            on.data().erase("holdfast_semaphore_token:{" + pool + "}");
+            on.data().erase("holdfast_semaphore_token:" + tagged(pool));
             break;
         case 6: {
             std::chrono::milliseconds const lease{200 + dice().below(3'000)};
@@ -198,7 +201,7 @@ void faults::on_pool_data(std::size_t which, std::string const& pool) {
 // Whatever stands there, locks are granted and released.
 void faults::strange_usual_hold(std::string const& lock) {
     say("something else stands for the usual hold of " + lock);
-    auto const key = "holdfast_hold:{" + lock + "}";
+    auto const key = "holdfast_hold:" + tagged(lock);
     all_.on.as_operator({"DEL", key});
     if (dice().chance(30)) {
         all_.on.as_operator({"HSET", key, "precious", "1"});
@@ -215,8 +218,8 @@ void faults::give_back(std::string const& lock) {
     if (all_.judge.holds_on_server(lock, other_holder) && all_.on.up()) {
         all_.in.trace(nullptr, "FAULT: somebody else gives back " + lock);
         all_.on.as_operator({"DEL", lock});
-        all_.on.publish("redisson_lock__channel:{" + lock + "}", "0");
-        all_.on.publish("redisson_rwlock:{" + lock + "}", "1");
+        all_.on.publish("redisson_lock__channel:" + tagged(lock), "0");
+        all_.on.publish("redisson_rwlock:" + tagged(lock), "1");
         all_.judge.on_other_holder(lock, false);
     }
 }

@@ -102,7 +102,11 @@ void link::send_to_client(value message) {
             }
         });
     }
-    switch (std::exchange(answer_fault_, answer_fault::none)) {
+    auto const fault = std::exchange(answer_fault_, answer_fault::none);
+    if (fault != answer_fault::none) {
+        to_.tell_of_fault();
+    }
+    switch (fault) {
         case answer_fault::none: break;
         case answer_fault::drop: return;
         case answer_fault::duplicate: transmit(message); break;
@@ -118,7 +122,11 @@ void link::send_to_client(value message) {
 void link::transmit_grant(value message) {
     auto const by = to_.grant_fault_by_;
     auto const until = to_.in().now() + by;
-    switch (std::exchange(to_.grant_fault_, grant_fault::none)) {
+    auto const fault = std::exchange(to_.grant_fault_, grant_fault::none);
+    if (fault != grant_fault::none) {
+        to_.tell_of_fault();
+    }
+    switch (fault) {
         case grant_fault::none: break;
         case grant_fault::late: down_.last_arrival = std::max(down_.last_arrival, until); break;
         case grant_fault::early:

@@ -24,8 +24,13 @@ struct machine {
     redis_model data{};
     /// For what comes out of nowhere.
     redis_model::session_id ghost = data.connect([](value) {});
+    /// Of an operator to whom no rule applies; zero: none yet.
+    redis_model::session_id by_operator = 0;
     std::vector<std::shared_ptr<link>> links{};
     nanos clock_offset{0};
+    /// When its process began, and what its clock said more than it should then.
+    nanos began_at{-1h};
+    nanos offset_then{0};
     bool paused = false;
     bool up = true;
     /// Since when it is not up, if it is not.

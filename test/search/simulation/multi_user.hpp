@@ -6,6 +6,7 @@
 #include <holdfast/multi_lease.hpp>
 #include <holdfast/multi_lock.hpp>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -18,29 +19,43 @@ public:
     using user::user;
 
 protected:
+    /// One of several locks.
+    struct member {
+        std::string lock;
+        /// Of a semaphore.
+        std::int64_t permits = 1;
+    };
+
     ~multi_user() = default;
 
-    /// Acquires them, and holds them for so long. Of `what` the name is not used.
+    /// Acquires them, and holds them for so long. Of `what` name and permits are not used.
     [[nodiscard]] asio::awaitable<void> use_several(
-        std::vector<std::string> locks,
+        std::vector<member> members,
         request what,
         nanos work
+    );
+    /// Asks for what cannot be had.
+    [[nodiscard]] asio::awaitable<void> ask_in_vain(
+        std::vector<member> members,
+        request what,
+        error_code why
     );
 
 private:
     using multi_call = call<multi_lease>;
 
-    void start(std::vector<std::string> const& locks, request const& what, multi_call& asked);
+    void start(std::vector<member> const& members, request const& what, multi_call& asked);
     void judge_answer(
-        std::vector<std::string> const& locks,
+        std::vector<member> const& members,
         request const& what,
         multi_call const& asked,
         nanos started
     );
     [[nodiscard]] asio::awaitable<void> hold(
-        std::vector<std::string> const& locks,
+        std::vector<member> const& members,
         multi_lease& held,
-        oracle::lease_kind kind,
+        request const& what,
+        nanos started,
         nanos work
     );
     [[nodiscard]] asio::awaitable<void> release_all(std::string const& names, multi_lease& held);

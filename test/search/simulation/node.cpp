@@ -9,6 +9,7 @@ namespace holdfast::sim {
 node::node(setting& all, std::uint32_t number, double rate)
     : all_{all},
       number_{number},
+      settings_{all.client},
       process_{std::make_unique<process>(all.in, number, rate)} {
     view_of const view{*process_};
     auto const add_client = [this](config settings) {
@@ -65,6 +66,7 @@ void node::kill() {
 
 void node::close(bool shut_down) {
     closed_ = true;
+    all_.judge.on_closed(*process_);
     all_.judge.counting().on_gone(*process_);
     view_of const view{*process_};
     if (shut_down) {

@@ -36,6 +36,8 @@ struct setting {
     bool long_faults = false;
     /// Some clients do not queue.
     bool two_versions = false;
+    /// Between two operations of a user.
+    nanos longest_rest{300ms};
     /// Nothing is disturbed any more, from this time on.
     nanos heals_at{0};
     bool healed = false;
@@ -60,6 +62,8 @@ public:
     [[nodiscard]] setting& all() const noexcept { return all_; }
     [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
     [[nodiscard]] process& of() noexcept { return *process_; }
+    /// Of all its clients.
+    [[nodiscard]] config const& settings() const noexcept { return settings_; }
     /// The only one, or the first.
     [[nodiscard]] holdfast::client& client() noexcept { return *clients_.front(); }
     [[nodiscard]] auto const& clients() const noexcept { return clients_; }
@@ -86,6 +90,7 @@ public:
 private:
     setting& all_;
     std::uint32_t number_;
+    config settings_;
     std::unique_ptr<process> process_;
     std::vector<lane*> lanes_;
     std::vector<std::unique_ptr<holdfast::client>> clients_;

@@ -11,11 +11,7 @@ namespace holdfast::sim {
 
 namespace {
 
-// How long a neighbour's answer may be taken for one's own.
-constexpr nanos moments = 500ms;
-
-// Of a learned lease of 1 s.
-constexpr nanos shortest_margin = 100ms;
+constexpr nanos shortest_lease = 1s;
 
 }  // namespace
 
@@ -39,6 +35,7 @@ oracle::oracle(world& in, server& of)
         }
     };
     server_.on_script = [this](script_event const& what) { on_script(what); };
+    server_.on_fault = [this] { on_disturbance(); };
     server_.on_renewed_together = [this] { reached(sometimes::renewed_together); };
     server_.on_taken_together = [this] { reached(sometimes::taken_together); };
     server_.on_answer = [this](std::uint32_t process, value const& answer) {
@@ -85,13 +82,26 @@ oracle::belief_ref oracle::on_delivered(
     }
     beliefs_.push_back({&of, &on, &held, lock, token, holder, kind.permits, of.clock(), in_.now()});
     auto const made = std::prev(beliefs_.end());
+    made->lease = kind.lease > 0ns ? kind.lease : lease_;
+    made->margin_part = kind.margin_part;
+    made->request_timeout = kind.request_timeout;
+    made->learned = kind.learned || is_reader(lock);
+    made->endless = kind.endless;
+    made->seen_at = in_.now();
     // The options of an owner's first lease govern the others, too.
-    made->loss_margin = kind.owned || kind.learned || is_reader(lock)
-                            ? std::min(loss_margin_, shortest_margin)
-                            : loss_margin_;
+    if (kind.owned || kind.learned || is_reader(lock)) {
+        made->lease = std::min(made->lease, shortest_lease);
+    }
+    auto const part = 1 - kind.drift - kind.margin_part - kind.renew_at;
+    made->time_to_renew =
+        nanos{static_cast<nanos::rep>(static_cast<double>(made->lease.count()) * part)};
     if (kind.max_hold > 0ns && !kind.owned) {
         made->longest_until = made->since + kind.max_hold;
     }
+    if (kind.asked_at >= 0ns) {
+        judge_length(*made, kind);
+    }
+    processes_.emplace(of.number(), &of);
     watch_deadline(made);
     check(lock);
     return made;
@@ -155,6 +165,7 @@ void oracle::on_parted(belief_ref of) {
         newest = std::max(newest, of->token);
     }
     std::erase_if(by_serial_, [&of](auto const& one) { return one.second == of; });
+    watch_given_back(*of);
     beliefs_.erase(of);
 }
 
@@ -169,7 +180,9 @@ void oracle::on_told(belief& of, nanos when) {
     }
     nanos const end = of.held->deadline().time_since_epoch();
     // A lease that was short from the beginning has a short margin.
-    auto const due = of.of->true_time_of(end - std::min(of.loss_margin, (end - of.since) / 10));
+    auto const length = static_cast<double>(std::min(of.lease, end - of.since).count());
+    nanos const margin{static_cast<nanos::rep>(length * of.margin_part)};
+    auto const due = of.of->true_time_of(end - margin);
     if (when > due + 2 * of.of->slept() + 1us && !kept_from_running(of, due - 1ms, when)) {
         in_.violation(fmt::format(
             "the holder of {} was told {:.3f} ms too late that its lease ends",
@@ -218,15 +231,7 @@ bool oracle::busy_is_right(process const& of, std::string const& side, nanos ask
         return true;
     }
     auto const told = busy_.find({of.number(), lock});
-    if (told == busy_.end() || told->second + moments < asked) {
-        return false;
-    }
-    auto const& known = truths_[lock];
-    bool const held_since = server_.data().pttl(lock) != -2 || known.free_since >= asked ||
-                            known.freed_in_silence ||
-                            // It may be kept for those that came before.
-                            is_read_write(lock);
-    return told->second >= asked || held_since;
+    return told != busy_.end() && told->second >= asked;
 }
 
 bool oracle::holds_on_server(std::string const& lock, std::string const& holder) {
@@ -241,6 +246,7 @@ bool oracle::holds_on_server(std::string const& lock, std::string const& holder)
 
 void oracle::on_killed(process const& of) {
     hand_overs_.on_stopped(of.number());
+    on_closed(of);
     counting_.on_gone(of);
     std::erase_if(waiters_, [&of](waiter const& one) { return one.of == &of; });
     std::erase_if(by_serial_, [&of](auto const& one) { return one.second->of == &of; });

@@ -43,15 +43,26 @@ public:
         /// By its process' clock.
         nanos since{0};
         nanos delivered_at{0};
-        nanos loss_margin{0};
+        /// The shortest that it can be, and the part of it that is kept as `loss_margin`.
+        nanos lease{0};
+        double margin_part = 0.1;
+        /// From when a renewal is due until the lease is lost, if it is not answered.
+        nanos time_to_renew{0};
+        nanos request_timeout{0};
+        bool learned = false;
+        /// It is renewed until it is released.
+        bool endless = false;
         /// It may not be valid after that, by its process' clock.
         nanos longest_until = nanos::max();
+        /// When it was last seen not to be lost.
+        nanos seen_at{0};
         bool was_in_doubt = false;
         bool was_lost = false;
         bool told = false;
     };
     using belief_ref = std::list<belief>::iterator;
 
+    /// What was asked for.
     struct lease_kind {
         /// It may be one of several leases of one grant.
         bool owned = false;
@@ -60,6 +71,23 @@ public:
         std::int64_t permits = 1;
         /// Zero: no limit.
         nanos max_hold{0};
+        /// Zero: the lease of the schedule.
+        nanos lease{0};
+        double margin_part = 0.1;
+        double drift = 0.01;
+        double renew_at = 1.0 / 3.0;
+        nanos request_timeout{3s};
+        /// It is renewed until it is released, or never without the holder's doing.
+        bool endless = false;
+        bool is_renewed = true;
+        /// When the acquisition began, in true time; less than 0: it is not known.
+        nanos asked_at{-1};
+
+        /// The longest time for which a holder may rely on it at its beginning.
+        [[nodiscard]] nanos usable() const noexcept;
+        /// The shortest one of a lease that is not renewed, where nothing keeps the client from its
+        /// work.
+        [[nodiscard]] nanos shortest_beginning() const noexcept;
     };
 
     struct waiter {
@@ -70,6 +98,8 @@ public:
         bool patient;
         /// It stands behind those of its client who came before it.
         bool in_order;
+        /// It takes several locks one by one, and may have this one while it waits for another.
+        bool of_several;
     };
     using waiter_ref = std::list<waiter>::iterator;
 
@@ -82,11 +112,12 @@ public:
         bool const waits = is_fair(lock) || is_read_write(lock);
         return slowest_wake_up_ + (waits ? 2 * fair_.patience() : 0ns);
     }
-    /// Leases, and how long before its deadline a lease is reported as lost.
-    void set_lease(nanos lease, nanos loss_margin) noexcept {
-        lease_ = lease;
-        loss_margin_ = loss_margin;
-    }
+    void set_lease(nanos lease) noexcept { lease_ = lease; }
+    /// Nothing fails.
+    void set_quiet() noexcept { slowest_recovery_ = 0ns; }
+    /// Whether nothing has kept a client of this process from its work for so long, and for as long
+    /// as it takes to make up for a fault before that.
+    [[nodiscard]] bool healthy_for(process const& of, nanos how_long) const noexcept;
 
     void reached(sometimes what) noexcept { ++reached_[static_cast<std::size_t>(what)]; }
     [[nodiscard]] sometimes_counts const& reached() const noexcept { return reached_; }
@@ -112,15 +143,23 @@ public:
     void on_parted(belief_ref of);
     /// `when` in true time.
     void on_told(belief& of, nanos when);
-    waiter_ref on_waits(process& of, std::string const& lock, bool patient, bool in_order);
+    waiter_ref on_waits(
+        process& of,
+        std::string const& lock,
+        bool patient,
+        bool in_order,
+        bool of_several = false
+    );
     void on_waits_no_more(waiter_ref of, bool granted);
     [[nodiscard]] bool is_waited_for(std::string_view lock) const;
     /// One that was woken may have been cancelled: the others' turn.
     void on_cancelled(process const& of, std::string const& lock);
     /// A lease that its holder finds lost.
     void on_lost(loss_reason why, belief const* of = nullptr);
+    /// The client of this process ends: it may leave behind what it cannot give back in time.
+    void on_closed(process const& of) { processes_.erase(of.number()); }
     /// Whether "busy" is a right answer to this process' question: it was told so since it asked,
-    /// or moments before, and somebody had the lock after it asked.
+    /// or it has the lock itself.
     [[nodiscard]] bool busy_is_right(process const& of, std::string const& side, nanos asked);
     [[nodiscard]] bool holds_on_server(std::string const& lock, std::string const& holder);
 
@@ -204,12 +243,20 @@ private:
         std::string holder_now;
         std::uint64_t counter = 0;
         std::map<std::string, nanos, std::less<>> granted_at;
+        // By holder: when it was released, and whether the last grant was that of a request which
+        // came once more, or after its client had given it up.
+        std::map<std::string, nanos, std::less<>> released_at;
+        std::set<std::string, std::less<>> granted_late;
+        // By holder: its release was refused for good.
+        std::set<std::string, std::less<>> release_denied;
         std::map<std::string, int, std::less<>> executions;
         std::map<std::string, std::uint64_t, std::less<>> granted_over;  // holder, connection
         std::map<std::string, std::uint64_t, std::less<>> released_over;
         // By holder: those that the server did not know the script of, and that come again.
         std::map<std::string, int, std::less<>> renewals_to_come;
         std::set<std::string, std::less<>> delivered;
+        // By holder: when it last had a lease that was not over.
+        std::map<std::string, nanos, std::less<>> used_until;
         std::string last_holder;
         std::uint32_t last_process = 0;
     };
@@ -222,6 +269,7 @@ private:
     );
     void on_script(script_event const& what);
     void on_stray_script(script_event const& what);
+    void on_kept_after_failover(std::string const& lock, std::string const& holder);
     void on_lost_writes(std::string const& holder, nanos until, bool gone);
     [[nodiscard]] std::optional<nanos> kept_until(
         std::string const& lock,
@@ -240,6 +288,7 @@ private:
         std::uint64_t first,
         std::uint64_t last
     );
+    void on_released(truth& of, script_event const& what);
     void on_tokens(
         truth& of,
         script_event const& what,
@@ -256,6 +305,11 @@ private:
     void watch_waiters(std::string const& lock, nanos when);
     void watch_deadline(belief_ref of);
     void check_deadline(std::uint64_t serial);
+    void judge_length(belief const& one, lease_kind const& kind);
+    void judge_end(belief const& one);
+    void watch_given_back(belief const& one);
+    void check_given_back(std::uint32_t number, std::string const& side, std::string const& holder);
+    [[nodiscard]] bool keeps_on_server(std::string const& side, std::string const& holder);
     void check_truth(belief const& one);
     void on_pool_script(script_event const& what);
     void check_sum(std::string const& pool, std::map<std::string_view, std::int64_t> const& taken);
@@ -276,8 +330,11 @@ private:
         process const& of
     ) const;
 
-    // Ten times what the busiest of a hundred thousand schedules needs.
-    static constexpr std::uint64_t most_scripts = 3'000;
+    // Ten times what the busiest of a hundred thousand schedules needs at once, and what many waiters
+    // that keep their places need while others hold.
+    [[nodiscard]] std::uint64_t most_scripts() const noexcept {
+        return 3'000 + static_cast<std::uint64_t>(in_.now() / 20ms);
+    }
 
     world& in_;
     server& server_;
@@ -288,7 +345,8 @@ private:
     reading_judge reading_;
     nanos slowest_wake_up_{12s};
     nanos lease_{0};
-    nanos loss_margin_{0};
+    // New connections, their checks and timeouts after the worst.
+    nanos slowest_recovery_{12s};
     std::uint64_t scripts_ = 0;
     std::list<belief> beliefs_;
     std::map<std::uint64_t, belief_ref> by_serial_;
@@ -335,6 +393,7 @@ private:
     nanos last_disturbance_{0};
     nanos last_step_{-1h};
     std::map<std::string, std::uint32_t, std::less<>> clients_;  // client id, process
+    std::map<std::uint32_t, process const*> processes_;          // whose clients are not closed
     bool tokens_excused_ = false;
     bool foreign_ = false;
 };

@@ -47,6 +47,10 @@ void oracle::check_deadline(std::uint64_t serial) {
     if (one->held->valid()) {
         in_.violation("a lease is valid after its deadline, or max_hold: " + describe(*one));
     }
+    if (!std::exchange(one->was_lost, true)) {
+        judge_end(*one);
+    }
+    watch_given_back(*one);
 }
 
 // A message that was late hides a step of the server's clock: the receiver cannot know.
@@ -123,7 +127,11 @@ void oracle::check(std::string const& side) {
         } else if (state == lease_state::held && std::exchange(one.was_in_doubt, false)) {
             reached(sometimes::recovered);
         }
-        one.was_lost = one.was_lost || state == lease_state::lost;
+        if (state != lease_state::lost) {
+            one.seen_at = in_.now();
+        } else if (!std::exchange(one.was_lost, true)) {
+            judge_end(one);
+        }
         if (!is_valid(one)) {
             continue;
         }

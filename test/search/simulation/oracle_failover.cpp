@@ -131,6 +131,19 @@ void oracle::on_lost_writes(std::string const& holder, nanos until, bool gone) {
     lost.gone = lost.gone || gone;
 }
 
+// A renewal for a shorter lease, of another one of those that share a hold, leaves the others with
+// what the former primary has promised them.
+void oracle::on_kept_after_failover(std::string const& lock, std::string const& holder) {
+    auto const lost = lost_.find(holder);
+    if (lost == lost_.end()) {
+        return;
+    }
+    if (kept_until(lock, holder).value_or(0ns) >= lost->second.until) {
+        lost_.erase(lost);
+        reached(sometimes::survived_failover);
+    }
+}
+
 bool oracle::lost_in_failover(std::string const& holder, process const& of) const {
     auto const lost = lost_.find(holder);
     if (lost == lost_.end() || in_.now() > lost->second.until) {
@@ -229,7 +242,7 @@ void oracle::on_stray_script(script_event const& what) {
             )
         );
     }
-    if (++scripts_ > most_scripts) {
+    if (++scripts_ > most_scripts()) {
         in_.violation("a server is asked more than it should ever be: somebody polls");
     }
     if (reply.is_error()) {

@@ -25,6 +25,13 @@ bool is_elsewhere(std::string_view error) {
            error.starts_with("TRYAGAIN ");
 }
 
+// What the user of the client may not do; in older servers' words, and in those for a script.
+bool is_denial(std::string_view error) {
+    return error.starts_with("NOPERM") || error.find("ACL failure") != error.npos ||
+           error.find("can't run this command") != error.npos ||
+           error.find("can't access at least one of the keys") != error.npos;
+}
+
 sometimes place_of(std::string_view error) {
     return error.starts_with("MOVED") ? sometimes::redirected
            : error.starts_with("ASK") ? sometimes::asked_elsewhere
@@ -61,7 +68,7 @@ void oracle::on_script(script_event const& what) {
         return;
     }
     auto& known = truths_[lock];
-    if (++scripts_ > most_scripts) {
+    if (++scripts_ > most_scripts()) {
         in_.violation("the server is asked more than it should ever be: somebody polls");
     }
     if (what.late) {
@@ -90,9 +97,11 @@ void oracle::on_script(script_event const& what) {
             if (what.does == "renew") {
                 ++known.renewals_to_come[std::string{what.holder}];
             }
-        } else if (reply.text.starts_with("NOPERM") ||
-                   reply.text.find("ACL failure") != std::string::npos) {
+        } else if (is_denial(reply.text)) {
             reached(sometimes::denied);
+            if (what.does == "release") {
+                known.release_denied.insert(std::string{what.holder});
+            }
         } else {
             reached(sometimes::refused);
         }
@@ -150,15 +159,14 @@ void oracle::on_script(script_event const& what) {
             on_held(lock);
             if (what.extends) {
                 on_renewed(known, what);
-                if (lost_.erase(std::string{what.holder}) > 0) {
-                    reached(sometimes::survived_failover);
-                }
+                on_kept_after_failover(lock, std::string{what.holder});
             }
             if (auto const first = static_cast<std::uint64_t>(said.integer(1)); first != 0) {
                 on_tokens(known, what, std::string{what.holder}, first, counter_of(lock));
             }
         }
     } else if (what.does == "release" || what.does == "force_release") {
+        on_released(known, what);
         if (outcome == 1) {
             // Rules may forbid the notification.
             bool const silent = said.integer(1, 1) == 0;
@@ -216,8 +224,9 @@ void oracle::on_pool_script(script_event const& what) {
         if (outcome == 0 || outcome == 1) {
             held_.emplace(said.nonce(), pool);
         }
-    } else if (what.does == "release" && outcome == 1) {
-        if (!known.delivered.contains(what.holder)) {
+    } else if (what.does == "release") {
+        on_released(known, what);
+        if (outcome == 1 && !known.delivered.contains(what.holder)) {
             reached(sometimes::withdrawn);
         }
     } else if (what.does == "force_release" && outcome == 1) {
@@ -316,6 +325,12 @@ void oracle::on_granted(
         lost_.erase(holder);
     }
     of.granted_at[holder] = in_.now();
+    if (what.late || what.repeated) {
+        of.granted_late.insert(holder);
+    } else {
+        of.granted_late.erase(holder);
+    }
+    of.release_denied.erase(holder);
     if (!of.last_holder.empty() && of.last_holder != holder && of.last_process != what.from) {
         reached(sometimes::handed_over);
     }
@@ -325,6 +340,10 @@ void oracle::on_granted(
     of.granted_over[holder] = what.over;
     of.free_since = -1ns;
     of.freed_in_silence = false;
+}
+
+void oracle::on_released(truth& of, script_event const& what) {
+    of.released_at[std::string{what.holder}] = in_.now();
 }
 
 void oracle::on_renewed(truth const& of, script_event const& what) {

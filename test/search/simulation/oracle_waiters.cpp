@@ -13,9 +13,10 @@ oracle::waiter_ref oracle::on_waits(
     process& of,
     std::string const& lock,
     bool patient,
-    bool in_order
+    bool in_order,
+    bool of_several
 ) {
-    waiters_.push_back({&of, lock, in_.now(), patient, in_order});
+    waiters_.push_back({&of, lock, in_.now(), patient, in_order, of_several});
     if (server_.data().pttl(lock_of(lock)) == -2 && !is_pool(lock)) {
         watch_waiters(lock_of(lock), in_.now() + slowest_wake_up(lock));
     }

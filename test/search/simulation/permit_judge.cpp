@@ -20,11 +20,11 @@ namespace {
 constexpr std::string_view other_permit = "somebody's own#1";
 
 std::string deadlines_of(std::string_view pool) {
-    return fmt::format("{{{}}}:timeout", pool);
+    return tagged(pool) + ":timeout";
 }
 
 std::string queue_of(std::string_view pool) {
-    return fmt::format("holdfast_semaphore_queue:{{{}}}", pool);
+    return "holdfast_semaphore_queue:" + tagged(pool);
 }
 
 std::optional<detail::holder_id> id_of(std::string_view holder) {
@@ -118,7 +118,7 @@ void permit_judge::give_back_from_other(std::string const& pool) {
     // Where the number is lost Redisson makes one of 1, and nobody can mend that.
     if (had && server_.data().exists(pool)) {
         auto const free = server_.as_operator({"INCRBY", pool, "1"});
-        server_.publish("redisson_sc:{" + pool + "}", std::to_string(free.number));
+        server_.publish("redisson_sc:" + tagged(pool), std::to_string(free.number));
     }
 }
 
@@ -190,7 +190,7 @@ void permit_judge::judge_sum(std::string_view pool, history const& known) {
 
 // As the record says it: total, longest lease, total without the missing ones, until when.
 std::int64_t permit_judge::missing_of(std::string_view pool) {
-    auto const record = server_.data().get(fmt::format("{{{}}}:holdfast_limit", pool));
+    auto const record = server_.data().get(tagged(pool) + ":holdfast_limit");
     std::istringstream words{record.value_or("")};
     std::int64_t total = 0, longest = 0, without = 0;
     return words >> total >> longest >> without ? total - without : 0;

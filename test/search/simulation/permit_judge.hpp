@@ -1,6 +1,7 @@
 #ifndef HOLDFAST_TEST_SIMULATION_PERMIT_JUDGE_HPP
 #define HOLDFAST_TEST_SIMULATION_PERMIT_JUDGE_HPP
 
+#include "simulation/names.hpp"
 #include "simulation/server.hpp"
 #include "simulation/sometimes.hpp"
 #include "simulation/world.hpp"
@@ -88,11 +89,6 @@ private:
     bool placed_late_ = false;
     std::map<std::string, history, std::less<>> pools_;
 };
-
-/// Locks of a schedule with such a name are semaphores.
-[[nodiscard]] inline bool is_pool(std::string_view lock) {
-    return lock.starts_with("pool");
-}
 
 }  // namespace holdfast::sim
 

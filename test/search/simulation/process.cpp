@@ -51,6 +51,61 @@ asio::execution_context& executor::query(asio::execution::context_t) const noexc
 
 // Processes
 
+namespace {
+
+// No client waits for an answer for a shorter time.
+constexpr nanos shortest_timeout = 100ms;
+
+}  // namespace
+
+process::request_ref process::on_request() {
+    // The next request may follow an answer at once.
+    if (requests_ == 0 && answered_at_ != in_.now()) {
+        requests_since_ = in_.now();
+    }
+    ++requests_;
+    return sent_.insert(sent_.end(), {in_.now()});
+}
+
+// What is answered in time ends the silence that began before it was sent.
+void process::on_answered(request_ref which) noexcept {
+    auto const now = in_.now();
+    if (--requests_ == 0) {
+        answered_at_ = now;
+    }
+    if (now - which->at >= shortest_timeout) {
+        return;  // it is remembered
+    }
+    for (auto& each : sent_) {
+        if (each.at < which->at) {
+            each.answered_later = std::min(each.answered_later, now);
+        }
+    }
+    sent_.erase(which);
+}
+
+bool process::had_no_answer(nanos from, nanos to, nanos at) const noexcept {
+    return std::any_of(sent_.begin(), sent_.end(), [&](auto const& each) {
+        return from <= each.at && each.at <= to && at <= each.answered_later &&
+               in_.now() - each.at >= shortest_timeout;
+    });
+}
+
+nanos process::unanswered_since() const noexcept {
+    bool const waits = requests_ > 0 || answered_at_ == in_.now();
+    return waits ? requests_since_ : in_.now();
+}
+
+void process::on_connects() noexcept {
+    connects_at_ = in_.now();
+}
+
+void process::on_connection_lost() noexcept {
+    if (in_.now() - unanswered_since() >= shortest_timeout) {
+        given_up_at_ = in_.now();
+    }
+}
+
 process::process(world& in, std::uint32_t number, double rate)
     : in_{in},
       number_{number},

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -184,6 +185,28 @@ public:
             return from <= at && at <= to;
         });
     }
+    /// A request of one of its connections, or a connection that is being made.
+    struct sent_request {
+        nanos at;
+        /// When one that was sent later was answered in time.
+        nanos answered_later = nanos::max();
+    };
+    using request_ref = std::list<sent_request>::iterator;
+    request_ref on_request();
+    /// It is answered, or will not be.
+    void on_answered(request_ref which) noexcept;
+    /// Since when something has always waited for an answer; now if nothing does.
+    [[nodiscard]] nanos unanswered_since() const noexcept;
+    /// Whether a request was not answered in time that was sent between the two, and none that was
+    /// sent after it was answered in time before `at`.
+    [[nodiscard]] bool had_no_answer(nanos from, nanos to, nanos at) const noexcept;
+    void on_connects() noexcept;
+    /// When it last began to make a connection.
+    [[nodiscard]] nanos connects_at() const noexcept { return connects_at_; }
+    /// A connection has ended, and took what waited for an answer with it.
+    void on_connection_lost() noexcept;
+    /// When that happened last after so long a silence that a client may give the connection up.
+    [[nodiscard]] nanos given_up_at() const noexcept { return given_up_at_; }
     [[nodiscard]] std::int64_t outstanding_work() const noexcept { return work_; }
     [[nodiscard]] bool idle() const noexcept;
 
@@ -217,6 +240,13 @@ private:
     std::vector<waiting_timer*> timers_;
     std::vector<keeper*> keepers_;
     std::int64_t work_ = 0;
+    int requests_ = 0;
+    nanos requests_since_{0};
+    nanos answered_at_{0};
+    // Those that wait for an answer, or were not answered in time.
+    std::list<sent_request> sent_;
+    nanos connects_at_{-1h};
+    nanos given_up_at_{-1h};
     bool paused_ = false;
     bool dying_ = false;
 };

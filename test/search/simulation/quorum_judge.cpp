@@ -14,6 +14,9 @@ namespace {
 
 // Nobody needs so many in a schedule.
 constexpr std::uint64_t most_scripts = 60'000;
+// Nor so many in a moment, of several users of three processes at five servers.
+constexpr nanos instant = 1ms;
+constexpr std::uint64_t most_in_a_moment = 500;
 
 }  // namespace
 
@@ -84,6 +87,21 @@ quorum_judge::belief_ref quorum_judge::on_delivered(belief made) {
     return added;
 }
 
+bool quorum_judge::withheld(nanos when, config const& settings) const {
+    nanos const delay = settings.restart_delay.value_or(settings.lease);
+    std::size_t young = 0;
+    std::size_t all = 0;
+    for (auto const& one : server_.machines()) {
+        // A client knows how old a server is in whole seconds by its clock, which may have gone
+        // back, and counts from when it connected if it knew the one before.
+        auto const back = std::max(one->offset_then - one->clock_offset, nanos{0});
+        auto const ends = one->began_at + delay + delay / 100 + 1s + back;
+        young += when < ends ? 1U : 0U;
+        ++all;
+    }
+    return all - young < all / 2 + 1;
+}
+
 void quorum_judge::on_parted(belief_ref which) {
     beliefs_.erase(which);
 }
@@ -109,7 +127,11 @@ void quorum_judge::on_script(script_event const& what) {
             )
         );
     }
-    if (++scripts_ > most_scripts) {
+    if (in_.now() - moment_began_ > instant) {
+        moment_began_ = in_.now();
+        in_moment_ = 0;
+    }
+    if (++in_moment_ > most_in_a_moment || ++scripts_ > most_scripts) {
         in_.violation("the servers are asked more than they should ever be: somebody polls");
     }
     if (what.late) {

@@ -5,6 +5,7 @@
 #include "simulation/sometimes.hpp"
 #include "simulation/world.hpp"
 
+#include <holdfast/config.hpp>
 #include <holdfast/quorum_lease.hpp>
 
 #include <cstdint>
@@ -37,6 +38,9 @@ public:
     using belief_ref = std::list<belief>::iterator;
 
     belief_ref on_delivered(belief made);
+    /// Whether so many servers were started within `restart_delay` before `when` that there is no
+    /// majority without them.
+    [[nodiscard]] bool withheld(nanos when, config const& settings) const;
     void on_parted(belief_ref which);
     void on_killed(process const& of);
     /// A server forgot what it had.
@@ -65,6 +69,8 @@ private:
     std::map<std::string, std::map<machine const*, std::uint32_t>, std::less<>> granted_;
     bool forgotten_ = false;
     std::uint64_t scripts_ = 0;
+    nanos moment_began_{0};
+    std::uint64_t in_moment_ = 0;
 };
 
 }  // namespace holdfast::sim

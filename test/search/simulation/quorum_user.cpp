@@ -1,5 +1,6 @@
 #include "simulation/quorum_user.hpp"
 
+#include "simulation/drawing.hpp"
 #include "simulation/user.hpp"
 
 #include <holdfast/quorum_lock.hpp>
@@ -44,8 +45,13 @@ public:
         // Once more when all is healed: nobody may have been forgotten.
         auto healing = self->wait_until_healed();
         co_await std::move(healing);
-        auto last = self->acquire_and_use(request::kind::acquire);
-        co_await std::move(last);
+        for (self->turned_away_ = true; self->turned_away_ && !self->node_.closed();) {
+            // Others hold it.
+            auto pause = self->sleep(self->dice().time(1ms, self->all_.lease / 10 + 1s));
+            co_await std::move(pause);
+            auto last = self->acquire_and_use(request::kind::acquire);
+            co_await std::move(last);
+        }
         self->node_.on_user_done();
     }
 
@@ -58,7 +64,12 @@ private:
         what.lock = all_.locks[dice().below(all_.locks.size())];
         what.how = how;
         what.limit = dice().any_scale(1ms, 3 * all_.lease);
-        what.options.renew = !dice().chance(20);
+        what.options = draw_options(dice(), node_.settings());
+        // The nodes of a quorum do not learn, and none of them takes over.
+        what.options.orphan_after = 0ns;
+        if (what.options.lease.is_learned()) {
+            what.options.lease = {};
+        }
         std::size_t owner = 0;
         if (dice().chance(20)) {
             owner = 1 + dice().below(owners_->size());
@@ -76,6 +87,7 @@ private:
         co_await std::move(wait);
         auto& held = std::get<0>(*asked->results);
         judge_answer(what, *asked, started);
+        turned_away_ = !held;
         if (held) {
             auto use = hold(what, held, owner, started);
             co_await std::move(use);
@@ -102,6 +114,7 @@ private:
             : held ? fmt::format("granted {} by {}", held.token().value, held.nodes())
                    : "busy"
         ));
+        judge_cancellation(asked, what.lock);
         bool const waits = what.how == request::kind::acquire;
         if (ec == errc::quorum_not_reached) {
             all_.judge.reached(sometimes::not_reached);
@@ -109,11 +122,11 @@ private:
             all_.judge.reached(sometimes::cancelled_waiting);
         }
         if (ec) {
-            // In a quiet schedule only the first connections may be waited for.
-            bool const up_in_time = all_.quiet && started > 1s;
-            bool const unheard = ec == errc::quorum_not_reached && !waits && !up_in_time;
+            bool const too_few =
+                may_be_cut_off(started) || all_.quorums.withheld(started, node_.settings());
+            bool const unheard = ec == errc::quorum_not_reached && !waits && too_few;
             if (held || !(unheard || expected(ec, asked.cancelled))) {
-                violation(fmt::format("acquiring {} ended with: {}", what.lock, ec.message()));
+                violation(failure_of(what.lock, ec, started));
             }
             return;
         }
@@ -156,12 +169,18 @@ private:
         node_.on_held(1);
         ++all_.grants;
         auto const watching = std::make_shared<call<loss_reason>>(executor_);
-        watching->initiating = true;
-        held.wait_lost(watching->token());
-        watching->initiating = false;
+        bool const watches = dice().chance(30);
+        if (watches) {
+            watching->initiating = true;
+            held.wait_lost(watching->token());
+            watching->initiating = false;
+        }
+        auto const kind = kind_of(what, asked_at);
+        auto const work_for = dice().below(100);
         auto work = sleep(
-            dice().chance(70) ? dice().any_scale(10us, 50ms)
-                              : dice().any_scale(1ms, std::min(2 * nanos{all_.lease}, nanos{20s}))
+            work_for < 65   ? dice().any_scale(10us, 50ms)
+            : work_for < 85 ? dice().any_scale(1ms, std::min(2 * nanos{all_.lease}, nanos{20s}))
+                            : dice().time(nanos{all_.lease}, 3 * nanos{all_.lease})
         );
         co_await std::move(work);
         // Everything that is ready runs before time goes on.
@@ -172,10 +191,10 @@ private:
                            process_.free_since() + 2us >= all_.in.now();
         if (lost) {
             all_.judge.reached(sometimes::lost_in_quorum);
-            if (!watching->done && !stuck) {
+            if (watches && !watching->done && !stuck) {
                 violation(what.lock + ": it is lost, and the watcher was not told");
             }
-            if (all_.quiet && what.options.renew && owner == 0 && !node_.closed()) {
+            if (all_.quiet && kind.endless && !node_.closed()) {
                 violation(what.lock + ": a lease was lost although nothing failed");
             }
         } else if (watching->done) {
@@ -186,8 +205,10 @@ private:
         node_.on_held(-1);
         auto parting = release(what.lock, held);
         co_await std::move(parting);
-        auto end = done(watching);
-        co_await std::move(end);
+        if (watches) {
+            auto end = done(watching);
+            co_await std::move(end);
+        }
     }
 
     asio::awaitable<void> release(std::string const& name, quorum_lease& held) {
@@ -218,6 +239,7 @@ private:
 
     std::shared_ptr<owners const> owners_;
     int left_;
+    bool turned_away_ = false;
 };
 
 }  // namespace

@@ -22,7 +22,7 @@ reading_judge::reading_judge(world& in, server& of, std::function<void(sometimes
       reached_{std::move(reached)} {}
 
 std::int64_t reading_judge::left_of(std::string_view lock, std::string_view reader) {
-    return server_.data().pttl(fmt::format("{{{}}}:{}:rwlock_timeout:1", lock, reader));
+    return server_.data().pttl(fmt::format("{}:{}:rwlock_timeout:1", tagged(lock), reader));
 }
 
 void reading_judge::on_before(std::string_view lock) {

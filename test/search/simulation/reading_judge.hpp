@@ -1,6 +1,7 @@
 #ifndef HOLDFAST_TEST_SIMULATION_READING_JUDGE_HPP
 #define HOLDFAST_TEST_SIMULATION_READING_JUDGE_HPP
 
+#include "simulation/names.hpp"
 #include "simulation/server.hpp"
 #include "simulation/sometimes.hpp"
 #include "simulation/world.hpp"
@@ -13,24 +14,6 @@
 #include <vector>
 
 namespace holdfast::sim {
-
-/// Locks of a schedule with such a name are read/write locks. What a user asks for is one side:
-/// the name with `:r` or `:w`.
-[[nodiscard]] inline bool is_read_write(std::string_view lock) {
-    return lock.starts_with("rw");
-}
-[[nodiscard]] inline bool is_reader(std::string_view side) {
-    return is_read_write(side) && side.ends_with(":r");
-}
-[[nodiscard]] inline bool is_writer(std::string_view side) {
-    return is_read_write(side) && side.ends_with(":w");
-}
-/// The name of the lock on the server.
-[[nodiscard]] inline std::string lock_of(std::string_view side) {
-    return std::string{
-        side.substr(0, side.size() - (is_read_write(side) && side.find(':') != side.npos ? 2 : 0))
-    };
-}
 
 /// Whether read/write locks have many readers or one writer, and go to those who wait in the order
 /// in which they came.

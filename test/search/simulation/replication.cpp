@@ -49,6 +49,8 @@ void server::new_process(machine& which, std::chrono::seconds age) {
     if (told_apart_) {
         auto const began = wall_clock_of(which) - std::chrono::microseconds{age}.count();
         which.data.set_process(fmt::format("run-{}", ++processes_), began);
+        which.began_at = in_.now() - age;
+        which.offset_then = which.clock_offset;
     }
 }
 

@@ -180,6 +180,7 @@ void server::run_command(link& from, words const& command) {
         bool const hit = fault && !script.empty() && (fault->empty() || *fault == script);
         if (hit) {
             fault.reset();
+            tell_of_fault();
         }
         return hit;
     };
@@ -192,6 +193,7 @@ void server::run_command(link& from, words const& command) {
     if (known && twice_ && !script.empty() &&
         (twice_->script.empty() || twice_->script == script)) {
         auto const again = *std::exchange(twice_, std::nullopt);
+        tell_of_fault();
         if (again.after > 0ns && is_counted(script)) {
             // What was answered is forgotten then, and does not come again.
         } else if (again.after == 0ns) {

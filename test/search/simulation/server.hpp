@@ -114,6 +114,7 @@ public:
     // Replication.
     machine& add(std::string host, std::uint16_t port, bool is_sentinel);
     [[nodiscard]] machine& primary() noexcept { return *primary_; }
+    [[nodiscard]] auto const& machines() const noexcept { return machines_; }
     [[nodiscard]] machine& machine_at(std::size_t number) { return *machines_.at(number); }
     /// Has one other machine that gets all that is written, sooner or later.
     void replicate();
@@ -187,6 +188,8 @@ public:
         grant_fault_ = what;
         grant_fault_by_ = by;
     }
+    /// What was to go wrong with a message, and has not, does not any more.
+    void disarm();
     /// New connections are refused, wherever they lead.
     void set_refuses_connections(bool refuses) noexcept {
         for (auto const& one : machines_) {
@@ -203,6 +206,8 @@ public:
     /// Called for each lock that a script is about.
     std::function<void(script_event const&)> on_script;
     std::function<void()> on_grant_lost;
+    /// A fault that was prepared has happened to a message.
+    std::function<void()> on_fault;
     std::function<void()> on_renewed_together;
     /// Several locks were granted, or refused, by one script.
     std::function<void()> on_taken_together;
@@ -219,6 +224,12 @@ private:
     };
 
     using words = command_words;
+
+    void tell_of_fault() const {
+        if (on_fault) {
+            on_fault();
+        }
+    }
 
     [[nodiscard]] machine& find(std::string const& host, std::string const& port);
     void establish(machine& at, std::shared_ptr<connection> const& client);

@@ -10,6 +10,13 @@
 
 namespace holdfast::sim {
 
+void server::disarm() {
+    twice_.reset();
+    break_after_.reset();
+    break_before_.reset();
+    grant_fault_ = grant_fault::none;
+}
+
 std::vector<queue_entry> server::queue_of(std::string_view lock) {
     auto const target = detail::make_lock_target({}, lock);
     std::vector<queue_entry> queue;
@@ -32,12 +39,16 @@ value server::as_operator(std::initializer_list<std::string_view> command) {
     auto& to = data();
     auto const refused = to.current_refusal();
     to.set_refusal(refusal::none);
-    auto const session = to.connect([](value) {});
-    to.obey(session);
-    to.set_user("operator", {});
-    to.execute(session, {"AUTH", "operator", "any"});
-    auto answer = to.execute(session, command);
-    to.disconnect(session);
+    auto& session = primary_->by_operator;
+    auto answer = session != 0 ? to.execute(session, command) : std::nullopt;
+    if (!answer) {
+        // Not yet, or not since the server was started again.
+        session = to.connect([](value) {});
+        to.obey(session);
+        to.set_user("operator", {});
+        to.execute(session, {"AUTH", "operator", "any"});
+        answer = to.execute(session, command);
+    }
     to.set_refusal(refused);
     return answer.value_or(value::nil());
 }

@@ -1,5 +1,8 @@
 #include "simulation/user.hpp"
 
+#include "core/lease_terms.hpp"
+#include "simulation/drawing.hpp"
+
 #include <holdfast/lock.hpp>
 
 #include <boost/asio/error.hpp>
@@ -65,7 +68,10 @@ std::optional<cancellation> user::random_cancellation(std::size_t percent) {
     if (!dice().chance(percent)) {
         return std::nullopt;
     }
-    auto const after = dice().any_scale(10us, 3 * all_.lease);
+    // Where the network is slow, often while an attempt is in flight.
+    auto const slow = all_.on.route_of(process_.number()).slower_by;
+    auto const after = slow > 0ns && dice().chance(50) ? dice().time(0ns, 3 * slow)
+                                                       : dice().any_scale(10us, 3 * all_.lease);
     auto const type = dice().one_of(
         {cancellation_type::terminal,
          cancellation_type::partial,
@@ -122,11 +128,94 @@ asio::awaitable<lease> user::ask(request what) {
     co_return std::move(std::get<0>(*asked->results));
 }
 
+oracle::lease_kind user::kind_of(request const& what, nanos asked_at) const {
+    auto const& settings = node_.settings();
+    auto const& options = what.options;
+    bool const owned = options.owner.has_value();
+    auto const length = length_of(settings, options);
+    auto const lease =
+        std::chrono::floor<std::chrono::milliseconds>(length.value_or(settings.lease));
+    return {
+        .owned = owned,
+        .learned = !length,
+        .permits = what.permits,
+        .max_hold = options.max_hold,
+        .lease = lease,
+        .margin_part = settings.loss_margin,
+        .drift = settings.drift,
+        .renew_at = options.renew_at,
+        .request_timeout = detail::request_timeout_for(settings, lease),
+        .endless = options.renew && options.max_hold == 0ns && !options.max_renewals && !owned,
+        .is_renewed = options.renew && options.max_renewals != 0U,
+        .asked_at = asked_at,
+    };
+}
+
+std::string user::failure_of(std::string const& name, error_code ec, nanos asked_at) const {
+    return fmt::format(
+        "acquiring {} ended after {:.3f} ms with: {}",
+        name,
+        static_cast<double>((all_.in.now() - asked_at).count()) / 1e6,
+        ec.message()
+    );
+}
+
+nanos user::overtime(request const& what) const {
+    auto const& settings = node_.settings();
+    auto const lease = length_of(settings, what.options).value_or(settings.lease);
+    auto const timeout = detail::request_timeout_for(
+        settings,
+        std::chrono::floor<std::chrono::milliseconds>(lease)
+    );
+    return std::min<nanos>(100ms, timeout);
+}
+
+bool user::may_be_cut_off(nanos asked_at) const {
+    // In a quiet schedule only the first connections may be waited for.
+    return asked_at < 1s || !all_.judge.healthy_for(process_, all_.in.now() - asked_at);
+}
+
+bool user::may_be_unreachable(nanos asked_at, request const& what) const {
+    auto const since = process_.unanswered_since();
+    // By a clock that may be fast.
+    auto const waits = overtime(what) - overtime(what) / 200;
+    bool const connects = process_.connects_at() >= asked_at && since <= asked_at;
+    return may_be_cut_off(asked_at) || connects || all_.in.now() - since >= waits;
+}
+
+// A refusal may have been planned for long.
+bool user::may_pass(error_code ec, nanos asked_at, request const& what) const {
+    return ec == errc::unreachable      ? may_be_unreachable(asked_at, what)
+           : ec == errc::server_refused ? !all_.quiet || asked_at < 1s
+                                        : false;
+}
+
+void user::judge_cancellation(
+    asio::cancellation_type type,
+    nanos cancelled_at,
+    nanos done_at,
+    std::string const& name
+) {
+    // What is in flight may be waited for.
+    constexpr auto longest_timeout = 3s;
+    auto const late = done_at - cancelled_at;
+    bool const waits = type == asio::cancellation_type::total;
+    auto const limit = waits ? longest_timeout + 1s : nanos{1us};
+    if (late > limit && process_.free_since() < cancelled_at && process_.slept() == 0ns) {
+        violation(fmt::format(
+            "{}: it was over {:.3f} ms after it was cancelled",
+            name,
+            static_cast<double>(late.count()) / 1e6
+        ));
+    }
+}
+
 bool user::expected(error_code ec, bool cancelled) const {
     return (ec == asio::error::operation_aborted && cancelled) ||
            (ec == errc::client_stopped && node_.closed()) ||
            (ec == errc::corrupt_state && all_.foreign_values) ||
            (ec == errc::no_permission && all_.denials) ||
+           (ec == errc::too_many_waiters && node_.settings().max_waiters < most_users) ||
            (ec == errc::auth_failed && all_.bad_passwords);
 }
 
@@ -149,20 +238,26 @@ void user::judge_answer(request const& what, call<lease> const& asked, nanos sta
     ));
     bool const one_try = what.how == request::kind::one_try;
     bool const limited = what.how == request::kind::limited;
+    judge_cancellation(asked, name);
+    // An answer that is on its way is waited for. The process's clock may be slow.
+    auto const ends = started + what.limit + overtime(what);
+    bool const stuck = process_.free_since() >= started + what.limit || process_.slept() != 0ns;
+    if (limited && !held && !stuck && asked.done_at > ends + 1ms + (ends - started) / 50) {
+        violation(failure_of(name, ec, started) + ", later than its limit allows");
+    }
     if (ec) {
-        // In a quiet schedule only the first connection may be waited for.
-        bool const up_in_time = all_.quiet && started > 1s;
-        bool const passing = ec == errc::unreachable || ec == errc::server_refused;
+        bool const waits = what.how == request::kind::acquire;
+        bool const passing = may_pass(ec, started, what);
         bool const waits_for_itself =
             ec == errc::would_deadlock && what.options.owner && is_writer(name);
         bool const number_lost = ec == errc::permits_not_set && !all_.quiet && what.stated == 0;
         bool const right = expected(ec, asked.cancelled) || waits_for_itself || number_lost ||
-                           (passing && (limited || (one_try && !up_in_time)));
+                           (passing && !waits);
         if (waits_for_itself) {
             all_.judge.reached(sometimes::would_deadlock);
         }
         if (!right || held) {
-            violation(fmt::format("acquiring {} ended with: {}", name, ec.message()));
+            violation(failure_of(name, ec, started));
         }
         if (ec == asio::error::operation_aborted) {
             all_.judge.reached(sometimes::cancelled_waiting);
@@ -171,8 +266,10 @@ void user::judge_answer(request const& what, call<lease> const& asked, nanos sta
         return;
     }
     if (!held) {
-        if (!(one_try || limited) || !all_.judge.busy_is_right(process_, name, started)) {
-            violation(name + ": an empty lease, but nobody was told that it is busy");
+        if (!one_try && !limited) {
+            violation(name + ": neither a lease nor an error for one who waits");
+        } else if (!all_.judge.busy_is_right(process_, name, started)) {
+            violation(name + ": busy, but no attempt was answered so since it began");
         }
         all_.judge.reached(one_try ? sometimes::busy_try : sometimes::time_up);
         return;

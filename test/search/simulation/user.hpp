@@ -24,6 +24,9 @@ namespace holdfast::sim {
 
 inline constexpr auto awaited = asio::as_tuple(asio::deferred);
 
+/// `config::max_waiters` is below that where a schedule limits it.
+inline constexpr std::size_t most_users = 1'000;
+
 /// When and how an operation is cancelled.
 struct cancellation {
     nanos after;
@@ -56,15 +59,15 @@ decltype(auto) with_lock_of(
     F f
 ) {
     if (is_read_write(name)) {
-        auto const both = client.read_write_lock(lock_of(name));
+        auto const both = client.read_write_lock(without_prefix(lock_of(name)));
         return is_reader(name) ? f(both.read()) : f(both.write());
     }
+    auto const called = without_prefix(name);
     if (is_pool(name)) {
-        auto const pool = client.semaphore(name).permits(permits);
+        auto const pool = client.semaphore(called).permits(permits);
         return f(stated > 0 ? pool.limit(stated) : pool);
     }
-    return is_fair(name) ? f(client.fair_lock(name))
-                           : f(client.lock(name));
+    return is_fair(name) ? f(client.fair_lock(called)) : f(client.lock(called));
 }
 
 /// For the trace: what is done to the lock whose name follows.
@@ -153,6 +156,32 @@ protected:
         }
     }
 
+    /// What is promised of a lease that was asked for at `asked_at`.
+    [[nodiscard]] oracle::lease_kind kind_of(request const& what, nanos asked_at) const;
+    /// How long an operation waits for the answer to an attempt when its time is up.
+    [[nodiscard]] nanos overtime(request const& what) const;
+    /// Whether something that is or was wrong explains that a question which was asked then is
+    /// answered now with "unreachable".
+    [[nodiscard]] bool may_be_cut_off(nanos asked_at) const;
+    /// The same, or the network is so slow that no answer can have come in the time for which an
+    /// operation waits for it; or the time is too short for the connection that it needs, which a
+    /// client of a cluster makes when it is needed.
+    [[nodiscard]] bool may_be_unreachable(nanos asked_at, request const& what) const;
+    /// An acquisition must not end so.
+    [[nodiscard]] std::string failure_of(
+        std::string const& name,
+        error_code ec,
+        nanos asked_at
+    ) const;
+    /// The same of an error that may be another one soon.
+    [[nodiscard]] bool may_pass(error_code ec, nanos asked_at, request const& what) const;
+    /// How soon a cancellation has ended an operation.
+    template <class Call>
+    void judge_cancellation(Call const& asked, std::string const& name) {
+        if (asked.cancelled) {
+            judge_cancellation(asked.cancelled_by, asked.cancelled_at, asked.done_at, name);
+        }
+    }
     /// An empty lease, if it was not granted.
     [[nodiscard]] asio::awaitable<lease> ask(request what);
     [[nodiscard]] asio::awaitable<void> release(
@@ -179,6 +208,12 @@ protected:
     asio::any_io_executor executor_;
 
 private:
+    void judge_cancellation(
+        asio::cancellation_type type,
+        nanos cancelled_at,
+        nanos done_at,
+        std::string const& name
+    );
     void start(request const& what, call<lease>& asked);
     void judge_answer(request const& what, call<lease> const& asked, nanos started);
     void judge_release(lease const& held, std::string const& lock, call<> const& asked, bool valid);

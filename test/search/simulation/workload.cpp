@@ -1,5 +1,6 @@
 #include "simulation/workload.hpp"
 
+#include "simulation/drawing.hpp"
 #include "simulation/multi_user.hpp"
 
 #include <holdfast.hpp>
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <exception>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -32,7 +34,7 @@ public:
 
     static asio::awaitable<void> run(std::shared_ptr<worker> self) {
         while (self->left_-- > 0 && !self->node_.closed()) {
-            auto pause = self->sleep(self->dice().any_scale(100us, 300ms));
+            auto pause = self->sleep(self->dice().any_scale(100us, self->all_.longest_rest));
             co_await std::move(pause);
             auto operation = self->one_operation();
             co_await std::move(operation);
@@ -40,31 +42,21 @@ public:
         // Once more when all is healed: nobody may have been forgotten.
         auto healing = self->wait_until_healed();
         co_await std::move(healing);
-        auto last = self->acquire_and_use(request::kind::acquire);
-        co_await std::move(last);
+        for (self->turned_away_ = true; self->turned_away_ && !self->node_.closed();) {
+            // Others hold it.
+            auto pause = self->sleep(self->dice().time(1ms, self->all_.lease / 10 + 1s));
+            co_await std::move(pause);
+            auto last = self->acquire_and_use(request::kind::acquire);
+            co_await std::move(last);
+        }
         self->node_.on_user_done();
     }
 
 private:
-    acquire_options random_options() {
-        acquire_options options;
-        if (dice().chance(15)) {
-            options.renew = false;
-        }
-        if (dice().chance(10)) {
-            options.max_hold = all_.lease + dice().time(0ns, all_.lease);
-        }
-        if (dice().chance(10)) {
-            options.renew_at = 0.1 + 0.4 * dice().part();
-        }
-        if (options.renew && dice().chance(25)) {
-            options.lease = learned;
-        }
-        if (dice().chance(8)) {
-            options.max_renewals = static_cast<std::uint32_t>(dice().below(4));
-        }
-        if (dice().chance(40)) {
-            options.orphan_after = dice().any_scale(50ms, 2 * nanos{all_.lease});
+    acquire_options random_options(std::size_t owned) {
+        auto options = draw_options(dice(), node_.settings());
+        if (dice().chance(owned)) {
+            options.owner = (*owners_)[dice().below(owners_->size())];
         }
         return options;
     }
@@ -91,6 +83,21 @@ private:
     // Longer than a lease, but others wait.
     [[nodiscard]] nanos longest_work() const { return std::min(2 * nanos{all_.lease}, nanos{20s}); }
 
+    // A fault ends a short lease that is not renewed; only a long one shows that it should have
+    // been.
+    [[nodiscard]] bool holds_long() const { return all_.quiet || all_.lease == 30s; }
+
+    // Past several renewals, where one need not wait for hours.
+    [[nodiscard]] nanos long_work() {
+        return all_.lease > 1min ? longest_work()
+                                 : dice().time(nanos{all_.lease}, 3 * nanos{all_.lease});
+    }
+
+    [[nodiscard]] nanos some_work() {
+        return dice().chance(holds_long() ? 25 : 10) ? long_work()
+                                                     : dice().any_scale(10us, longest_work());
+    }
+
     asio::awaitable<void> one_operation() {
         if (node_.closed()) {
             co_return;
@@ -98,8 +105,9 @@ private:
         auto const kind = dice().below(100);
         auto operation = kind < 4                  ? inspect()
                          : kind < 6 && !all_.quiet ? force_release()
-                         : kind < 20               ? with_body()
-                         : kind < 32               ? use_some()
+                         : kind < 7                ? ask_for_too_much()
+                         : kind < 15               ? with_body()
+                         : kind < 30               ? use_some()
                          : kind >= 70 && kind < 80 ? acquire_and_use(request::kind::one_try)
                          : kind >= 80              ? acquire_and_use(request::kind::limited)
                                                    : acquire_and_use(request::kind::acquire);
@@ -116,63 +124,74 @@ private:
         what.stated = stated_limit(what.lock);
         what.how = how;
         what.limit = dice().any_scale(1ms, 3 * all_.lease);
-        what.options = random_options();
-        if (dice().chance(20)) {
-            what.options.owner = (*owners_)[dice().below(owners_->size())];
-        }
+        what.options = random_options(20);
         // Never in vain: in the end everybody has to get his lock.
         what.cancelled = random_cancellation(all_.healed ? 0 : 35);
+        auto const started = all_.in.now();
         auto asked = ask(what);
         auto held = co_await std::move(asked);
+        turned_away_ = !held;
         if (held) {
-            auto use = use_lease(held, what);
+            auto use = use_lease(held, what, started);
             co_await std::move(use);
         }
     }
 
     // Two or three at once, in any order; one if there are no more.
-    asio::awaitable<void> use_some() {
+    std::vector<member> some_locks() {
         auto locks = all_.locks;
         for (std::size_t i = locks.size(); i > 1; --i) {
             std::swap(locks[i - 1], locks[dice().below(i)]);
         }
-        if (locks.size() < 2) {
+        auto const most = 2 + dice().below(2);
+        std::vector<member> some;
+        for (auto const& name : locks) {
+            if (some.size() < most) {
+                some.push_back({one_side_of(name), random_permits(name)});
+            }
+        }
+        return some;
+    }
+
+    asio::awaitable<void> use_some() {
+        auto members = some_locks();
+        if (members.size() < 2) {
             return acquire_and_use(request::kind::acquire);
-        }
-        if (locks.size() > 2 && dice().chance(60)) {
-            locks.pop_back();
-        }
-        for (auto& name : locks) {
-            name = one_side_of(name);
         }
         request what;
         what.how =
             dice().one_of({request::kind::acquire, request::kind::one_try, request::kind::limited});
         what.limit = dice().any_scale(1ms, 3 * all_.lease);
-        what.options = random_options();
-        if (dice().chance(10)) {
-            what.options.owner = (*owners_)[dice().below(owners_->size())];
-        }
+        what.options = random_options(10);
         what.cancelled = random_cancellation(all_.healed ? 0 : 35);
-        return use_several(std::move(locks), what, dice().any_scale(10us, longest_work()));
+        return use_several(std::move(members), what, some_work());
     }
 
-    asio::awaitable<void> use_lease(lease& held, request const& what) {
+    asio::awaitable<void> ask_for_too_much() {
+        auto members = some_locks();
+        if (dice().chance(50)) {
+            members.resize(1);
+        }
+        request what;
+        auto why = errc::invalid_options;
+        auto const pool = std::find_if(members.begin(), members.end(), [](member const& one) {
+            return is_pool(one.lock);
+        });
+        if (pool != members.end() && dice().chance(70)) {
+            pool->permits = dice().one_of<std::int64_t>({-1, 0, 1'001});
+        } else {
+            std::tie(what.options, why) = draw_wrong_options(dice());
+        }
+        return ask_in_vain(std::move(members), what, why);
+    }
+
+    asio::awaitable<void> use_lease(lease& held, request const& what, nanos started) {
         auto const self = shared_from_this();  // the watch may end later
         auto const& name = what.lock;
-        in_hand hold{
-            *this,
-            name,
-            held,
-            {
-                what.options.owner.has_value(),
-                what.options.lease.is_learned(),
-                what.permits,
-                what.options.max_hold,
-            },
-        };
+        in_hand hold{*this, name, held, kind_of(what, started)};
         auto const watching = std::make_shared<call<loss_reason>>(executor_);
-        bool const watches = dice().chance(50);
+        // Most programs rely on `valid()`.
+        bool const watches = dice().chance(30);
         if (watches) {
             watch(held, *watching);
         }
@@ -184,13 +203,20 @@ private:
             note_told(*watching, hold.belief());
         }
         if (held.state() == lease_state::lost) {
-            judge_loss(held, what, was_blocked, hold.belief());
+            all_.judge.on_lost(held.loss(), &hold.belief());
+            if (was_blocked) {
+                all_.judge.reached(sometimes::lost_late);
+            }
             if (watches) {
                 // Everything that is ready runs before time goes on.
                 auto moment = sleep(1us);
                 co_await std::move(moment);
                 note_told(*watching, hold.belief());
                 judge_watch(*watching, held, name, was_blocked);
+            }
+            if (dice().chance(30)) {
+                auto longer = sleep(dice().any_scale(1ms, nanos{all_.lease} + 3s));
+                co_await std::move(longer);
             }
         }
         hold.part();
@@ -230,35 +256,11 @@ private:
             co_await std::move(blocked);
         } else {
             auto work = sleep(
-                kind < 70 ? dice().any_scale(10us, 50ms) : dice().any_scale(1ms, longest_work())
+                kind < 70                    ? dice().any_scale(10us, 50ms)
+                : kind < (holds_long() ? 80U : 90U) ? dice().any_scale(1ms, longest_work())
+                            : long_work()
             );
             co_await std::move(work);
-        }
-    }
-
-    // A lease that is renewed is not lost when nothing has gone wrong for longer than it lasts.
-    void judge_loss(
-        lease const& held,
-        request const& what,
-        bool was_blocked,
-        oracle::belief const& of
-    ) {
-        auto const why = held.loss();
-        all_.judge.on_lost(why, &of);
-        if (was_blocked) {
-            all_.judge.reached(sometimes::lost_late);
-        }
-        bool const renewed = what.options.renew && what.options.max_hold == nanos{0} &&
-                             !what.options.max_renewals && !what.options.owner && !was_blocked &&
-                             !node_.closed();
-        auto const since = std::max(all_.judge.last_disturbance(), process_.free_since());
-        bool const by_time = why == loss_reason::expired || why == loss_reason::unreachable;
-        if (by_time && renewed && !all_.judge.disturbed() && !process_.paused() &&
-            all_.in.now() - since > nanos{all_.lease} + 12s) {
-            violation(what.lock + ": a lease was lost long after the last fault");
-        }
-        if (all_.quiet && renewed) {
-            violation(what.lock + ": a lease was lost although nothing failed");
         }
     }
 
@@ -322,7 +324,7 @@ private:
         auto further = co_await std::move(asked);
         if (further) {
             all_.judge.reached(sometimes::joined);
-            in_hand hold{*this, name, further, {.owned = true, .permits = what.permits}};
+            in_hand hold{*this, name, further, kind_of(what, all_.in.now())};
             auto work = sleep(dice().any_scale(10us, 20ms));
             co_await std::move(work);
             hold.part();
@@ -339,8 +341,9 @@ private:
         auto const waits = all_.judge.on_waits(process_, name, false, false);
         bool const fails = dice().chance(10);
         auto body = [this, &name, permits, fails](lease& held) -> asio::awaitable<void> {
-            in_hand hold{*this, name, held, {.permits = permits}};
-            auto work = sleep(dice().any_scale(10us, longest_work()));
+            request const what{.lock = name, .permits = permits};
+            in_hand hold{*this, name, held, kind_of(what, -1ns)};
+            auto work = sleep(some_work());
             co_await std::move(work);
             if (fails) {
                 throw std::runtime_error("the body fails");
@@ -384,10 +387,11 @@ private:
             co_return;
         }
         auto const asked = std::make_shared<call<lock_info>>(executor_);
+        auto const called = without_prefix(name);
         if (is_fair(name)) {
-            node_.client().fair_lock(name).inspect(asked->token());
+            node_.client().fair_lock(called).inspect(asked->token());
         } else {
-            node_.client().lock(name).inspect(asked->token());
+            node_.client().lock(called).inspect(asked->token());
         }
         auto wait = done(asked);
         co_await std::move(wait);
@@ -396,7 +400,7 @@ private:
 
     // And says how many there are: others may have done so before.
     asio::awaitable<void> inspect_pool(std::string const& name) {
-        auto const pool = node_.client().semaphore(name);
+        auto const pool = node_.client().semaphore(without_prefix(name));
         auto const limit = all_.judge.permits().limit_of(name);
         auto const set = std::make_shared<call<bool>>(executor_);
         pool.try_set_permits(limit, set->token());
@@ -431,6 +435,7 @@ private:
 
     std::shared_ptr<owners const> owners_;
     int left_;
+    bool turned_away_ = false;
 };
 
 }  // namespace

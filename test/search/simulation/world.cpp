@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <iterator>
 
 namespace holdfast::sim {
@@ -193,8 +194,12 @@ void world::violation(std::string text) {
 }
 
 void world::mark(std::string_view what) noexcept {
-    for (char const c : what) {
-        mark(static_cast<std::uint64_t>(static_cast<unsigned char>(c)));
+    // Eight bytes at a time.
+    while (!what.empty()) {
+        std::uint64_t part = what.size();
+        std::memcpy(&part, what.data(), std::min(what.size(), sizeof part));
+        mark(part);
+        what.remove_prefix(std::min(what.size(), sizeof part));
     }
 }
 
