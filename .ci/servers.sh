@@ -160,7 +160,7 @@ servers() {
         # newer ones have other words for errors that no lock meets.
         local labels=integration
         if [[ $name == redis-7.* ]]; then labels='integration|fidelity'; fi
-        HOLDFAST_TEST_SERVER=$program ctest --preset release -j "$((2 * jobs))" -L "$labels" \
+        HOLDFAST_TEST_SERVER=$program ctest --preset release -j "$((3 * jobs))" -L "$labels" \
             --output-log "$log" >"$log.out" 2>&1 || result=$?
         cp build/release/Testing/Temporary/LastTest.log "$log"
         grep -E '\*\*\*(Failed|Timeout|Exception)|Subprocess' "$log.out" >&2 || true
