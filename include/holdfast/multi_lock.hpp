@@ -35,17 +35,17 @@ namespace holdfast {
 ///
 /// The options of an acquisition are those of each member. `max_hold`, `max_renewals` and `renew`
 /// apply from the time when all are held; until then those that are held are renewed. With a false
-/// `renew`, or `max_renewals`, the lease begins with its full length: a member held for a while is
-/// renewed once more before the lease is delivered. A member that is lost meanwhile is acquired
-/// again. With an `owner`, members that it holds already are joined, out of that order; they keep
+/// `renew`, or `max_renewals`, the lease begins with its full length, less the time of one request:
+/// members that were held for a while are renewed once more before the lease is delivered. A member
+/// that is lost meanwhile is acquired again. With an `owner`, members that it holds already are joined, out of that order; they keep
 /// the options of the owner's first lease.
 ///
 /// `try_acquire()` is empty if any member is held by another, and `try_acquire_for()` if the time is
-/// up and the server said since the operation began that another holder has one of them. If all
-/// members are held when the time is up, and one of them is still being renewed so that the lease
-/// begins with its full length, the operation waits for that up to 100 ms longer, but no longer than
-/// one request timeout. Without an answer it ends without a lease, and gives back all. Whenever an operation ends without a lease, all that it had
-/// taken is given back in the background.
+/// up and the server said since the operation began that another holder has one of them. An answer
+/// that may still change this is waited for up to 100 ms longer, but no longer than one request
+/// timeout: that of a member that is asked for, if none was busy so far, and that of a renewal before
+/// the lease is delivered. Whenever an operation ends without a lease, all that it had taken is given
+/// back in the background.
 ///
 /// Members on different servers that have one name are ordered by `config::host` and
 /// `config::port`: these should be the same text in every process then.

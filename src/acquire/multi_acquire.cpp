@@ -20,6 +20,11 @@ namespace holdfast::detail {
 
 namespace {
 
+// So much of its full length may have passed when a lease begins: a grant takes a round trip.
+nanos short_part(nanos full) {
+    return std::clamp<nanos>(full / 100, just_now, millis{100});
+}
+
 bool is_limited(lease_terms const& terms) {
     return terms != terms.limited_as({});
 }
@@ -203,7 +208,7 @@ void multi_acquire::limit() {
         auto const& held = parts_[i].held;
         bool const ends = !terms.renew || terms.max_renewals != lease_terms::no_limit;
         auto const full = nanos{terms.lease} - terms.drift;
-        bool const renews = ends && held.deadline() < now + full - just_now;
+        bool const renews = ends && held.deadline() < now + full - short_part(full);
         auto on_end = [self = shared_from_this(), which = i, round = round_](error_code ec) {
             self->lead_->on_strand([self, which, round, ec] {
                 if (self->round_ == round) {
@@ -223,9 +228,10 @@ void multi_acquire::on_limited(std::size_t which, error_code ec) {
     guarded([&] {
         if (ec && ec != errc::lease_lost && !is_retryable(ec)) {
             perform(fsm_.on_ended(ec));
+        } else if (ec == errc::lease_lost) {
+            on_lost(which, parts_[which].held.loss());
         } else if (ec) {
-            auto const cause = ec == errc::lease_lost ? error_code{} : ec;
-            perform(fsm_.on_lost(which, cause));
+            perform(fsm_.on_lost(which, ec));
         } else if (--unlimited_ == 0) {
             perform(fsm_.on_limited(intact()));
         }

@@ -1,6 +1,7 @@
 // The queue of a lock: turns of clients that do not queue, and places that come back.
 
 #include "protocol/lock.hpp"
+#include "protocol/multi_lock.hpp"
 #include "unit/protocol/on_model.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -369,6 +370,38 @@ BOOST_FIXTURE_TEST_CASE(a_try_has_a_lock_that_nobody_alive_waits_for, lock_world
     }
     release(1);
     BOOST_TEST(granted(2, {}, false));
+}
+
+// The last client that queued has died, and so has its lock.
+BOOST_AUTO_TEST_CASE(a_turn_that_stays_behind_keeps_nobody_from_several_locks) {
+    lock_world all;
+    all.listen_as(1);
+    all.listen_as(2);
+    BOOST_TEST(all.granted(1));
+    BOOST_TEST(!all.granted(2));
+    all.release(1);
+    BOOST_TEST(all.holder() == 2U);
+    auto const other = make_lock_target("", "other");
+    auto const together = [&] {
+        std::vector<primitive::attempt> attempts;
+        for (auto const* const each : {&on, &other}) {
+            attempts.push_back({
+                .on = *each,
+                .id = id(3),
+                .lease = 30s,
+                .counter_ttl = 1h,
+                .floor = {},
+                .timeout = 3s,
+                .hand_over = true,
+            });
+        }
+        auto const said = reply_to(all.run(acquire_together(attempts)), 0);
+        return all.speaks.read_acquire(said).what;
+    };
+    BOOST_TEST((together() == attempt_reply::kind::busy));
+    all.ask({"DEL", on.lock});
+    BOOST_TEST(all.ask({"ZRANGE", queue, "0", "-1"}).elements.size() == 1U);
+    BOOST_TEST((together() == attempt_reply::kind::granted));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

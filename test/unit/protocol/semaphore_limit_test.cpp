@@ -282,6 +282,39 @@ BOOST_AUTO_TEST_CASE(a_set_that_is_lost_with_the_number_is_waited_for) {
     BOOST_TEST(all.granted_with(3, 1, 3));
 }
 
+// The permits that are acquired tell it, so nobody has to wait.
+BOOST_AUTO_TEST_CASE(a_release_restores_a_number_that_was_lost) {
+    limited_world all;
+    BOOST_TEST(all.granted_with(5, 1, 2));
+    BOOST_TEST(all.granted(2));
+    all.server.erase("L");
+    BOOST_TEST(all.release(1, 2));
+    BOOST_TEST(all.free() == "4");
+    BOOST_TEST(all.said(channel) == "4");
+    all.server.erase("L");
+    BOOST_TEST(all.release(2));
+    BOOST_TEST(all.free() == "5");
+    BOOST_TEST(all.granted(3, 5));
+}
+
+BOOST_AUTO_TEST_CASE(a_forced_release_frees_all_permits_of_a_number_that_was_lost) {
+    limited_world all;
+    BOOST_TEST(all.granted_with(5, 1, 2));
+    all.server.erase("L");
+    BOOST_TEST(all.force());
+    BOOST_TEST(all.free() == "5");
+    BOOST_TEST(all.said(channel) == "5");
+    BOOST_TEST(all.granted(2, 5));
+    all.ask({"DEL", "L", deadlines});
+    BOOST_TEST(all.force());
+    BOOST_TEST(all.granted(3, 5));
+    // Without a record nobody knows how many there are.
+    all.ask({"DEL", "L", record});
+    BOOST_TEST(all.force());
+    BOOST_TEST(all.free() == "none");
+    BOOST_TEST(!all.force());
+}
+
 // It looks like a lost set.
 BOOST_AUTO_TEST_CASE(a_limit_that_is_lowered_while_no_permit_is_out_is_raised_again) {
     limited_world all;
@@ -308,7 +341,7 @@ BOOST_AUTO_TEST_CASE(a_semaphore_without_any_permits_gets_the_limit_that_is_stat
     all.ask({"SET", "L", "0"});
     BOOST_TEST(!all.renew(1, 1, 40s));
     all.pass(20s);
-    BOOST_TEST((all.acquire(1).what == kind::too_much));
+    BOOST_TEST((all.acquire(1).what == kind::no_limit));
     BOOST_TEST(all.look().limit == 0);
     BOOST_TEST((all.try_with(5, 1).what == kind::busy));
     all.pass(19s);
@@ -318,9 +351,9 @@ BOOST_AUTO_TEST_CASE(a_semaphore_without_any_permits_gets_the_limit_that_is_stat
     BOOST_TEST(all.release(1, 5));
     all.ask({"SET", "L", "0"});
     all.server.erase(record);
-    BOOST_TEST((all.acquire(1).what == kind::too_much));
+    BOOST_TEST((all.acquire(1).what == kind::no_limit));
     all.pass(30s);
-    BOOST_TEST((all.acquire(1).what == kind::too_much));
+    BOOST_TEST((all.acquire(1).what == kind::no_limit));
     all.server.erase("L");
     BOOST_TEST(all.try_with(5, 1, 5).found_permits == 5);
     BOOST_TEST((all.set(5) == set_permits_reply::was_set));

@@ -77,7 +77,7 @@ local function is_gone(head, free, gone_client)
     if trusted then
         if free and trusted > ms + patience then
             trusted = ms + patience
-            -- So are the next ones that do not listen: several that have gone cost one patience.
+            -- So are the next ones that do not listen: up to 32 that have gone cost one patience.
             for _, waiter in ipairs(call('LRANGE', queue, '0', '31')) do
                 local till = call('ZSCORE', trust, waiter)
                 if till and tonumber(till) > trusted and (waiter == head or not listens(waiter)) then

@@ -36,6 +36,16 @@ local function free_without_number(taken, limit)
     return (without or total or limit) - taken
 end
 
+-- Makes a number again that was lost, from the record, if the user may. Returns how many are free then, or false.
+local function restore_number(taken)
+    if not total then
+        return false
+    end
+    local free = (without or total) - taken
+    local kept = redis.pcall('SET', permits, string.format('%.0f', free))
+    return not kept.err and free
+end
+
 -- Compares the record with what is there: `free` permits, which is a number, and `taken` members of the set. Where the set was lost, permits
 -- may be held for the longest lease of all, or for `lease`. `limit` is what the waiters say, or 0.
 local function settle(free, taken, lease, limit)

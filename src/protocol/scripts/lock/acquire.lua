@@ -43,8 +43,8 @@ if not free then
             local entry = holder .. ' ' .. window
             local queued = #window > 1 and (on or score ~= '0') and call('ZSCORE', queue, entry)
             if left > 0 and tonumber(queued or last_score) < turn_time(turn[2]) - turn_length + 16 then
-                -- Clients that waited when the turn began ask before its end if they hear that a client that does not queue has had
-                -- the lock, and freed it.
+                -- A client that waited when the turn began asks before its end if it hears that one that does not queue has had the
+                -- lock, and freed it. A few ask for other reasons, after a reconnection: that costs a part of one turn.
                 call('ZADD', queue, 'XX', used_turn(turn[2]), 'turn')
                 left = 0
             end

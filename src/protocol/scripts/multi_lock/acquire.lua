@@ -20,13 +20,16 @@ for i = 1, locks do
     local lock, queue = KEYS[first], each == 3 and KEYS[first + 2]
     if call('EXISTS', lock, queue or lock) ~= 0 then
 --#include is_holder.lua
-        for _, field in ipairs(call('HKEYS', lock)) do
+        local fields = call('HKEYS', lock)
+        for _, field in ipairs(fields) do
             if not is_holder(field) then
                 return about(i, ' 2 ')
             end
             ours[i] = ours[i] or field == ARGV[i + 3]
         end
-        if not ours[i] then
+        -- The turn of clients that do not queue stays behind where the last client that queued died with the lock.
+        local queued = #fields == 0 and queue and redis.pcall('ZRANGE', queue, '0', '1') or {}
+        if not ours[i] and (queued[1] ~= 'turn' or queued[2]) then
             return about(i, ' 0 ')
         end
     end

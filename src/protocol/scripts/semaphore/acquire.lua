@@ -68,6 +68,9 @@ if not ours and (not enough or head and head ~= entry or comes_back(entry)) then
     if not enough and wanted > total then
         drop_place(entry)
         keep_record()
+        if total == without then
+            return nonce .. ' 4'
+        end
         return nonce .. ' 3 0 0 0 0' .. about_limit()
     end
     local place = waits ~= '0' and keep_place(entry) or ' 0 0 0'

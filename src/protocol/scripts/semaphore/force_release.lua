@@ -1,4 +1,5 @@
--- Takes all permits away from whoever has them, those included that are missing. Those who wait are told.
+-- Takes all permits away from whoever has them, those included that are missing. A number that was lost is restored. Those who wait are
+-- told.
 -- KEYS: permits, deadlines, channel, queue, heard, channel of the turns, record of the limit   ARGV: nonce
 -- Returns the words: nonce, 1, 1 if those who wait could be told | nonce, 0: nobody had one | nonce, 2: not a semaphore, or not its record
 
@@ -21,11 +22,13 @@ for _, permit in ipairs(taken) do
         return nonce .. ' 2'
     end
 end
+local restored = not free and restore_number(#taken)
+free = free or restored
 if free then
     settle(free, #taken, 0, 0)
 end
 local lost = free and count_lost() or 0
-if #taken == 0 and lost == 0 then
+if #taken == 0 and lost == 0 and not restored then
     return nonce .. ' 0'
 end
 call('DEL', deadlines)

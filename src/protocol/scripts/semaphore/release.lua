@@ -17,11 +17,15 @@ local ms = math.floor((now[1] * 1000000 + now[2]) / 1000)
 --#include own_permits.lua
 --#include limit.lua
 
--- Before the last permit is given back: where none is taken, a lowered limit looks like a lost set.
-local free = count_free()
-local counted = free and read_record()
+-- Before the last permit is given back: where none is taken, a lowered limit looks like a lost set, and a lost number cannot be told.
+local free, taken = count_free(), call('ZCARD', deadlines)
+local counted = free ~= nil and read_record()
+if counted and not free and taken > 0 then
+    free = restore_number(taken)
+end
+counted = counted and free
 if counted then
-    settle(free, call('ZCARD', deadlines), 0, 0)
+    settle(free, taken, 0, 0)
 end
 if leaves == '1' then
     drop_place(entry)
