@@ -382,12 +382,13 @@ BOOST_AUTO_TEST_CASE(a_turn_that_stays_behind_keeps_nobody_from_several_locks) {
     all.release(1);
     BOOST_TEST(all.holder() == 2U);
     auto const other = make_lock_target("", "other");
+    auto const who = id(3);
     auto const together = [&] {
         std::vector<primitive::attempt> attempts;
         for (auto const* const each : {&on, &other}) {
             attempts.push_back({
                 .on = *each,
-                .id = id(3),
+                .id = who,
                 .lease = 30s,
                 .counter_ttl = 1h,
                 .floor = {},

@@ -295,6 +295,11 @@ BOOST_AUTO_TEST_CASE(a_release_restores_a_number_that_was_lost) {
     BOOST_TEST(all.release(2));
     BOOST_TEST(all.free() == "5");
     BOOST_TEST(all.granted(3, 5));
+    // One that has an end has come to it.
+    all.ask({"PEXPIRE", deadlines, "60000"});
+    all.server.erase("L");
+    BOOST_TEST(all.release(3, 5));
+    BOOST_TEST(all.free() == "none");
 }
 
 BOOST_AUTO_TEST_CASE(a_forced_release_frees_all_permits_of_a_number_that_was_lost) {

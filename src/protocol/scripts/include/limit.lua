@@ -36,9 +36,10 @@ local function free_without_number(taken, limit)
     return (without or total or limit) - taken
 end
 
--- Makes a number again that was lost, from the record, if the user may. Returns how many are free then, or false.
+-- Makes a number again that was lost, from the record, if the user may. Returns how many are free then, or false. A semaphore that somebody
+-- gave an end has come to it.
 local function restore_number(taken)
-    if not total then
+    if not total or call('PTTL', deadlines) >= 0 then
         return false
     end
     local free = (without or total) - taken
