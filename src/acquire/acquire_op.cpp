@@ -306,7 +306,8 @@ void acquire_op::on_cancel(asio::cancellation_type type) {
 void acquire_op::on_time_up() {
     auto const& on = *what_.on;
     bool const busy = queue && queue->busy_since(started_);
-    end_with(fsm_.on_time_up(busy, client_->may_attempt(on), client_->why_no_attempt(on)));
+    bool const reachable = client_->may_be_answered(on, what_.terms.request_timeout);
+    end_with(fsm_.on_time_up(busy, reachable, client_->why_no_attempt(on)));
     if (!overdue()) {
         return;
     }

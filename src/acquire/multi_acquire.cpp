@@ -315,7 +315,10 @@ void multi_acquire::arm_limit() {
 void multi_acquire::on_time_up() {
     limit_.reset();
     bool const together = together_.missing > 0;
-    perform(fsm_.on_time_up(!together || lead_->may_attempt(*members_.front().asked.on)));
+    auto const& first = members_.front().asked;
+    perform(fsm_.on_time_up(
+        !together || lead_->may_be_answered(*first.on, first.terms.request_timeout)
+    ));
     if (fsm_.overdue()) {
         arm_limit();
     }

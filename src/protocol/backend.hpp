@@ -161,6 +161,13 @@ public:
     [[nodiscard]] virtual bool reach(std::uint16_t /*slot*/) {
         return up(connection_id::purpose::commands);
     }
+    /// Since when the server that has a slot owes an answer and has sent nothing. None: it owes
+    /// none.
+    [[nodiscard]] virtual std::optional<lease_clock::time_point> silent_since(
+        std::uint16_t /*slot*/
+    ) const {
+        return {};
+    }
     /// As `why_down`, of the server that has a slot.
     [[nodiscard]] virtual obstacle why_out_of_reach(std::uint16_t /*slot*/) const {
         return why_down();

@@ -232,8 +232,7 @@ void command_connection::on_timeout() {
     matcher_.for_each_in_doubt(take);
     if (!matcher_.empty() && up()) {
         auto const& oldest = matcher_.next();
-        auto const silent_since = std::max(oldest.sent_at, last_read_);
-        auto const dead_at = silent_since + 2 * oldest.timeout;
+        auto const dead_at = *silent_since() + 2 * oldest.timeout;
         if (dead_at <= now) {
             drop_epoch("no answer for two time-outs");
         } else {
@@ -252,6 +251,13 @@ void command_connection::on_timeout() {
     });
 }
 
+std::optional<lease_clock::time_point> command_connection::silent_since() const {
+    if (matcher_.empty()) {
+        return {};
+    }
+    return std::max(matcher_.next().sent_at, last_read_);
+}
+
 // `next` is when to look again, at the latest.
 bool command_connection::look_for_silence(
     lease_clock::time_point now,
@@ -260,7 +266,7 @@ bool command_connection::look_for_silence(
     if (!in_cluster() || matcher_.empty() || !up()) {
         return false;
     }
-    auto const silent_at = std::max(matcher_.next().sent_at, last_read_) + silence;
+    auto const silent_at = *silent_since() + silence;
     bool const silent = silent_at <= now;
     next = std::min(next, silent ? now + silence : silent_at);
     return silent;

@@ -45,6 +45,8 @@ public:
     [[nodiscard]] bool idle() const noexcept { return matcher_.empty() && !matcher_.any_doubt(); }
     /// Requests can be sent.
     [[nodiscard]] bool usable() const noexcept { return up() && !stopped() && !desynchronised_; }
+    /// Since when the server owes an answer and has sent nothing. None: it owes none.
+    [[nodiscard]] std::optional<lease_clock::time_point> silent_since() const;
 
 private:
     // A request that waits for its reply.

@@ -43,6 +43,7 @@ public:
         return !in_flight_.empty() && in_flight_.front().is_check;
     }
     /// The request that the next reply is for.
+    [[nodiscard]] Request const& next() const noexcept { return in_flight_.front().request; }
     [[nodiscard]] Request& next() noexcept { return in_flight_.front().request; }
     /// The next reply has come: its request.
     Request take() {

@@ -8,6 +8,7 @@
 #include "redis/supervisor.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,6 +45,9 @@ public:
     /// Since when requests can be sent there, while they can.
     [[nodiscard]] lease_clock::time_point up_since() const noexcept {
         return commands_->up_since();
+    }
+    [[nodiscard]] std::optional<lease_clock::time_point> silent_since() const {
+        return commands_->silent_since();
     }
     [[nodiscard]] backend::obstacle why_down() const;
     [[nodiscard]] backend::identity who() const;

@@ -160,6 +160,14 @@ bool client_context::can_execute(target const& on) const {
     return backend_ && backend_->reach(on.slot);
 }
 
+bool client_context::may_be_answered(target const& on, nanos within) const {
+    if (!may_attempt(on)) {
+        return false;
+    }
+    auto const since = backend_->silent_since(on.slot);
+    return !since || lease_clock::now() - *since <= within;
+}
+
 void client_context::hold_grants_back(std::uint32_t server, bool now) {
     if (now) {
         granting_.erase(server);

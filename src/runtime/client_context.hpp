@@ -123,6 +123,8 @@ public:
     [[nodiscard]] bool may_attempt(target const& on) const {
         return can_execute(on) && !grants_held_back(on);
     }
+    /// The same, and its server has sent something within this time, or owes no answer.
+    [[nodiscard]] bool may_be_answered(target const& on, nanos within) const;
     /// Why they cannot; success if they can.
     [[nodiscard]] error_code why_no_attempt(target const& on) const {
         bool const waits = can_execute(on) && grants_held_back(on);

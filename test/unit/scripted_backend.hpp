@@ -77,6 +77,9 @@ public:
     std::optional<std::uint32_t> server_of(std::uint16_t slot) const override {
         return is_cluster && slot >= detail::slot_count / 2 ? 1U : 0U;
     }
+    std::optional<lease_clock::time_point> silent_since(std::uint16_t) const override {
+        return silent;
+    }
     bool reach(std::uint16_t slot) override {
         return commands_up && !out_of_reach.contains(*server_of(slot));
     }
@@ -85,6 +88,7 @@ public:
     std::set<std::uint32_t> out_of_reach;
     bool commands_up = true;
     bool subscriptions_up = true;
+    std::optional<lease_clock::time_point> silent;
     bool stopped = false;
     /// So many have what was written.
     unsigned replicas = 0;

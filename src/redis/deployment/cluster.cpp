@@ -35,6 +35,10 @@ public:
         return to_->server_of(slot);
     }
     [[nodiscard]] bool reach(std::uint16_t slot) override { return to_->reach(slot); }
+    [[nodiscard]] std::optional<lease_clock::time_point> silent_since(std::uint16_t slot
+    ) const override {
+        return to_->silent_since(slot);
+    }
     [[nodiscard]] obstacle why_out_of_reach(std::uint16_t slot) const override {
         return to_->why_out_of_reach(slot);
     }

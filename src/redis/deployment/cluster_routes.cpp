@@ -138,6 +138,12 @@ bool cluster_routes::reach(std::uint16_t slot) {
     return false;
 }
 
+std::optional<lease_clock::time_point> cluster_routes::silent_since(std::uint16_t slot) const {
+    auto const to = server_of(slot);
+    auto const* const one = to && nodes_ ? nodes_->find(*to) : nullptr;
+    return one ? one->silent_since() : std::nullopt;
+}
+
 backend::obstacle cluster_routes::why_out_of_reach(std::uint16_t slot) const {
     auto const to = server_of(slot);
     auto const* const one = to && nodes_ ? nodes_->find(*to) : nullptr;

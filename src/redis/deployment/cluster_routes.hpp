@@ -46,6 +46,7 @@ public:
         return map_.server_of(slot);
     }
     [[nodiscard]] bool reach(std::uint16_t slot);
+    [[nodiscard]] std::optional<lease_clock::time_point> silent_since(std::uint16_t slot) const;
     [[nodiscard]] backend::obstacle why_out_of_reach(std::uint16_t slot) const;
     [[nodiscard]] backend::identity who(std::uint32_t server) const;
 

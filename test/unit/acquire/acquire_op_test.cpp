@@ -173,6 +173,20 @@ BOOST_AUTO_TEST_CASE(without_a_connection_no_answer_is_waited_for_when_the_time_
     BOOST_TEST((one.error == errc::unreachable));
 }
 
+BOOST_AUTO_TEST_CASE(a_server_that_has_been_silent_for_a_request_timeout_is_not_waited_for) {
+    holdfast::config settings;
+    settings.request_timeout = 2s;
+    scripted_client all{settings};
+    acquiring const late{all, {.how_long = patience::limited, .limit = 1ms}};
+    all.server->silent = holdfast::lease_clock::now() - 1s;
+    all.pass(1ms);
+    BOOST_TEST(!late.done());
+    acquiring const too_late{all, {.how_long = patience::limited, .limit = 1ms}};
+    all.server->silent = holdfast::lease_clock::now() - 3s;
+    all.pass(1ms);
+    BOOST_TEST((too_late.error == errc::unreachable));
+}
+
 BOOST_AUTO_TEST_CASE(an_operation_whose_time_is_up_can_be_cancelled) {
     for (auto const type : {asio::cancellation_type::terminal, asio::cancellation_type::partial}) {
         overdue all;
