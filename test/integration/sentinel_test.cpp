@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <functional>
 #include <string>
+#include <vector>
 
 using namespace holdfast::test;
 
@@ -43,6 +44,49 @@ task see_that_it_works(holdfast::client& client, std::string const& name) {
     BOOST_TEST(!co_await release(lease));
 }
 
+struct node {
+    redis_server* server;
+    holdfast::config settings;
+};
+
+// A quorum lock and a multi-lock take clients of different ones, and no two clients of one.
+void see_that_they_differ(std::vector<node> const& nodes) {
+    run_with_deadline([&](asio::any_io_executor executor) -> task {
+        std::vector<holdfast::client> clients;
+        for (auto const number : {0U, 1U, 2U, 2U}) {
+            auto settings = nodes[number].settings;
+            settings.restart_delay = 0ms;
+            clients.emplace_back(executor, settings);
+            co_await clients.back().ready();
+        }
+        auto& a = clients[0];
+        auto& b = clients[1];
+        auto& c = clients[2];
+        auto& same = clients[3];
+        holdfast::quorum_lock const all{a.lock("q"), b.lock("q"), c.lock("q")};
+        auto held = co_await all.acquire();
+        BOOST_TEST(held.valid());
+        for (auto const& each : nodes) {
+            // A majority is enough for the grant.
+            BOOST_TEST(co_await co_eventually(5s, [&] { return each.server->probe().exists("q"); })
+            );
+        }
+        co_await held.release();
+        holdfast::multi_lock const both{a.lock("m"), b.lock("m")};
+        auto of_both = co_await both.acquire();
+        BOOST_TEST(of_both.valid());
+        BOOST_TEST(nodes[1].server->probe().exists("m"));
+        co_await of_both.release();
+
+        holdfast::quorum_lock const twice{a.lock("q"), c.lock("q"), same.lock("q")};
+        auto [ec, none] = co_await twice.acquire(as_result);
+        BOOST_TEST((ec == errc::invalid_options), ec.message());
+        holdfast::multi_lock const one{c.lock("m"), same.lock("m")};
+        auto [wrong, nothing] = co_await one.acquire(as_result);
+        BOOST_TEST((wrong == errc::invalid_options), wrong.message());
+    });
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(the_primary_is_found_by_its_name) {
@@ -74,37 +118,30 @@ BOOST_AUTO_TEST_CASE(three_deployments_make_up_a_quorum_and_have_a_name_each) {
     sentinel_group first{{.replicas = 0, .sentinels = 1}};
     sentinel_group second{{.replicas = 0, .sentinels = 1}};
     sentinel_group third{{.replicas = 0, .sentinels = 1}};
-    run_with_deadline([&](asio::any_io_executor executor) -> task {
-        auto const client_of = [&](sentinel_group const& group) {
-            auto settings = settings_for(group);
-            settings.restart_delay = 0ms;
-            return holdfast::client{executor, settings};
-        };
-        auto a = client_of(first);
-        auto b = client_of(second);
-        auto c = client_of(third);
-        auto same = client_of(third);
-        for (auto* const each : {&a, &b, &c, &same}) {
-            co_await each->ready();
-        }
-        holdfast::quorum_lock const all{a.lock("q"), b.lock("q"), c.lock("q")};
-        auto held = co_await all.acquire();
-        BOOST_TEST(held.valid());
-        BOOST_TEST(first.server(0).probe().exists("q"));
-        co_await held.release();
-        holdfast::multi_lock const both{a.lock("m"), b.lock("m")};
-        auto of_both = co_await both.acquire();
-        BOOST_TEST(of_both.valid());
-        BOOST_TEST(second.server(0).probe().exists("m"));
-        co_await of_both.release();
-
-        holdfast::quorum_lock const twice{a.lock("q"), c.lock("q"), same.lock("q")};
-        auto [ec, none] = co_await twice.acquire(as_result);
-        BOOST_TEST((ec == errc::invalid_options), ec.message());
-        holdfast::multi_lock const one{c.lock("m"), same.lock("m")};
-        auto [wrong, nothing] = co_await one.acquire(as_result);
-        BOOST_TEST((wrong == errc::invalid_options), wrong.message());
+    see_that_they_differ({
+        {&first.server(0), settings_for(first)},
+        {&second.server(0), settings_for(second)},
+        {&third.server(0), settings_for(third)},
     });
+}
+
+BOOST_AUTO_TEST_CASE(primaries_that_the_same_sentinels_watch_make_up_a_quorum) {
+    sentinel_group group{{.replicas = 0, .sentinels = 1}};
+    redis_server second{{.tcp = true}};
+    redis_server third{{.tcp = true}};
+    auto const watched = [&](redis_server& server, std::string const& name) {
+        auto const port = server.tcp_port();
+        auto sentinel = group.sentinel(0).probe();
+        auto const reply = sentinel.cmd("SENTINEL", "MONITOR", name, "127.0.0.1", port, 1);
+        BOOST_REQUIRE_MESSAGE(!reply.is_error(), reply.describe());
+        auto settings = settings_for(group);
+        settings.primary_name = name;
+        return node{&server, settings};
+    };
+    see_that_they_differ(
+        {{&group.server(0), settings_for(group)}, watched(second, "stock"), watched(third, "orders")
+        }
+    );
 }
 
 BOOST_AUTO_TEST_CASE(a_failover_on_command_takes_the_client_and_its_lock_along) {
