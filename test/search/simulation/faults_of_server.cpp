@@ -277,7 +277,7 @@ void faults::on_refusal() {
              "ERR max number of clients reached"}
         );
         say(fmt::format("the next scripts are refused: {}", text));
-        some_server().data.refuse_next("evalsha", 1 + dice().below(3), text);
+        server::refuse_scripts(some_server(), 1 + dice().below(3), text);
         at_once();
         return;
     }

@@ -6,6 +6,7 @@
 #include "simulation/world.hpp"
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -38,6 +39,8 @@ struct machine {
     /// New connections are refused.
     bool refuses = false;
     bool pings_fail = false;
+    /// What the next scripts are answered with, which are not run.
+    std::deque<std::string> refusals{};
 };
 
 }  // namespace holdfast::sim

@@ -74,4 +74,13 @@ BOOST_AUTO_TEST_CASE(a_connection_that_ends_after_a_short_silence_explains_nothi
     of.on_answered(request);
 }
 
+BOOST_AUTO_TEST_CASE(what_is_healed_refuses_no_script_later) {
+    world in{1, false};
+    server on{in, 1.0};
+    server::refuse_scripts(on.primary(), 2, "BUSY a script runs");
+    BOOST_TEST(on.primary().refusals.size() == 2U);
+    on.disarm();
+    BOOST_TEST(on.primary().refusals.empty());
+}
+
 BOOST_AUTO_TEST_SUITE_END()

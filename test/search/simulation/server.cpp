@@ -243,7 +243,14 @@ std::optional<value> server::execute(
             before_script(several ? "lock.acquire" : script, lock);
         }
     }
-    auto answer = data_of(at).execute(from ? from->session_ : at.ghost, command);
+    bool const refused = command[0] == "EVALSHA" && !at.refusals.empty();
+    std::optional<value> answer;
+    if (refused) {
+        answer = value::error(std::move(at.refusals.front()));
+        at.refusals.pop_front();
+    } else {
+        answer = data_of(at).execute(from ? from->session_ : at.ghost, command);
+    }
     if (!script.empty()) {
         note_writes(at);
     }

@@ -188,6 +188,10 @@ public:
         grant_fault_ = what;
         grant_fault_by_ = by;
     }
+    /// The next scripts are refused, so many of them; not those that come with their text.
+    static void refuse_scripts(machine& which, std::size_t count, std::string const& error) {
+        which.refusals.insert(which.refusals.end(), count, error);
+    }
     /// What was to go wrong with a message, and has not, does not any more.
     void disarm();
     /// New connections are refused, wherever they lead.

@@ -15,6 +15,9 @@ void server::disarm() {
     break_after_.reset();
     break_before_.reset();
     grant_fault_ = grant_fault::none;
+    for (auto const& one : machines_) {
+        one->refusals.clear();
+    }
 }
 
 std::vector<queue_entry> server::queue_of(std::string_view lock) {

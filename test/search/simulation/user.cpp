@@ -183,10 +183,9 @@ bool user::may_be_unreachable(nanos asked_at, request const& what) const {
     return may_be_cut_off(asked_at) || connects || all_.in.now() - since >= waits;
 }
 
-// A refusal may have been planned for long.
 bool user::may_pass(error_code ec, nanos asked_at, request const& what) const {
     return ec == errc::unreachable      ? may_be_unreachable(asked_at, what)
-           : ec == errc::server_refused ? !all_.quiet || asked_at < 1s
+           : ec == errc::server_refused ? may_be_cut_off(asked_at)
                                         : false;
 }
 
