@@ -165,6 +165,7 @@ void oracle::on_parted(belief_ref of) {
         newest = std::max(newest, of->token);
     }
     std::erase_if(by_serial_, [&of](auto const& one) { return one.second == of; });
+    look_at_end(*of);
     watch_given_back(*of);
     beliefs_.erase(of);
 }
@@ -197,9 +198,10 @@ bool oracle::kept_from_running(belief const& one, nanos from, nanos to) {
     return one.of->paused() || one.on->blocked || one.of->freed_between(from, to);
 }
 
-void oracle::on_lost(loss_reason why, belief const* of) {
+void oracle::on_lost(loss_reason why, belief* of) {
     if (of) {
         judge_reason(why, *of);
+        look_at_end(*of);
     }
     switch (why) {
         case loss_reason::none: break;

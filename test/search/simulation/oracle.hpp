@@ -155,7 +155,7 @@ public:
     /// One that was woken may have been cancelled: the others' turn.
     void on_cancelled(process const& of, std::string const& lock);
     /// A lease that its holder finds lost.
-    void on_lost(loss_reason why, belief const* of = nullptr);
+    void on_lost(loss_reason why, belief* of = nullptr);
     /// The client of this process ends: it may leave behind what it cannot give back in time.
     void on_closed(process const& of) { processes_.erase(of.number()); }
     /// Whether "busy" is a right answer to this process' question: it was told so since it asked,
@@ -307,6 +307,7 @@ private:
     void check_deadline(std::uint64_t serial);
     void judge_length(belief const& one, lease_kind const& kind);
     void judge_end(belief const& one);
+    void look_at_end(belief& one);
     void watch_given_back(belief const& one);
     void check_given_back(std::uint32_t number, std::string const& side, std::string const& holder);
     [[nodiscard]] bool keeps_on_server(std::string const& side, std::string const& holder);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace holdfast::sim {
 
@@ -102,6 +103,14 @@ void oracle::judge_end(belief const& one) {
             to_string(why),
             describe(one)
         ));
+    }
+}
+
+// Whoever looks first sees it.
+void oracle::look_at_end(belief& one) {
+    view_of const view{*one.of};
+    if (one.held->state() == lease_state::lost && !std::exchange(one.was_lost, true)) {
+        judge_end(one);
     }
 }
 
