@@ -26,7 +26,7 @@ arena::arena(std::uint64_t seed, bool traced, double server_rate, deployment at)
     : world_{seed, traced},
       server_{world_, server_rate},
       oracle_{world_, server_},
-      quorums_{world_, server_, [this](sometimes what) { oracle_.reached(what); }},
+      quorums_{world_, server_, oracle_},
       all_{world_, server_, oracle_, quorums_} {
     all_.at = at;
     all_.client.host = "simulated";

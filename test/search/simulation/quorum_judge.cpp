@@ -17,13 +17,21 @@ constexpr std::uint64_t most_scripts = 60'000;
 // Nor so many in a moment, of several users of three processes at five servers.
 constexpr nanos instant = 1ms;
 constexpr std::uint64_t most_in_a_moment = 500;
+// A renewal is repeated until it is answered.
+constexpr nanos slowest_repetition = 1s;
+
+// By its process' clock.
+nanos latest_end(quorum_judge::belief const& one) {
+    view_of const view{*one.of};
+    return std::min(nanos{one.held->deadline().time_since_epoch()}, one.longest_until);
+}
 
 }  // namespace
 
-quorum_judge::quorum_judge(world& in, server& of, std::function<void(sometimes)> reached)
+quorum_judge::quorum_judge(world& in, server& of, oracle& judge)
     : in_{in},
       server_{of},
-      reached_{std::move(reached)} {}
+      judge_{judge} {}
 
 void quorum_judge::begin() {
     server_.before_script = {};
@@ -51,13 +59,25 @@ std::string quorum_judge::describe(belief const& one) {
 
 quorum_judge::belief_ref quorum_judge::on_delivered(belief made) {
     auto const added = beliefs_.insert(beliefs_.end(), std::move(made));
-    auto const& one = *added;
-    reached_(sometimes::granted);
-    if (!valid(one)) {
-        return added;
+    auto& one = *added;
+    judge_.reached(sometimes::granted);
+    one.serial = next_serial_++;
+    one.seen_at = in_.now();
+    if (one.kind.max_hold > 0ns && !one.kind.owned) {
+        one.longest_until = one.of->clock() + one.kind.max_hold;
     }
+    judge_length(one);
+    watch_deadline(added);
+    if (valid(one)) {
+        judge_others(added);
+    }
+    return added;
+}
+
+void quorum_judge::judge_others(belief_ref made) {
+    auto const& one = *made;
     bool joined = false;
-    for (auto at = beliefs_.begin(); at != added; ++at) {
+    for (auto at = beliefs_.begin(); at != made; ++at) {
         if (at->lock != one.lock || !valid(*at)) {
             continue;
         }
@@ -79,12 +99,92 @@ quorum_judge::belief_ref quorum_judge::on_delivered(belief made) {
     }
     last = {std::max(last.token, token), one.of, one.owner, in_.now(), before};
     if (joined) {
-        reached_(sometimes::joined);
+        judge_.reached(sometimes::joined);
     }
     if (forgotten_) {
-        reached_(sometimes::granted_after_forgetting);
+        judge_.reached(sometimes::granted_after_forgetting);
     }
-    return added;
+}
+
+// A majority's leases are as long as was asked for, or will be renewed in time. They begin with a
+// request to each node, and the token may take another one.
+void quorum_judge::judge_length(belief const& one) {
+    auto const& kind = one.kind;
+    if (kind.owned) {
+        return;
+    }
+    view_of const view{*one.of};
+    nanos const left = one.held->deadline().time_since_epoch() - one.of->clock();
+    bool const is_short =
+        !kind.is_renewed && left < kind.shortest_beginning() - kind.request_timeout;
+    bool const free = one.of->free_since() <= one.asked_at && !one.of->paused() &&
+                      !one.of->any_lane_blocked();
+    if (left > kind.usable() ||
+        (is_short && free && one.held->loss() != loss_reason::client_stopped)) {
+        in_.violation(fmt::format(
+            "a lease of {} ms{} begins with too much or too little: {}",
+            kind.lease / 1ms,
+            kind.is_renewed ? "" : " that is not renewed",
+            describe(one)
+        ));
+    }
+}
+
+void quorum_judge::watch_deadline(belief_ref of) {
+    view_of const view{*of->of};
+    in_.at(
+        of->of->true_time_of(latest_end(*of)) + 1us,
+        [this, serial = of->serial] { check_deadline(serial); },
+        only_looks
+    );
+}
+
+void quorum_judge::check_deadline(std::uint64_t serial) {
+    auto const at = std::find_if(beliefs_.begin(), beliefs_.end(), [serial](belief const& one) {
+        return one.serial == serial;
+    });
+    if (at == beliefs_.end()) {
+        return;
+    }
+    if (at->of->clock() < latest_end(*at)) {
+        at->seen_at = valid(*at) ? in_.now() : at->seen_at;
+        watch_deadline(at);
+        return;
+    }
+    if (valid(*at)) {
+        in_.violation("a lease is valid after its deadline, or max_hold: " + describe(*at));
+    }
+    look_at_end(*at);
+}
+
+void quorum_judge::look_at_end(belief& one) {
+    view_of const view{*one.of};
+    if (one.held->state() == lease_state::lost && !std::exchange(one.was_lost, true)) {
+        judge_end(one);
+    }
+}
+
+// A lease that is renewed does not end by itself. What a fault has taken on a node shows with the
+// next renewal there: after half of the lease at most, and some of them are repeated.
+void quorum_judge::judge_end(belief const& one) {
+    auto const why = one.held->loss();
+    if (!one.kind.endless || why == loss_reason::none || why == loss_reason::client_stopped) {
+        return;
+    }
+    auto lost_at = one.seen_at;
+    if (why == loss_reason::expired || why == loss_reason::unreachable) {
+        auto const part = static_cast<double>(one.kind.lease.count()) * one.kind.margin_part;
+        nanos const margin{static_cast<nanos::rep>(part)};
+        auto const due = one.of->true_time_of(one.held->deadline().time_since_epoch() - margin);
+        lost_at = std::clamp(due, lost_at, in_.now());
+    }
+    if (judge_.healthy_for(*one.of, in_.now() - lost_at + one.kind.lease / 2 + slowest_repetition)) {
+        in_.violation(fmt::format(
+            "a lease was lost although nothing was wrong ({}): {}",
+            to_string(why),
+            describe(one)
+        ));
+    }
 }
 
 bool quorum_judge::withheld(nanos when, config const& settings) const {
@@ -103,6 +203,7 @@ bool quorum_judge::withheld(nanos when, config const& settings) const {
 }
 
 void quorum_judge::on_parted(belief_ref which) {
+    look_at_end(*which);
     beliefs_.erase(which);
 }
 
@@ -135,7 +236,7 @@ void quorum_judge::on_script(script_event const& what) {
         in_.violation("the servers are asked more than they should ever be: somebody polls");
     }
     if (what.late) {
-        reached_(sometimes::executed_late);
+        judge_.reached(sometimes::executed_late);
     }
     if (what.reply->is_error()) {
         return;
@@ -150,12 +251,12 @@ void quorum_judge::on_script(script_event const& what) {
             return one.second != by.begin()->second;
         });
         if (split) {
-            reached_(sometimes::split_vote);
+            judge_.reached(sometimes::split_vote);
         }
     } else if (what.does == "release" && granted) {
         by.erase(&at);
     } else if (what.does == "raise_token" && granted) {
-        reached_(sometimes::token_written_back);
+        judge_.reached(sometimes::token_written_back);
     }
 }
 

@@ -1,15 +1,14 @@
 #ifndef HOLDFAST_TEST_SIMULATION_QUORUM_JUDGE_HPP
 #define HOLDFAST_TEST_SIMULATION_QUORUM_JUDGE_HPP
 
+#include "simulation/oracle.hpp"
 #include "simulation/server.hpp"
-#include "simulation/sometimes.hpp"
 #include "simulation/world.hpp"
 
 #include <holdfast/config.hpp>
 #include <holdfast/quorum_lease.hpp>
 
 #include <cstdint>
-#include <functional>
 #include <list>
 #include <map>
 #include <string>
@@ -21,7 +20,7 @@ namespace holdfast::sim {
 /// becomes of a minority of the servers, and whatever they forget in a restart.
 class quorum_judge {
 public:
-    quorum_judge(world& in, server& of, std::function<void(sometimes)> reached);
+    quorum_judge(world& in, server& of, oracle& judge);
 
     /// From now on scripts are looked at here, and by no other oracle.
     void begin();
@@ -34,6 +33,14 @@ public:
         /// Zero: without an owner, and so alone.
         std::size_t owner;
         nanos asked_at;
+        /// What was asked for, of each node.
+        oracle::lease_kind kind{};
+        /// It may not be valid after that, by its process' clock.
+        nanos longest_until = nanos::max();
+        /// When it was last seen not to be lost.
+        nanos seen_at{0};
+        bool was_lost = false;
+        std::uint64_t serial = 0;
     };
     using belief_ref = std::list<belief>::iterator;
 
@@ -48,13 +55,20 @@ public:
 
 private:
     void on_script(script_event const& what);
+    void judge_others(belief_ref made);
+    void judge_length(belief const& one);
+    void judge_end(belief const& one);
+    void look_at_end(belief& one);
+    void watch_deadline(belief_ref of);
+    void check_deadline(std::uint64_t serial);
     [[nodiscard]] static bool valid(belief const& one);
     [[nodiscard]] static std::string describe(belief const& one);
 
     world& in_;
     server& server_;
-    std::function<void(sometimes)> reached_;
+    oracle& judge_;
     std::list<belief> beliefs_;
+    std::uint64_t next_serial_ = 0;
     struct last_grant {
         std::uint64_t token = 0;
         process const* to = nullptr;

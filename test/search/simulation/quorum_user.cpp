@@ -159,12 +159,14 @@ private:
         nanos asked_at
     ) {
         auto const self = shared_from_this();  // the watch may end later
+        auto const kind = kind_of(what, asked_at);
         auto const believed = all_.quorums.on_delivered({
             .of = &process_,
             .lock = what.lock,
             .held = &held,
             .owner = owner,
             .asked_at = asked_at,
+            .kind = kind,
         });
         node_.on_held(1);
         ++all_.grants;
@@ -175,7 +177,6 @@ private:
             held.wait_lost(watching->token());
             watching->initiating = false;
         }
-        auto const kind = kind_of(what, asked_at);
         auto const work_for = dice().below(100);
         auto work = sleep(
             work_for < 65   ? dice().any_scale(10us, 50ms)
