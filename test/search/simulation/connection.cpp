@@ -219,6 +219,8 @@ void connection::end_run(error_code why) {
     if (link_) {
         std::exchange(link_, {})->close_by_client();
         of_->on_connection_lost();
+    } else {
+        of_->on_not_connected();
     }
     std::deque<pending> kept;
     for (auto& one : std::exchange(requests_, {})) {

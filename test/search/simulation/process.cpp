@@ -100,6 +100,10 @@ void process::on_connects() noexcept {
     connects_at_ = in_.now();
 }
 
+void process::on_not_connected() noexcept {
+    not_connected_at_ = in_.now();
+}
+
 void process::on_connection_lost() noexcept {
     if (in_.now() - unanswered_since() >= shortest_timeout) {
         given_up_at_ = in_.now();

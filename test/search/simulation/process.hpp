@@ -203,6 +203,9 @@ public:
     void on_connects() noexcept;
     /// When it last began to make a connection.
     [[nodiscard]] nanos connects_at() const noexcept { return connects_at_; }
+    void on_not_connected() noexcept;
+    /// When it last began in vain, as far as it knows.
+    [[nodiscard]] nanos not_connected_at() const noexcept { return not_connected_at_; }
     /// A connection has ended, and took what waited for an answer with it.
     void on_connection_lost() noexcept;
     /// When that happened last after so long a silence that a client may give the connection up.
@@ -246,6 +249,7 @@ private:
     // Those that wait for an answer, or were not answered in time.
     std::list<sent_request> sent_;
     nanos connects_at_{-1h};
+    nanos not_connected_at_{-1h};
     nanos given_up_at_{-1h};
     bool paused_ = false;
     bool dying_ = false;
