@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t most_steps = 400'000;
 
 // The run id is kept behind the prefix, too.
-std::vector<std::string> keys_of_locks(redis_model const& data) {
+std::vector<std::string> keys_of_locks(chosen_database const& data) {
     auto keys = data.lock_keys();
     std::erase_if(keys, [](std::string const& key) {
         return key.find("holdfast_server") != key.npos;
@@ -92,6 +92,11 @@ void arena::spread(std::size_t nodes) {
     }
     server_.tell_apart();
     quorums_.begin();
+}
+
+void arena::set_database(int number) {
+    all_.client.database = number;
+    server_.choose_database(number);
 }
 
 void arena::set_lock_delay(std::chrono::milliseconds delay) {

@@ -49,6 +49,8 @@ public:
     void make_cluster();
     /// The locks are on so many servers that know nothing of each other from now on.
     void spread(std::size_t nodes);
+    /// Of the one server.
+    void set_database(int number);
     void set_lock_delay(std::chrono::milliseconds delay);
     void set_lease(std::chrono::milliseconds lease);
     /// How long a waiter may be silent that keeps its place by asking again.

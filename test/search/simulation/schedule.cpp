@@ -92,6 +92,9 @@ void prepare(arena& where) {
     if (!counts && dice.chance(10)) {
         all.client.key_prefix = "app/";
     }
+    if (all.at == deployment::single && dice.chance(15)) {
+        where.set_database(1 + static_cast<int>(dice.below(15)));
+    }
     // Then one script may take several of them.
     bool const share_a_slot = dice.chance(all.at == deployment::cluster ? 40 : 10);
     for (std::size_t i = 0; i < locks; ++i) {

@@ -43,7 +43,7 @@ nanos server::true_duration_of(std::chrono::milliseconds by_server) const noexce
     return nanos{static_cast<std::int64_t>(static_cast<double>(nanos{by_server}.count()) / rate_)};
 }
 
-redis_model& server::data_of(machine& which) {
+chosen_database& server::data_of(machine& which) {
     which.data.set_time(wall_clock_of(which));
     return which.data;
 }

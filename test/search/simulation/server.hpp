@@ -87,8 +87,13 @@ public:
     [[nodiscard]] static server& current() noexcept;
 
     [[nodiscard]] world& in() noexcept { return in_; }
-    [[nodiscard]] redis_model& data() { return data_of(*primary_); }
-    [[nodiscard]] redis_model& data_of(machine& which);
+    [[nodiscard]] chosen_database& data() { return data_of(*primary_); }
+    [[nodiscard]] chosen_database& data_of(machine& which);
+    /// The locks are in this one from now on. There is one server.
+    void choose_database(int number) {
+        primary_->data.number = number;
+        primary_->ghost = primary_->data.connect_there();
+    }
     /// Its wall clock, µs since 1970.
     [[nodiscard]] std::int64_t wall_clock() const noexcept { return wall_clock_of(*primary_); }
     [[nodiscard]] std::int64_t wall_clock_of(machine const& which) const noexcept;

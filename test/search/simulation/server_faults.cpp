@@ -46,7 +46,7 @@ value server::as_operator(std::initializer_list<std::string_view> command) {
     auto answer = session != 0 ? to.execute(session, command) : std::nullopt;
     if (!answer) {
         // Not yet, or not since the server was started again.
-        session = to.connect([](value) {});
+        session = to.connect_there();
         to.obey(session);
         to.set_user("operator", {});
         to.execute(session, {"AUTH", "operator", "any"});
@@ -97,7 +97,7 @@ void server::start(machine& which, bool keep_data) {
     which.up = true;
     which.paused = false;
     data_of(which).restart(keep_data);
-    which.ghost = which.data.connect([](value) {});
+    which.ghost = which.data.connect_there();
     new_process(which);
     restarted_ = true;
 }
