@@ -25,9 +25,11 @@ bool is_elsewhere(std::string_view error) {
            error.starts_with("TRYAGAIN ");
 }
 
-// What the user of the client may not do; in older servers' words, and in those for a script.
+// What the user of the client may not do, or nobody without a login; in older servers' words, and
+// in those for a script.
 bool is_denial(std::string_view error) {
-    return error.starts_with("NOPERM") || error.find("ACL failure") != error.npos ||
+    return error.starts_with("NOPERM") || error.starts_with("NOAUTH") ||
+           error.find("ACL failure") != error.npos ||
            error.find("can't run this command") != error.npos ||
            error.find("can't access at least one of the keys") != error.npos;
 }
