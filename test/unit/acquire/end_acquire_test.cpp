@@ -259,4 +259,29 @@ BOOST_AUTO_TEST_CASE(an_acquisition_without_room_to_wait_says_so) {
     BOOST_TEST(refused >= 1U);
 }
 
+BOOST_AUTO_TEST_CASE(a_quorum_whose_clients_have_no_room_to_wait_says_so) {
+    holdfast::config settings;
+    settings.max_waiters = 1;
+    settings.restart_delay = 0ms;
+    asio::io_context context;
+    std::deque<memory_server> servers;
+    std::deque<holdfast::client> nodes;
+    for (int i = 0; i < 3; ++i) {
+        nodes.emplace_back(context, servers.emplace_back(virtual_time), settings);
+    }
+    servers.front().settle();
+    std::deque<attempt> others;
+    for (std::size_t i = 0; i < 3; ++i) {
+        servers[i].pause();
+        nodes[i].lock("another").try_acquire(others.emplace_back().handler());
+    }
+    attempt one;
+    quorum_lock{nodes[0].lock("q"), nodes[1].lock("q"), nodes[2].lock("q")}.try_acquire(
+        one.handler()
+    );
+    servers.front().settle();
+    BOOST_TEST_REQUIRE(one.error.has_value());
+    BOOST_TEST((one.error == errc::too_many_waiters), one.error->message());
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -41,6 +41,7 @@ struct asked_of_each_kind {
     static holdfast::config settings(std::string host) {
         holdfast::config made;
         made.host = std::move(host);
+        made.restart_delay = std::chrono::milliseconds{0};
         return made;
     }
 
@@ -102,11 +103,13 @@ struct asked_of_each_kind {
 
     asio::io_context context;
     memory_server server{virtual_time};
+    memory_server second{virtual_time};
+    memory_server third{virtual_time};
     holdfast::client client{context, server};
     std::array<holdfast::client, 3> nodes{
         holdfast::client{context, server, settings("a")},
-        holdfast::client{context, server, settings("b")},
-        holdfast::client{context, server, settings("c")},
+        holdfast::client{context, second, settings("b")},
+        holdfast::client{context, third, settings("c")},
     };
 };
 
@@ -127,6 +130,9 @@ BOOST_FIXTURE_TEST_CASE(an_option_out_of_range_is_refused_by_each_kind, asked_of
     all_say(errc::invalid_options, {.lease = holdfast::learned, .renew = false});
     all_say(errc::invalid_options, {}, -1ns);
     BOOST_TEST(server.executed_scripts() == 1U);  // the one that set the permits
+    for (auto const& each : answers({})) {
+        BOOST_TEST(!each, each.message());
+    }
 }
 
 BOOST_FIXTURE_TEST_CASE(a_name_that_is_not_allowed_is_refused_by_each_kind, asked_of_each_kind) {

@@ -221,6 +221,34 @@ BOOST_FIXTURE_TEST_CASE(a_reader_that_is_over_keeps_no_writer_out, world) {
     BOOST_TEST(writer.got.valid());
 }
 
+// What a renewal of its sibling has set on the server does not prolong it.
+BOOST_FIXTURE_TEST_CASE(a_reader_ends_in_time_though_a_sibling_was_renewed, world) {
+    auto const lock = client.read_write_lock("r");
+    auto first = take(lock.read());
+    auto second = take(lock.read(), {.lease = 15s, .renew = false});
+    acquired writer;
+    other.read_write_lock("r").write().acquire(writer.handler());
+    server.advance(12s);
+    BOOST_TEST(client.stats().renewals == 1U);
+    BOOST_TEST((release(first) == error_code{}));
+    BOOST_TEST(!writer.ended);
+    check(writer, second.deadline());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_reader_ends_in_time_though_one_of_another_client_was_renewed, world) {
+    holdfast::client third{context, server};
+    auto const over = take(client.read_write_lock("r").read(), short_and_not_renewed);
+    auto kept = take(other.read_write_lock("r").read());
+    acquired writer;
+    third.read_write_lock("r").write().acquire(writer.handler());
+    server.advance(12s);
+    BOOST_TEST(!over.valid());
+    BOOST_TEST(kept.valid());
+    BOOST_TEST(!writer.ended);
+    BOOST_TEST((release(kept) == error_code{}));
+    check(writer, lease_clock::now());
+}
+
 BOOST_FIXTURE_TEST_CASE(a_holder_that_is_stuck_keeps_the_lock_until_its_deadline_only, world) {
     asio::io_context stuck;
     acquired first;
@@ -382,6 +410,7 @@ BOOST_FIXTURE_TEST_CASE(a_grant_to_another_waiters_attempt_has_the_length_that_w
     each(client.fair_lock("f"));
     each(client.read_write_lock("w").write());
     each(client.read_write_lock("r").read());
+    each(client.semaphore("s").limit(1));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
