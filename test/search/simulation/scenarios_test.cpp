@@ -237,6 +237,49 @@ BOOST_AUTO_TEST_CASE(a_lease_that_was_shortened_keeps_nobody_from_a_free_lock) {
     }
 }
 
+// The watchdog of a Java reader sets the expiry of the whole lock to 30 s, whatever a reader in C++
+// has asked for.
+BOOST_AUTO_TEST_CASE(a_java_reader_shortens_no_read_lease) {
+    for (bool const together : {false, true}) {
+        stage all;
+        auto& reader = all.add_ready();
+        auto& other = all.add_ready();
+        acquire_options const options{.lease = 2min};
+        bool valid = false;
+        lease alone;
+        multi_lease both;
+        reader.run([&] {
+            auto const read = reader.client().read_write_lock("lock").read();
+            if (together) {
+                multi_lock const pair{read, reader.lock("x")};
+                pair.acquire(options, [&](error_code, multi_lease got) { both = std::move(got); });
+            } else {
+                read.acquire(options, [&](error_code, lease got) { alone = std::move(got); });
+            }
+        });
+        auto const is_valid = [&] {
+            reader.run([&] { valid = alone.valid() || both.valid(); });
+            return valid;
+        };
+        BOOST_TEST_REQUIRE(all.run_until(is_valid, 1s));
+        all.on().as_operator({"PEXPIRE", "lock", "30000"});
+        all.run_for(32s);
+        auto const writer = other.make_call<lease>();
+        other.run([&] {
+            other.client().read_write_lock("lock").write().try_acquire(writer->token());
+        });
+        BOOST_TEST_REQUIRE(all.run_until([&] { return writer->done; }, 1s));
+        other.run([&] { BOOST_TEST(!std::get<lease>(*writer->results)); });
+        BOOST_TEST(is_valid());
+        reader.run([&] {
+            alone = {};
+            both = {};
+        });
+        other.drop(*writer);
+        BOOST_TEST(all.close_all() == "");
+    }
+}
+
 // The server knows the script of the withdrawal and not that of the attempt, which would be sent
 // again behind it. The answer to the withdrawal is all that the client waits for.
 BOOST_AUTO_TEST_CASE(an_attempt_is_not_sent_again_behind_the_withdrawal_of_a_client_that_goes) {

@@ -4,6 +4,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -457,19 +458,23 @@ BOOST_AUTO_TEST_CASE(without_memory_nothing_is_lost) {
     BOOST_TEST(all.acquire(2, 2, true).found_permits == 1);
 }
 
-// Keys are lost at random: valid leases never need more permits than there are. Two of the three keys
-// tell enough, also if both are lost while leases are valid that are older; all three tell nothing.
+// Keys are lost at random, handles state different limits, and Java changes the limit while nothing
+// is missing: valid leases never need more permits than the greatest limit so far. Two of the three
+// keys tell enough, also if both are lost while leases are valid that are older; all three tell
+// nothing.
 BOOST_AUTO_TEST_CASE(there_are_never_more_valid_leases_than_the_greatest_limit) {
-    constexpr std::int64_t limit = 4;
+    constexpr std::int64_t greatest_stated = 4;
     constexpr std::int64_t longest_lease = 10'000'000;
     std::string const keys[] = {"L", deadlines, record};
     int losses_of_two = 0;
+    int changes = 0;
     for (unsigned seed = 1; seed <= 400; ++seed) {
         limited_world all;
         std::mt19937 dice{seed};
         auto const below = [&](std::uint32_t end) { return static_cast<std::int64_t>(dice() % end); };
         // Holders: how many permits, and until when they are valid.
         std::map<std::uint64_t, std::pair<std::int64_t, std::int64_t>> valid;
+        std::int64_t limit = greatest_stated;
         auto const out = [&] {
             std::int64_t sum = 0;
             std::erase_if(valid, [&](auto const& one) {
@@ -490,13 +495,24 @@ BOOST_AUTO_TEST_CASE(there_are_never_more_valid_leases_than_the_greatest_limit) 
             losses_of_two += others == 1 && out() > 0 ? 1 : 0;
             return others < 2 || out() == 0;
         };
+        auto const is_whole = [&] {
+            for (std::size_t i = 0; i < 3; ++i) {
+                bool const lately = all.server.time() - lost_at[i] <= longest_lease;
+                // The set is there while permits are out.
+                bool const there = all.server.exists(keys[i]) || (i == 1 && out() == 0);
+                if (lately || !there) {
+                    return false;
+                }
+            }
+            return true;
+        };
         std::uint64_t next = 1;
         for (int step = 0; step < 200; ++step) {
             all.pass(milliseconds{below(4'000)});
             out();
             auto const which = valid.empty() ? 0 : below(static_cast<std::uint32_t>(valid.size()));
             auto const who = valid.empty() ? 0 : std::next(valid.begin(), which)->first;
-            switch (auto const what = below(12)) {
+            switch (auto const what = below(13)) {
                 case 0:
                 case 1:
                 case 2: {
@@ -519,10 +535,19 @@ BOOST_AUTO_TEST_CASE(there_are_never_more_valid_leases_than_the_greatest_limit) 
                         valid.erase(who);
                     }
                     break;
+                case 6:
+                    if (is_whole()) {
+                        auto const total = 2 + below(5);
+                        all.java_sets_total(total);
+                        limit = std::max(limit, total);
+                        ++changes;
+                    }
+                    break;
                 default: {
+                    auto const stated = greatest_stated - below(2);
                     auto const count = 1 + below(2);
                     auto const lease = milliseconds{1'000 * (1 + below(10))};
-                    auto const got = all.try_with(limit, next, count, lease);
+                    auto const got = all.try_with(stated, next, count, lease);
                     if (got.what == kind::granted) {
                         valid[next] = {count, all.server.time() + lease.count() * 1'000};
                     }
@@ -535,7 +560,7 @@ BOOST_AUTO_TEST_CASE(there_are_never_more_valid_leases_than_the_greatest_limit) 
         }
         // All come back, unless the loss of the set and the record lowered the limit.
         all.pass(31s);
-        all.try_with(limit, next, limit);
+        all.try_with(greatest_stated, next, greatest_stated);
         all.pass(31s);
         auto const known = all.try_with(limit, next + 1, 1).limit.value_or(0);
         BOOST_TEST_REQUIRE((known >= 1 && known <= limit), "seed " << seed << ": " << known);
@@ -543,6 +568,25 @@ BOOST_AUTO_TEST_CASE(there_are_never_more_valid_leases_than_the_greatest_limit) 
         BOOST_TEST_REQUIRE(all.granted_with(limit, next + 2, known), "seed " << seed);
     }
     BOOST_TEST(losses_of_two >= 400);
+    BOOST_TEST(changes >= 400);
+}
+
+// A time that says until when somebody holds is never shortened.
+BOOST_AUTO_TEST_CASE(permits_that_are_out_stay_out_when_the_clock_steps_back) {
+    for (auto const step : {40s, 3'600s}) {
+        limited_world all;
+        BOOST_TEST(all.granted_with(2, 1));
+        BOOST_TEST(all.granted(2));
+        auto const till = all.till(1);
+        all.pass(-step);
+        BOOST_TEST(!all.granted(3, 1, true));
+        BOOST_TEST(all.renew(1));
+        BOOST_TEST(all.till(1) == till);
+        all.pass(step + 29s);
+        BOOST_TEST(!all.granted(3));
+        all.pass(1s);
+        BOOST_TEST(all.granted(3, 2));
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
