@@ -6,8 +6,6 @@
 #include "acquire/wait_queue.hpp"
 #include "protocol/lock.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -188,41 +186,9 @@ void acquisitions::end_all(error_code cause, client_context::some const& those) 
     }
 }
 
-// Which of the channels the user may not publish on is known to the server only.
-void acquisitions::on_not_notified(target const& on) {
-    client_.count().refused_notifications.add();
-    if (!unpublished_[on.kind].worth_a_line("PUBLISH", lease_clock::now())) {
-        return;
-    }
-    auto const channel = escaped(on.channel(), max_name_length);
-    auto const* const each = on.speaks->queues_each() ? ":*" : "";
-    auto const clients = on.speaks->hands_over() ? std::string{", &holdfast_client:*"}
-                         : on.speaks->names_turns()
-                             ? ", &" + escaped(on.waiters(), max_name_length)
-                             : std::string{};
-    auto const* const again =
-        on.speaks->keeps_places()
-            ? "Waiters of other C++ programs ask again after a quarter of config::waiter_patience, "
-              "those of Java programs "
-            : "Waiters of other clients ";
-    client_.log(
-        log_level::error,
-        fmt::format(
-            "the lock \"{}\" was freed, but its waiters were not notified: the server refused "
-            "PUBLISH. The Redis user lacks one of the permissions +publish, &{}{}{}. {}look again "
-            "when the lease that they know of would have ended",
-            escaped(on.lock),
-            channel,
-            each,
-            clients,
-            again
-        )
-    );
-}
-
 void acquisitions::on_freed(target const& on, bool notified) {
     if (!notified) {
-        on_not_notified(on);
+        client_.on_not_notified(on);
     }
     auto const tell = [&](target_key const& side) {
         auto* const queue = queues_.find(side);
@@ -255,7 +221,7 @@ void acquisitions::on_given_back(std::shared_ptr<target const> const& on, releas
         on_freed(*on, what.reply->notified);
     } else if (what.reply && !what.reply->notified) {
         // A place that was given up, or some of the permits.
-        on_not_notified(*on);
+        client_.on_not_notified(*on);
     }
     if (auto* const queue = queues_.find(*on)) {
         auto const keeps = queue->shared_from_this();

@@ -145,8 +145,6 @@ public:
     /// A lock was freed by this client. `notified`: the message went out. Otherwise the log says
     /// which permission is missing.
     void on_freed(target const& on, bool notified);
-    /// The message to those who wait was refused. It is counted and logged.
-    void on_not_notified(target const& on);
     /// A request to give a lock back was answered, or will not be.
     void on_given_back(std::shared_ptr<target const> const& on, released const& what);
     /// Something was said of a lock on this client's channel.
@@ -210,8 +208,6 @@ private:
     std::optional<timer> singles_timer_;
     client_channel channel_;
     looks looks_;
-    // A message for each kind of lock whose releases may not be published.
-    std::map<target_kind, repetition> unpublished_;
     answered_requests answered_;
     // Semaphores of which a warning was logged that they have another limit than a waiter said.
     std::unordered_set<std::string> other_limits_;

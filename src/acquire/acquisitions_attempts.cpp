@@ -135,7 +135,7 @@ void acquisitions::read_reply(target const& on, reading& read, time_point now) {
     }
     warn_of_limit(on, read);
     if (!reply.notified) {
-        on_not_notified(on);
+        client_.on_not_notified(on);
     }
     if (!reply.may_hand_over) {
         on_hand_over_denied();

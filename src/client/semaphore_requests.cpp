@@ -90,7 +90,7 @@ void try_set_permits(
             switch (read_set_permits(reply)) {
                 case set_permits_reply::was_set: return {};
                 case set_permits_reply::set_silently:
-                    from.acquires().on_not_notified(of);
+                    from.on_not_notified(of);
                     now = true;
                     return {};
                 case set_permits_reply::set_now: now = true; return {};

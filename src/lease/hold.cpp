@@ -97,7 +97,11 @@ void hold::send_renewal(
 
 error_code hold::on_result(request const& what, exec_result const& result) {
     if (result.status == exec_status::replied || result.status == exec_status::unconfirmed) {
-        auto const lost = target_->speaks->read_renew(result.reply).lost;
+        auto const reply = target_->speaks->read_renew(result.reply);
+        if (!reply.notified) {
+            client_->on_not_notified(*target_);
+        }
+        auto const lost = reply.lost;
         // What is not ours any more needs no replica to say so.
         if (result.status == exec_status::replied || lost != loss_reason::none) {
             return on_answered(what, lost);

@@ -109,6 +109,9 @@ struct renew_reply {
     std::uint64_t others = 0;
     /// If it was asked for.
     learned_lease learned = {};
+    /// The notification went out to those who wait, or none was due: the rest of a semaphore's hold
+    /// that has lost a permit is given back.
+    bool notified = true;
 };
 
 /// What the server said to a release.

@@ -118,7 +118,9 @@ public:
         return sent;
     }
     [[nodiscard]] renew_reply read_renew(script_reply const& reply) const override {
-        return {why_lost(reply), {}};
+        renew_reply read{why_lost(reply), {}};
+        read.notified = read.lost == loss_reason::none || reply.integer(2, 1) == 1;
+        return read;
     }
 
     [[nodiscard]] call renew_many(std::span<member const> all, std::chrono::nanoseconds timeout)

@@ -9,6 +9,7 @@
 #include <boost/asio/require.hpp>
 #include <boost/uuid/uuid.hpp>
 #include <boost/uuid/uuid_io.hpp>
+#include <fmt/format.h>
 
 #include <array>
 #include <charconv>
@@ -251,6 +252,38 @@ std::optional<holder_id> client_context::holder_id_in(std::string_view text) con
     std::from_chars(digits.data(), digits.data() + digits.size(), number);
     auto const id = holder_id_of(number);
     return id.view() == text ? std::optional{id} : std::nullopt;
+}
+
+// Which of the channels the user may not publish on is known to the server only.
+void client_context::on_not_notified(target const& on) {
+    count().refused_notifications.add();
+    if (!unpublished_[on.kind].worth_a_line("PUBLISH", lease_clock::now())) {
+        return;
+    }
+    auto const channel = escaped(on.channel(), max_name_length);
+    auto const* const each = on.speaks->queues_each() ? ":*" : "";
+    auto const clients = on.speaks->hands_over() ? std::string{", &holdfast_client:*"}
+                         : on.speaks->names_turns()
+                             ? ", &" + escaped(on.waiters(), max_name_length)
+                             : std::string{};
+    auto const* const again =
+        on.speaks->keeps_places()
+            ? "Waiters of other C++ programs ask again after a quarter of config::waiter_patience, "
+              "those of Java programs "
+            : "Waiters of other clients ";
+    log(
+        log_level::error,
+        fmt::format(
+            "the lock \"{}\" was freed, but its waiters were not notified: the server refused "
+            "PUBLISH. The Redis user lacks one of the permissions +publish, &{}{}{}. {}look again "
+            "when the lease that they know of would have ended",
+            escaped(on.lock),
+            channel,
+            each,
+            clients,
+            again
+        )
+    );
 }
 
 void client_context::log(log_level level, std::string_view message) const {

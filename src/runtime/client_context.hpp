@@ -2,6 +2,7 @@
 #define HOLDFAST_RUNTIME_CLIENT_CONTEXT_HPP
 
 #include "core/holder_id.hpp"
+#include "core/repetition.hpp"
 #include "protocol/backend.hpp"
 #include "runtime/counters.hpp"
 #include "runtime/guarded_executor.hpp"
@@ -23,6 +24,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <random>
@@ -196,6 +198,9 @@ public:
     /// In [0, 1).
     [[nodiscard]] double random_part() { return std::generate_canonical<double, 32>(jitter_); }
     void log(log_level level, std::string_view message) const;
+    /// A lock or permits were freed, and the message to those who wait was refused. It is counted
+    /// and logged.
+    void on_not_notified(target const& on);
 
     // From any thread, without a mutex.
     /// Tells the observer, if there is one.
@@ -248,6 +253,8 @@ private:
     random_pool random_;
     std::string client_id_;
     std::minstd_rand jitter_;
+    // A message for each kind of lock whose releases may not be published.
+    std::map<target_kind, repetition> unpublished_;
     std::deque<server_knowledge> servers_{1};
     // By any server.
     bool hand_over_denied_ = false;

@@ -353,6 +353,30 @@ BOOST_AUTO_TEST_CASE(a_turn_of_a_semaphore_that_may_not_be_published_is_logged) 
     });
 }
 
+// What is left of a hold that lost a permit is given back by its renewal.
+BOOST_AUTO_TEST_CASE(a_renewal_that_may_not_publish_logs_which_permission_is_missing) {
+    log_lines log;
+    with_alice("~* &* +@all", [&](redis_server& server, asio::any_io_executor executor) -> task {
+        auto settings = as_alice(server);
+        settings.log = log.sink();
+        holdfast::client client{executor, settings};
+        auto held = co_await client.semaphore("a").limit(2).permits(2).acquire();
+        auto probe = server.probe();
+        probe.cmd("ZREMRANGEBYRANK", "{a}:timeout", 0, 0);
+        probe.cmd("INCR", "a");
+        probe.cmd("ACL", "SETUSER", "alice", "-publish");
+        auto const ec = co_await renew(held);
+        BOOST_TEST((ec == errc::lease_lost), ec.message());
+        BOOST_TEST(probe.get("a").value() == "2");
+        BOOST_TEST(client.stats().refused_notifications == 1U);
+        BOOST_TEST(
+            log.count(log_level::error, "+publish, &redisson_sc:{a}, &holdfast_semaphore_turns:{a}") ==
+                1U,
+            log.all()
+        );
+    });
+}
+
 // Its queue is of no use then: all that wait are woken by the message for those that do not queue.
 BOOST_AUTO_TEST_CASE(a_hand_over_that_may_not_be_published_wakes_the_waiter_all_the_same) {
     log_lines log;

@@ -329,4 +329,34 @@ BOOST_AUTO_TEST_CASE(a_refused_message_is_reported) {
     BOOST_TEST((all.set(1) == set_permits_reply::set_silently));
 }
 
+BOOST_AUTO_TEST_CASE(a_renewal_reports_a_refused_message_about_the_rest_of_its_hold) {
+    semaphore_world all;
+    auto const of = with_permits(all.target_, 2);
+    auto const renewed = [&](std::uint64_t who) {
+        auto const sent = all.speaks.renew({
+            .on = of,
+            .id = holder(who),
+            .lease = 30s,
+            .timeout = 3s,
+        });
+        return all.speaks.read_renew(all.run(sent));
+    };
+    auto const refuse = [&] { all.server.refuse_next("PUBLISH", 1, "NOPERM no channel"); };
+    all.set(4);
+    for (std::uint64_t const who : {1U, 2U}) {
+        BOOST_TEST(all.granted(who, 2));
+        BOOST_TEST(renewed(who).notified);
+        all.ask({"ZREM", deadlines, permit_id{holder(who), 1}.view()});
+        all.ask({"INCRBY", "L", "1"});
+    }
+    refuse();
+    auto const lost = renewed(1);
+    BOOST_TEST((lost.lost == holdfast::loss_reason::deleted));
+    BOOST_TEST(!lost.notified);
+    BOOST_TEST(all.free() == "3");
+    BOOST_TEST(renewed(2).notified);
+    // Nothing is left to be given back.
+    BOOST_TEST(renewed(1).notified);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,7 +1,7 @@
 -- Extends permits that are ours; never makes one, and never makes its life shorter. If one of them is missing, the others are given
 -- back.
 -- KEYS: permits, deadlines, channel, queue, heard, channel of the turns, record of the limit   ARGV: lease in ms, how many; the ids; nonce
--- Returns the words: nonce, 1 | nonce, 0, 0: they were not all there
+-- Returns the words: nonce, 1 | nonce, 0, 0, 1 if those who wait could be told: they were not all there
 
 local call, permits, deadlines, channel, queue, heard, turns, record = redis.call, unpack(KEYS)
 local lease, wanted = unpack(ARGV)
@@ -31,7 +31,7 @@ if count_own(ends) < tonumber(wanted) then
     if counted then
         keep_record()
     end
-    return nonce .. ' 0 0'
+    return nonce .. ' 0 0' .. (refused and ' 0' or ' 1')
 end
 -- First, because a server without memory refuses scripts that begin with a write that grows. No permit has this name.
 call('ZREM', deadlines, '')
