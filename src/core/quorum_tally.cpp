@@ -90,8 +90,10 @@ error_code quorum_tally::cause() const noexcept {
         return each.what == vote::kind::failed && each.cause == errc::too_many_waiters;
     });
     auto const answered = count(vote::kind::granted) + count(vote::kind::refused);
+    // The round ends when too few can answer any more, be some of them still open.
+    auto const others = answered + count(vote::kind::open);
     bool const decides =
-        answered < needed() && answered + static_cast<std::size_t>(crowded) >= needed();
+        answered < needed() && others + static_cast<std::size_t>(crowded) >= needed();
     return decides ? make_error_code(errc::too_many_waiters) : error_code{};
 }
 

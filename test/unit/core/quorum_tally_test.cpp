@@ -184,6 +184,12 @@ BOOST_AUTO_TEST_CASE(too_many_waiters_are_the_cause_where_a_majority_could_be_as
     BOOST_TEST((crowded.look() == verdict::not_reached));
     BOOST_TEST((crowded.cause() == errc::too_many_waiters));
 
+    quorum_tally early{4};
+    early.on_failed(0, errc::too_many_waiters);
+    early.on_failed(1, errc::too_many_waiters);
+    BOOST_TEST((early.look() == verdict::not_reached));
+    BOOST_TEST((early.cause() == errc::too_many_waiters));
+
     quorum_tally down{3};
     down.on_failed(0, errc::too_many_waiters);
     down.on_failed(1, errc::unreachable);
