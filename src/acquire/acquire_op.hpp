@@ -84,6 +84,8 @@ public:
     /// Of one that does not wait in a queue.
     [[nodiscard]] holder_id const& id() const noexcept { return *alone_->id; }
     [[nodiscard]] lease_terms const& terms() const noexcept { return what_.terms; }
+    /// Of one that asks a node of a quorum.
+    [[nodiscard]] ballot const* vote() const noexcept { return what_.vote.get(); }
     /// After what time it takes over a lock without an end; zero: never.
     [[nodiscard]] nanos orphan_after() const noexcept { return what_.orphan_after; }
     [[nodiscard]] holds::holder holder() const noexcept {

@@ -234,9 +234,14 @@ lease acquisitions::add_hold(
     auto const& learned = granted.reply.learned;
     auto const& by = granted.by;
     client_.server(*op.on()).tokens.on_granted(token, by.at, now);
-    auto const terms = op.terms().learned && learned.lease > millis{0}
-                           ? terms_with(client_.settings(), op.terms(), learned.lease)
-                           : op.terms();
+    auto terms = op.terms().learned && learned.lease > millis{0}
+                     ? terms_with(client_.settings(), op.terms(), learned.lease)
+                     : op.terms();
+    if (auto const* const vote = op.vote(); vote && terms.max_hold > nanos{0}) {
+        // The nodes' leases end together, however late some of them answered.
+        auto const passed = now - vote->held_since;
+        terms.max_hold = std::max(terms.max_hold - passed, nanos{1});
+    }
     auto const until = by.at + by.terms.lease - by.terms.drift;
     auto times = lease_fsm::grant::by_request(terms, by.at, now);
     if (until != times.deadline) {

@@ -1,6 +1,7 @@
 #ifndef HOLDFAST_ACQUIRE_BALLOT_HPP
 #define HOLDFAST_ACQUIRE_BALLOT_HPP
 
+#include "core/lease_terms.hpp"
 #include "protocol/primitive.hpp"
 
 #include <holdfast/fencing_token.hpp>
@@ -14,6 +15,8 @@ namespace holdfast::detail {
 struct ballot {
     /// The token that all nodes should give.
     fencing_token proposed;
+    /// What `acquire_options::max_hold` counts from, at each node.
+    time_point held_since = {};
     /// Of the last attempt that was answered.
     std::optional<attempt_reply> reply = {};
 };

@@ -44,18 +44,6 @@ void quorum_keeper::stop() noexcept {
     }
 }
 
-// The limit on the time of the grant is that of each node.
-std::optional<lease_terms> quorum_keeper::terms_of(std::size_t node, time_point now) const {
-    auto terms = what_.nodes[node].terms;
-    if (terms.max_hold > nanos{0}) {
-        terms.max_hold -= now - what_.granted_at;
-        if (terms.max_hold <= nanos{0}) {
-            return std::nullopt;
-        }
-    }
-    return terms;
-}
-
 void quorum_keeper::look(time_point now) {
     auto const group = group_.lock();
     auto const state = group ? group->state() : lease_state::empty;
@@ -72,9 +60,11 @@ void quorum_keeper::look(time_point now) {
 
 void quorum_keeper::ask(std::size_t node, time_point now) {
     auto const group = group_.lock();
-    auto const terms = terms_of(node, now);
+    auto const& terms = what_.nodes[node].terms;
     auto const holder = group ? group->holder() : guarded_executor{};
-    if (!terms || !holder) {
+    bool const over =
+        terms.max_hold > nanos{0} && now >= saturating_add(what_.granted_at, terms.max_hold);
+    if (over || !holder) {
         return;
     }
     auto answer = [self = shared_from_this(), node](error_code, lease given) {
@@ -82,10 +72,10 @@ void quorum_keeper::ask(std::size_t node, time_point now) {
     };
     asked_[node] = what_.nodes[node].ask(
         {
-            .terms = *terms,
+            .terms = terms,
             .who = what_.who,
             .holder = holder,
-            .vote = std::make_shared<ballot>(ballot{what_.token}),
+            .vote = std::make_shared<ballot>(ballot{what_.token, what_.granted_at}),
         },
         *lead_,
         std::move(answer)

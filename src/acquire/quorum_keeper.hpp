@@ -47,7 +47,6 @@ public:
 private:
     void stop() noexcept;
     void ask(std::size_t node, time_point now);
-    [[nodiscard]] std::optional<lease_terms> terms_of(std::size_t node, time_point now) const;
     void look_again(time_point now);
 
     quorum_keepers& all_;

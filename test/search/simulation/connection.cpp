@@ -118,6 +118,7 @@ void connection::on_connected(std::shared_ptr<link> established) {
                 return;
             }
             self->link_ = established;
+            self->of_->on_connected();
             self->write_all();
             self->connecting_.reset();
         }
@@ -219,7 +220,7 @@ void connection::end_run(error_code why) {
     if (link_) {
         std::exchange(link_, {})->close_by_client();
         of_->on_connection_lost();
-    } else {
+    } else if (running_) {
         of_->on_not_connected();
     }
     std::deque<pending> kept;

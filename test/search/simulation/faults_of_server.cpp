@@ -250,7 +250,6 @@ void faults::end_foreign_value(std::string const& pool) {
         return;
     }
     if (all_.on.data().get(pool) == "precious") {
-        // A replica is to know of it.
         all_.on.as_operator({"DEL", pool});
     }
     set_limits_again();

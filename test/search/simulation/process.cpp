@@ -98,9 +98,15 @@ nanos process::unanswered_since() const noexcept {
 
 void process::on_connects() noexcept {
     connects_at_ = in_.now();
+    ++connecting_;
+}
+
+bool process::is_connecting(nanos longest_pause) const noexcept {
+    return connecting_ > 0 || in_.now() - not_connected_at_ <= longest_pause;
 }
 
 void process::on_not_connected() noexcept {
+    --connecting_;
     not_connected_at_ = in_.now();
 }
 

@@ -203,9 +203,10 @@ public:
     void on_connects() noexcept;
     /// When it last began to make a connection.
     [[nodiscard]] nanos connects_at() const noexcept { return connects_at_; }
+    void on_connected() noexcept { --connecting_; }
     void on_not_connected() noexcept;
-    /// When it last began in vain, as far as it knows.
-    [[nodiscard]] nanos not_connected_at() const noexcept { return not_connected_at_; }
+    /// It makes a connection, or has lately found that it cannot, and pauses.
+    [[nodiscard]] bool is_connecting(nanos longest_pause) const noexcept;
     /// A connection has ended, and took what waited for an answer with it.
     void on_connection_lost() noexcept;
     /// When that happened last after so long a silence that a client may give the connection up.
@@ -249,6 +250,7 @@ private:
     // Those that wait for an answer, or were not answered in time.
     std::list<sent_request> sent_;
     nanos connects_at_{-1h};
+    int connecting_ = 0;
     nanos not_connected_at_{-1h};
     nanos given_up_at_{-1h};
     bool paused_ = false;

@@ -53,6 +53,7 @@ value server::as_operator(std::initializer_list<std::string_view> command) {
         answer = to.execute(session, command);
     }
     to.set_refusal(refused);
+    note_writes(*primary_);
     return answer.value_or(value::nil());
 }
 

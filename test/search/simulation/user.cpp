@@ -179,10 +179,10 @@ bool user::may_be_unreachable(nanos asked_at, request const& what) const {
     auto const since = process_.unanswered_since();
     // By a clock that may be fast.
     auto const waits = overtime(what) - overtime(what) / 200;
-    // Of a cluster, other nodes may have answered meanwhile. It pauses before it connects again.
+    // Of a cluster, other nodes may have answered meanwhile.
     constexpr auto longest_pause = 3s;
     bool const connects = (process_.connects_at() >= asked_at && since <= asked_at) ||
-                          process_.not_connected_at() >= asked_at - longest_pause;
+                          process_.is_connecting(longest_pause);
     return may_be_cut_off(asked_at) || connects || all_.in.now() - since >= waits;
 }
 

@@ -57,6 +57,23 @@ BOOST_AUTO_TEST_CASE(a_node_that_comes_back_is_asked_and_joins) {
     BOOST_TEST((all.sent(2).find("quorum_lock.raise_token") != std::string::npos));
 }
 
+BOOST_AUTO_TEST_CASE(one_that_joins_late_ends_with_the_others_at_the_limit) {
+    auto terms = long_terms();
+    terms.max_hold = 200ms;
+    two_of_three all{terms};
+    auto const granted = holdfast::lease_clock::now();
+    all.set_up(2, true);
+    BOOST_TEST(all.eventually([&] { return all.sent(2) == attempt; }));
+    all.pass(50ms);
+    all.grant(2);
+    BOOST_TEST(all.one->got.nodes() == 3U);
+    all.pass(granted + 199ms - holdfast::lease_clock::now());
+    BOOST_TEST(all.one->got.nodes() == 3U);
+    all.pass(1ms);
+    BOOST_TEST(all.one->got.nodes() == 0U);
+    BOOST_TEST((all.one->got.loss() == holdfast::loss_reason::max_hold));
+}
+
 BOOST_AUTO_TEST_CASE(one_that_refuses_is_asked_again) {
     two_of_three all;
     all.set_up(2, true);
