@@ -315,7 +315,7 @@ private:
     void on_pool_script(script_event const& what);
     void check_sum(std::string const& pool, std::map<std::string_view, std::int64_t> const& taken);
     void check_later(std::string const& lock);
-    [[nodiscard]] bool misled(belief const& one) const;
+    [[nodiscard]] bool misled(belief const& one, nanos by) const;
     [[nodiscard]] static bool kept_from_running(belief const& one, nanos from, nanos to);
     [[nodiscard]] bool excused(belief const& one) const;
     /// It has a lease that a failover has taken, and has no way to know that.

@@ -53,11 +53,12 @@ void oracle::check_deadline(std::uint64_t serial) {
     watch_given_back(*one);
 }
 
-// A message that was late hides a step of the server's clock: the receiver cannot know.
-bool oracle::misled(belief const& one) const {
+// A message that was late hides a step of the server's clock, and the receiver believes to have the
+// lock for as much longer as the message was late: it cannot know.
+bool oracle::misled(belief const& one, nanos by) const {
     auto const& known = truths_.find(lock_of(one.lock))->second;
     auto const granted = known.granted_at.find(one.holder);
-    return granted != known.granted_at.end() && one.delivered_at - granted->second > 50ms &&
+    return granted != known.granted_at.end() && one.delivered_at - granted->second >= by &&
            last_step_ > one.delivered_at - 6s;
 }
 
@@ -81,7 +82,8 @@ void oracle::check_truth(belief const& one) {
     }
     std::chrono::milliseconds const left{kept + 1};
     auto const end = in_.now() + server_.true_duration_of(left);
-    if (one.of->true_time_of(one.held->deadline().time_since_epoch()) > end && !misled(one)) {
+    auto const too_long = one.of->true_time_of(one.held->deadline().time_since_epoch()) - end;
+    if (too_long > 0ns && !misled(one, too_long)) {
         in_.violation(fmt::format(
             "the server keeps {} for {} ms, less than is believed: {}",
             one.lock,

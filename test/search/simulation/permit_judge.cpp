@@ -175,7 +175,7 @@ void permit_judge::judge_sum(std::string_view pool, history const& known) {
     }
     auto const free = std::atoll(text->c_str());
     auto const taken = server_.as_operator({"ZCARD", deadlines_of(pool)}).number;
-    auto const missing = missing_of(pool);
+    auto const missing = missing_of(pool, free + taken);
     if (free + taken + missing != known.limit || free < 0) {
         in_.violation(fmt::format(
             "{} has {} free, {} taken and {} missing permits, and should have {}",
@@ -188,12 +188,13 @@ void permit_judge::judge_sum(std::string_view pool, history const& known) {
     }
 }
 
-// As the record says it: total, longest lease, total without the missing ones, until when.
-std::int64_t permit_judge::missing_of(std::string_view pool) {
+// As the record says it: total, longest lease, total without the missing ones, until when. A script
+// that was refused something may have counted them before it could write the record.
+std::int64_t permit_judge::missing_of(std::string_view pool, std::int64_t sum) {
     auto const record = server_.data().get(tagged(pool) + ":holdfast_limit");
     std::istringstream words{record.value_or("")};
     std::int64_t total = 0, longest = 0, without = 0;
-    return words >> total >> longest >> without ? total - without : 0;
+    return words >> total >> longest >> without && sum == without ? total - without : 0;
 }
 
 void permit_judge::judge_turn(history const& known, script_event const& what) {

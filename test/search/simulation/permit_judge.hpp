@@ -77,7 +77,7 @@ private:
     };
 
     void judge_sum(std::string_view pool, history const& known);
-    [[nodiscard]] std::int64_t missing_of(std::string_view pool);
+    [[nodiscard]] std::int64_t missing_of(std::string_view pool, std::int64_t sum);
     void judge_turn(history const& known, script_event const& what);
     [[nodiscard]] std::int64_t now_ms() const { return server_.wall_clock() / 1'000; }
 

@@ -101,8 +101,15 @@ void process::on_connects() noexcept {
     ++connecting_;
 }
 
+void process::on_connected() noexcept {
+    --connecting_;
+    connected_at_ = in_.now();
+}
+
 bool process::is_connecting(nanos longest_pause) const noexcept {
-    return connecting_ > 0 || in_.now() - not_connected_at_ <= longest_pause;
+    constexpr auto longest_handshake = 100ms;
+    return connecting_ > 0 || in_.now() - connected_at_ <= longest_handshake ||
+           in_.now() - not_connected_at_ <= longest_pause;
 }
 
 void process::on_not_connected() noexcept {

@@ -203,9 +203,10 @@ public:
     void on_connects() noexcept;
     /// When it last began to make a connection.
     [[nodiscard]] nanos connects_at() const noexcept { return connects_at_; }
-    void on_connected() noexcept { --connecting_; }
+    void on_connected() noexcept;
     void on_not_connected() noexcept;
-    /// It makes a connection, or has lately found that it cannot, and pauses.
+    /// It makes a connection, has just begun its handshake, or has lately found that it cannot make
+    /// it, and pauses.
     [[nodiscard]] bool is_connecting(nanos longest_pause) const noexcept;
     /// A connection has ended, and took what waited for an answer with it.
     void on_connection_lost() noexcept;
@@ -251,6 +252,7 @@ private:
     std::list<sent_request> sent_;
     nanos connects_at_{-1h};
     int connecting_ = 0;
+    nanos connected_at_{-1h};
     nanos not_connected_at_{-1h};
     nanos given_up_at_{-1h};
     bool paused_ = false;
