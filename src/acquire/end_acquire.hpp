@@ -16,7 +16,7 @@ namespace holdfast::detail {
 /// campaign. A program relies on success. So an operation that waits without a limit succeeds with
 /// a valid lease only, and another one with a valid lease or, for "busy", an empty one. If the
 /// process stood still after the grant until the lease was over, the lease is given back, and the
-/// error is `lease_lost`.
+/// error is `lease_lost`; if the client was stopped meanwhile, it is `client_stopped`.
 template <class Lease>
 void end_acquire(
     pending_handler<error_code, Lease>& handler,
@@ -30,7 +30,8 @@ void end_acquire(
     if (right) {
         handler.complete(ec, std::move(granted));
     } else {
-        handler.complete(errc::lease_lost, Lease{});
+        bool const stopped = granted.loss() == loss_reason::client_stopped;
+        handler.complete(stopped ? errc::client_stopped : errc::lease_lost, Lease{});
     }
 }
 

@@ -68,8 +68,9 @@ void quorum_acquire::start() {
 // An owner may wait for what he holds himself, behind others who wait for him: he has a line of his
 // own.
 void quorum_acquire::enter_line() {
-    line_ = leading().lines().of(what_.nodes, what_.who.has_value());
-    if (line_->size() >= lead_->settings().max_waiters) {
+    auto& lines = leading().lines();
+    line_ = lines.of(what_.nodes, what_.who.has_value());
+    if (lines.waiting(what_.nodes) >= lead_->settings().max_waiters) {
         perform(fsm_.on_ended(errc::too_many_waiters));
         return;
     }

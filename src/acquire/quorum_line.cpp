@@ -160,17 +160,34 @@ std::shared_ptr<quorum_line> quorum_lines::of(std::vector<quorum_node> const& no
         std::erase_if(all_, [](auto const& each) { return each.second.expired(); });
         look_at_ = std::max(few, 2 * all_.size());
     }
-    key name{nodes.front().on->lock, {}, alone ? ++lines_for_one_ : 0};
-    for (auto const& each : nodes) {
-        name.clients.push_back(each.client.get());
-    }
-    auto& found = all_[std::move(name)];
+    auto& found = all_[key_of(nodes, alone ? ++lines_for_one_ : 0)];
     auto line = found.lock();
     if (!line) {
         line = std::make_shared<quorum_line>(nodes.front().client);
         found = line;
     }
     return line;
+}
+
+quorum_lines::key quorum_lines::key_of(
+    std::vector<quorum_node> const& nodes,
+    std::uint64_t number
+) {
+    key made{nodes.front().on->lock, {}, number};
+    for (auto const& each : nodes) {
+        made.clients.push_back(each.client.get());
+    }
+    return made;
+}
+
+std::size_t quorum_lines::waiting(std::vector<quorum_node> const& nodes) const {
+    std::size_t all = 0;
+    auto const end = all_.upper_bound(key_of(nodes, lines_for_one_));
+    for (auto at = all_.lower_bound(key_of(nodes, 0)); at != end; ++at) {
+        auto const line = at->second.lock();
+        all += line ? line->size() : 0;
+    }
+    return all;
 }
 
 void quorum_lines::end_all(error_code cause) {

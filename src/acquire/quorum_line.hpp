@@ -97,6 +97,8 @@ public:
         std::vector<quorum_node> const& nodes,
         bool alone
     );
+    /// How many stand in lines of these nodes.
+    [[nodiscard]] std::size_t waiting(std::vector<quorum_node> const& nodes) const;
     void end_all(error_code cause);
     void clear() noexcept;
     [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
@@ -110,6 +112,8 @@ private:
 
         friend auto operator<=>(key const&, key const&) = default;
     };
+
+    [[nodiscard]] static key key_of(std::vector<quorum_node> const& nodes, std::uint64_t number);
 
     static constexpr std::size_t few = 64;
 

@@ -270,18 +270,65 @@ BOOST_AUTO_TEST_CASE(a_quorum_whose_clients_have_no_room_to_wait_says_so) {
         nodes.emplace_back(context, servers.emplace_back(virtual_time), settings);
     }
     servers.front().settle();
-    std::deque<attempt> others;
-    for (std::size_t i = 0; i < 3; ++i) {
-        servers[i].pause();
-        nodes[i].lock("another").try_acquire(others.emplace_back().handler());
+    for (auto& each : servers) {
+        each.pause();
     }
+    auto const quorum = [&](std::size_t i, std::size_t j, std::size_t k) {
+        return quorum_lock{nodes[i].lock("q"), nodes[j].lock("q"), nodes[k].lock("q")};
+    };
+    // The one that is led by another client asks the same nodes.
+    attempt another;
+    quorum(1, 0, 2).try_acquire(another.handler());
     attempt one;
-    quorum_lock{nodes[0].lock("q"), nodes[1].lock("q"), nodes[2].lock("q")}.try_acquire(
-        one.handler()
-    );
+    quorum(0, 1, 2).try_acquire(one.handler());
     servers.front().settle();
     BOOST_TEST_REQUIRE(one.error.has_value());
     BOOST_TEST((one.error == errc::too_many_waiters), one.error->message());
+    // Each owner has a line of its own, and there are not more of them.
+    auto const mine = [] { return holdfast::acquire_options{.owner = holdfast::owner::make()}; };
+    attempt first;
+    attempt second;
+    quorum(2, 1, 0).acquire(mine(), first.handler());
+    quorum(2, 1, 0).acquire(mine(), second.handler());
+    servers.front().settle();
+    BOOST_TEST(!first.error);
+    BOOST_TEST((second.error == errc::too_many_waiters));
+}
+
+BOOST_AUTO_TEST_CASE(single_attempts_for_different_locks_need_no_room) {
+    holdfast::config settings;
+    settings.max_waiters = 1;
+    asio::io_context context;
+    memory_server server{virtual_time};
+    holdfast::client const client{context, server, settings};
+    server.settle();
+    std::deque<attempt> all(4);
+    // Members are asked for together once the client knows the server.
+    client.lock("before").acquire(all[0].handler());
+    server.settle();
+    client.lock("a").try_acquire(all[1].handler());
+    client.lock("b").try_acquire(all[2].handler());
+    multi_lock{client.lock("c"), client.lock("d")}.try_acquire(all[3].handler());
+    server.settle();
+    for (auto const& each : all) {
+        BOOST_TEST((each.error == error_code{}));
+        BOOST_TEST(each.valid);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_client_that_is_stopped_between_grant_and_handler_says_so) {
+    asio::io_context context;
+    memory_server server{virtual_time};
+    std::optional<holdfast::client> client{std::in_place, context, server};
+    server.settle();
+    server.pause();
+    attempt one;
+    client->lock("a").acquire(one.handler());
+    server.advance(100ms);
+    server.resume();
+    client.reset();
+    server.settle();
+    BOOST_TEST((one.error == errc::client_stopped));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

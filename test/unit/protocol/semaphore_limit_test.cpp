@@ -541,6 +541,10 @@ BOOST_AUTO_TEST_CASE(there_are_never_more_valid_leases_than_the_greatest_limit) 
                         all.java_sets_total(total);
                         limit = std::max(limit, total);
                         ++changes;
+                    } else if (all.server.exists("L") && all.server.exists(record) && limit < 8) {
+                        all.java_adds(1);
+                        ++limit;
+                        ++changes;
                     }
                     break;
                 default: {
@@ -569,6 +573,31 @@ BOOST_AUTO_TEST_CASE(there_are_never_more_valid_leases_than_the_greatest_limit) 
     }
     BOOST_TEST(losses_of_two >= 400);
     BOOST_TEST(changes >= 400);
+}
+
+BOOST_AUTO_TEST_CASE(permits_that_are_added_while_others_are_missing_lose_none) {
+    for (int const added : {1, 2}) {
+        limited_world all;
+        BOOST_TEST((all.try_with(5, 1, 3, 10s).what == kind::granted));
+        all.server.erase(deadlines);
+        BOOST_TEST((all.try_with(5, 2, 3).what == kind::busy));
+        all.pass(5s);
+        all.java_adds(added);
+        BOOST_TEST((all.try_with(5, 4, 5).what == kind::busy));
+        all.pass(24s);
+        BOOST_TEST((all.try_with(5, 4, 5).what == kind::busy));
+        all.pass(1s);
+        BOOST_TEST((all.try_with(5, 4, 5).what == kind::granted));
+    }
+    // They are back.
+    limited_world all;
+    BOOST_TEST((all.try_with(5, 1, 3, 10s).what == kind::granted));
+    all.server.erase(deadlines);
+    BOOST_TEST((all.try_with(5, 2, 3).what == kind::busy));
+    all.java_adds(3);
+    BOOST_TEST((all.try_with(5, 2, 5).limit == 5));
+    all.pass(31s);
+    BOOST_TEST((all.try_with(5, 3, 6).what == kind::too_much));
 }
 
 // A time that says until when somebody holds is never shortened.

@@ -62,9 +62,13 @@ local function settle(free, taken, lease, limit)
     if total <= 0 and total == without and limit > 0 then
         total = limit
     end
-    if sum < (without or total) and taken == 0 then
-        -- Or somebody lowered the limit while no permit was out, which looks the same.
-        without, lost_until = sum, ms + math.max(longest, lease)
+    if taken == 0 and sum < total and sum ~= without then
+        -- Or somebody lowered the limit while no permit was out, which looks the same. More than there were without the missing ones:
+        -- somebody added some, and the others are missing as before.
+        if not without or sum < without then
+            lost_until = ms + math.max(longest, lease)
+        end
+        without = sum
     elseif sum ~= (without or total) then
         total, without = sum, nil
     end
