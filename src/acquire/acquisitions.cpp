@@ -40,7 +40,8 @@ void acquisitions::enter(std::shared_ptr<acquire_op> op, time_point now) {
         queues_.enter(std::move(op), now);
         return;
     }
-    if (is_crowded(*op->on())) {
+    // Those of all locks: without a server they would pile up.
+    if (singles_.size() >= client_.settings().max_waiters) {
         op->end(errc::too_many_waiters);
         return;
     }
@@ -48,20 +49,6 @@ void acquisitions::enter(std::shared_ptr<acquire_op> op, time_point now) {
     if (client_.may_attempt(*op->on())) {
         op->attempt(now);
     }
-}
-
-// One attempt waits for an answer only. So many may ask for one lock; all of them are counted first,
-// because they are few.
-bool acquisitions::is_crowded(target const& on) const {
-    auto const most = client_.settings().max_waiters;
-    if (singles_.size() < most) {
-        return false;
-    }
-    target_key const same{on};
-    std::size_t asking = 0;
-    return singles_.first_of([&](acquire_op const& op) {
-        return target_key{*op.on()} == same && ++asking == most;
-    }) != 0;
 }
 
 void acquisitions::leave(acquire_op& op) noexcept {

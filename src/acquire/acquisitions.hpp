@@ -196,7 +196,6 @@ private:
     void on_learning_denied();
     void pass_on(hand_over_message const& message);
     [[nodiscard]] nanos time_to_claim(millis window) const;
-    [[nodiscard]] bool is_crowded(target const& on) const;
     void list_owner(std::shared_ptr<acquire_op> const& op);
     void unlist_owner(acquire_op& op) noexcept;
     void try_singles();

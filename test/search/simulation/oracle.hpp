@@ -315,6 +315,8 @@ private:
     void on_pool_script(script_event const& what);
     void check_sum(std::string const& pool, std::map<std::string_view, std::int64_t> const& taken);
     void check_later(std::string const& lock);
+    /// A multi-lock that is not granted yet may have it.
+    [[nodiscard]] bool takes_beside_others(process const& who, std::string_view lock) const;
     [[nodiscard]] bool misled(belief const& one, nanos by) const;
     [[nodiscard]] static bool kept_from_running(belief const& one, nanos from, nanos to);
     [[nodiscard]] bool excused(belief const& one) const;

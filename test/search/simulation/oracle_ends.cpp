@@ -137,6 +137,12 @@ void oracle::watch_given_back(belief const& one) {
     );
 }
 
+bool oracle::takes_beside_others(process const& who, std::string_view lock) const {
+    return std::any_of(waiters_.begin(), waiters_.end(), [&](waiter const& one) {
+        return one.of == &who && one.of_several && lock_of(one.lock) == lock;
+    });
+}
+
 // Its client gives back, or passes on, what no lease needs any more.
 void oracle::check_given_back(
     std::uint32_t number,
@@ -172,10 +178,7 @@ void oracle::check_given_back(
     if (used) {
         return;  // its end will be watched, too
     }
-    bool const taken_beside = std::any_of(waiters_.begin(), waiters_.end(), [&](waiter const& one) {
-        return one.of == of->second && one.of_several && lock_of(one.lock) == lock_of(side);
-    });
-    if (taken_beside || !healthy_for(*of->second, slowest_release)) {
+    if (takes_beside_others(*of->second, lock_of(side)) || !healthy_for(*of->second, slowest_release)) {
         in_.after(
             1s,
             [this, number, side, holder] { check_given_back(number, side, holder); },

@@ -91,6 +91,12 @@ bool process::had_no_answer(nanos from, nanos to, nanos at) const noexcept {
     });
 }
 
+bool process::waits_for_answer(nanos from, nanos so_long) const noexcept {
+    return std::any_of(sent_.begin(), sent_.end(), [&](auto const& each) {
+        return each.at >= from && in_.now() - each.at >= so_long;
+    });
+}
+
 nanos process::unanswered_since() const noexcept {
     bool const waits = requests_ > 0 || answered_at_ == in_.now();
     return waits ? requests_since_ : in_.now();

@@ -200,6 +200,8 @@ public:
     /// Whether a request was not answered in time that was sent between the two, and none that was
     /// sent after it was answered in time before `at`.
     [[nodiscard]] bool had_no_answer(nanos from, nanos to, nanos at) const noexcept;
+    /// The answer to a request that was sent since `from` has been waited for so long.
+    [[nodiscard]] bool waits_for_answer(nanos from, nanos so_long) const noexcept;
     void on_connects() noexcept;
     /// When it last began to make a connection.
     [[nodiscard]] nanos connects_at() const noexcept { return connects_at_; }

@@ -122,8 +122,10 @@ private:
             all_.judge.reached(sometimes::cancelled_waiting);
         }
         if (ec) {
-            bool const too_few =
-                may_be_cut_off(started) || all_.quorums.withheld(started, node_.settings());
+            // A single node that is slow may keep a majority from answering in time.
+            auto const limit = overtime(what) - overtime(what) / 200;
+            bool const too_few = may_be_cut_off(started) || process_.waits_for_answer(started, limit) ||
+                                 all_.quorums.withheld(started, node_.settings());
             bool const unheard = ec == errc::quorum_not_reached && !waits && too_few;
             if (held || !(unheard || expected(ec, asked.cancelled))) {
                 violation(failure_of(what.lock, ec, started));

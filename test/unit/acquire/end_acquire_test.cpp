@@ -295,27 +295,6 @@ BOOST_AUTO_TEST_CASE(a_quorum_whose_clients_have_no_room_to_wait_says_so) {
     BOOST_TEST((second.error == errc::too_many_waiters));
 }
 
-BOOST_AUTO_TEST_CASE(single_attempts_for_different_locks_need_no_room) {
-    holdfast::config settings;
-    settings.max_waiters = 1;
-    asio::io_context context;
-    memory_server server{virtual_time};
-    holdfast::client const client{context, server, settings};
-    server.settle();
-    std::deque<attempt> all(4);
-    // Members are asked for together once the client knows the server.
-    client.lock("before").acquire(all[0].handler());
-    server.settle();
-    client.lock("a").try_acquire(all[1].handler());
-    client.lock("b").try_acquire(all[2].handler());
-    multi_lock{client.lock("c"), client.lock("d")}.try_acquire(all[3].handler());
-    server.settle();
-    for (auto const& each : all) {
-        BOOST_TEST((each.error == error_code{}));
-        BOOST_TEST(each.valid);
-    }
-}
-
 BOOST_AUTO_TEST_CASE(a_client_that_is_stopped_between_grant_and_handler_says_so) {
     asio::io_context context;
     memory_server server{virtual_time};
