@@ -223,8 +223,8 @@ struct config {
     /// The longest time that `client::shutdown` or the destructor takes to release what is held.
     std::chrono::milliseconds shutdown_timeout{5'000};
     /// The number of operations of this client that may wait for one lock, at least 1. More end
-    /// with `errc::too_many_waiters`. Single attempts (`try_acquire()`, members of multi-locks and
-    /// nodes of quorums included) are counted over all locks: no more than that are unanswered.
+    /// with `errc::too_many_waiters`. Of single attempts (`try_acquire()`, and what a multi-lock
+    /// or a quorum lock asks for its members) so many may be unanswered, for all locks together.
     std::size_t max_waiters = 100'000;
     /// Receives log messages. Off by default.
     log_sink log = {};

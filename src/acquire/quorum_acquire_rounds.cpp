@@ -71,7 +71,8 @@ bool quorum_acquire::are_different_servers() const {
 
 void quorum_acquire::ask(std::size_t which, time_point now) {
     auto& of = parts_[which];
-    of.vote = std::make_shared<ballot>(ballot{leading().nodes_clock().propose(last_token_, now), now});
+    auto const proposed = leading().nodes_clock().propose(last_token_, now);
+    of.vote = std::make_shared<ballot>(ballot{proposed, now});
     auto answer = [self = shared_from_this(), which, round = round_](error_code ec, lease given) {
         if (self->round_ == round) {
             self->on_answer(which, ec, std::move(given));

@@ -161,8 +161,8 @@ public:
     [[nodiscard]] virtual bool reach(std::uint16_t /*slot*/) {
         return up(connection_id::purpose::commands);
     }
-    /// Since when the server that has a slot owes an answer and has sent nothing. None: it owes
-    /// none.
+    /// Since when the server that has a slot has sent nothing although it has to answer. None: no
+    /// request waits for it.
     [[nodiscard]] virtual std::optional<lease_clock::time_point> silent_since(
         std::uint16_t /*slot*/
     ) const {

@@ -125,7 +125,7 @@ public:
     [[nodiscard]] bool may_attempt(target const& on) const {
         return can_execute(on) && !grants_held_back(on);
     }
-    /// The same, and its server has sent something within this time, or owes no answer.
+    /// The same, and its server has sent something within this time, or no request waits for it.
     [[nodiscard]] bool may_be_answered(target const& on, nanos within) const;
     /// Why they cannot; success if they can.
     [[nodiscard]] error_code why_no_attempt(target const& on) const {
