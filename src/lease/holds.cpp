@@ -58,6 +58,9 @@ lease holds::begin_tenure(
         to.executor
     );
     over.on_taken(next);
+    if (to.who && over.on()->speaks->other_side()) {
+        longest_beside_ = std::max(longest_beside_, to.terms.lease);
+    }
     client_.count().leases_now.add();
     lease given;
     try {
@@ -258,6 +261,9 @@ release_fsm::terms holds::release_terms(hold const& of, parting const& left, tim
     auto made = release_fsm::terms::of_lease(left.of->terms(), now, left.was_lost);
     // Another holder may have wanted it for longer.
     made.until = std::max(made.until, of.fsm().confirmed().until);
+    if (of.on()->speaks->other_side()) {
+        made.until = std::max(made.until, now + longest_beside_);
+    }
     if (left.of->terms().learned) {
         // A renewal may be on its way that asked for more.
         made.until = now + client_.settings().lease;

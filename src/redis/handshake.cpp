@@ -134,7 +134,8 @@ void handshake::judge_hello(raw_reply const& reply, verdict& out) const {
     std::from_chars(version.data(), version.data() + version.size(), out.major_version);
     bool const is_node = mode == "cluster";
     bool const expects_node = with_ == peer::cluster_node;
-    if (mode.empty() && with_ != peer::server) {
+    bool const is_hello = !mode.empty() || !value_of(reply, "proto").empty();
+    if (!is_hello || (mode.empty() && with_ != peer::server)) {
         // Each of them says what it is: this is the reply to something else.
         out.error = errc::unreachable;
     } else if (with_ == peer::sentinel) {

@@ -15,15 +15,34 @@
 
 #include <boost/asio/basic_waitable_timer.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
 namespace holdfast::detail {
 
+/// Wait traits of Asio. What Asio waits with stands still while the machine is suspended, and it
+/// sets that anew only for a timer that is due before all others. So it looks at the lease clock
+/// once a second: after a suspend no timer is later than that.
+struct looks_each_second {
+    using duration = lease_clock::duration;
+    using time_point = lease_clock::time_point;
+
+    static duration to_wait_duration(duration const& left) noexcept {
+        return std::min<duration>(left, std::chrono::seconds{1});
+    }
+    static duration to_wait_duration(time_point const& at) noexcept {
+        // The far ends of the clock stay where they are.
+        auto const now = lease_clock::now();
+        return at <= now ? duration{0} : to_wait_duration(at - now);
+    }
+};
+
 /// Sleeps by the lease clock. Where that clock is moved by hand, it is told when each timer is due.
-class timer : public boost::asio::basic_waitable_timer<lease_clock> {
-    using base = boost::asio::basic_waitable_timer<lease_clock>;
+class timer : public boost::asio::basic_waitable_timer<lease_clock, looks_each_second> {
+    using base = boost::asio::basic_waitable_timer<lease_clock, looks_each_second>;
 
 public:
     using base::base;
@@ -61,8 +80,7 @@ namespace holdfast::detail {
     return bits;
 }
 
-/// Sets the timer to `at` by the lease clock. A timer that sleeps through a suspend of the machine
-/// fires late: its waiter looks at the lease clock again.
+/// Sets the timer to `at` by the lease clock.
 inline void sleep_until(timer& t, lease_clock::time_point at) {
     // Far enough to stand for ever, near enough not to overflow the timer's clock.
     constexpr auto longest = std::chrono::hours{24 * 365};

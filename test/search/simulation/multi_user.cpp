@@ -195,8 +195,8 @@ asio::awaitable<void> multi_user::hold(
         // Everything that is ready runs before time goes on.
         auto moment = sleep(1us);
         co_await std::move(moment);
-        bool const client_is_stuck = process_.any_lane_blocked() || process_.slept() != 0ns ||
-                                     process_.free_since() + 1us >= all_.in.now();
+        bool const client_is_stuck = process_.any_lane_blocked() ||
+                                     process_.punctual_since() + 1us >= all_.in.now();
         if (watches && !watching->done && !client_is_stuck) {
             violation(names + ": a member is lost, and the watcher was not told");
         }

@@ -184,7 +184,8 @@ void oracle::on_told(belief& of, nanos when) {
     auto const length = static_cast<double>(std::min(of.lease, end - of.since).count());
     nanos const margin{static_cast<nanos::rep>(length * of.margin_part)};
     auto const due = of.of->true_time_of(end - margin);
-    if (when > due + 2 * of.of->slept() + 1us && !kept_from_running(of, due - 1ms, when)) {
+    bool const in_time = when <= std::max(due, of.of->punctual_since()) + 1us;
+    if (!in_time && !kept_from_running(of, due - 1ms, when)) {
         in_.violation(fmt::format(
             "the holder of {} was told {:.3f} ms too late that its lease ends",
             of.lock,

@@ -214,10 +214,26 @@ void process::resume() {
     paused_ = false;
     freed_.push_back(in_.now());
     if (suspended_at_ >= 0ns) {
-        slept_ += clock() - suspended_at_;
+        auto const slept = clock() - suspended_at_;
+        slept_ += slept;
         suspended_at_ = -1ns;
+        catch_up(slept);
     }
     relist();
+}
+
+// As the timers of the library: they look at the clock that went on at least once a second.
+void process::catch_up(nanos slept) {
+    constexpr nanos longest_sleep = 1s;
+    late_until_ = true_time_of(clock() + longest_sleep);
+    for (auto* const each : timers_) {
+        auto const due = std::max(each->due - slept, steady() + longest_sleep);
+        if (due < each->due) {
+            each->due = due;
+            ++each->generation;
+            arm(each->shared_from_this());
+        }
+    }
 }
 
 void process::block(lane& which) {

@@ -167,8 +167,6 @@ public:
     /// As `pause`, and the clock of timers stands still (a suspended machine).
     void suspend();
     void resume();
-    /// How long it was suspended in all, by its clock: timers are late by that.
-    [[nodiscard]] nanos slept() const noexcept { return slept_; }
     [[nodiscard]] bool paused() const noexcept { return paused_; }
     void block(lane& which);
     void unblock(lane& which);
@@ -179,6 +177,10 @@ public:
 
     /// How long neither the process nor the lane was kept from running, in true time.
     [[nodiscard]] nanos free_since() const noexcept { return freed_.back(); }
+    /// How long timers were not late either. Those that sleep through a suspend are for a while.
+    [[nodiscard]] nanos punctual_since() const noexcept {
+        return std::max(free_since(), late_until_);
+    }
     /// Whether something that had been kept from running went on in that time.
     [[nodiscard]] bool freed_between(nanos from, nanos to) const noexcept {
         return std::any_of(freed_.begin(), freed_.end(), [&](nanos at) {
@@ -234,6 +236,7 @@ private:
 
     void enqueue(lane& on, task what);
     void relist();
+    void catch_up(nanos slept);
 
     world& in_;
     std::uint32_t number_;
@@ -241,6 +244,7 @@ private:
     nanos offset_;
     // How much the clock of timers is behind.
     nanos slept_{0};
+    nanos late_until_{0};
     nanos suspended_at_{-1};
     std::vector<nanos> freed_{0ns};
     std::vector<std::unique_ptr<lane>> lanes_;

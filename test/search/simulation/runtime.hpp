@@ -24,7 +24,7 @@ namespace holdfast::sim {
 
 class process;
 
-struct waiting_timer {
+struct waiting_timer : std::enable_shared_from_this<waiting_timer> {
     process* of = nullptr;
     std::chrono::nanoseconds due{0};
     std::uint64_t generation = 0;
@@ -46,7 +46,7 @@ struct waiting_timer {
 
 namespace holdfast::detail {
 
-/// As `steady_timer`.
+/// As the library's timer.
 class timer {
 public:
     using duration = std::chrono::nanoseconds;

@@ -59,6 +59,28 @@ BOOST_AUTO_TEST_CASE(an_answer_that_is_missing_shows_although_every_request_is_r
     BOOST_TEST(all.close_all() == "");
 }
 
+// The timer that all leases of a client share was set before the suspend, for the other one.
+BOOST_AUTO_TEST_CASE(a_lease_that_is_taken_after_a_suspend_is_renewed) {
+    stage all;
+    auto& one = all.add_ready();
+    auto const before = one.acquire("another");
+    BOOST_TEST(all.run_until([&] { return before->done; }));
+    one.of().suspend();
+    all.run_for(10 * all.settings().lease);
+    one.of().resume();
+
+    auto const after = one.acquire();
+    BOOST_TEST(succeeded(all, *after));
+    all.run_for(3 * all.settings().lease);
+    one.run([&] {
+        BOOST_TEST((std::get<lease>(*before->results).loss() == loss_reason::expired));
+        BOOST_TEST(std::get<lease>(*after->results).valid());
+    });
+    one.drop(*before);
+    one.drop(*after);
+    BOOST_TEST(all.close_all() == "");
+}
+
 // Without a health check: a time-out of the requests and one more are enough.
 BOOST_AUTO_TEST_CASE(a_connection_on_which_nothing_is_answered_is_left) {
     stage all;

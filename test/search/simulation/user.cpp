@@ -203,7 +203,7 @@ void user::judge_cancellation(
     auto const late = done_at - cancelled_at;
     bool const waits = type == asio::cancellation_type::total;
     auto const limit = waits ? longest_timeout + 1s : nanos{1us};
-    if (late > limit && process_.free_since() < cancelled_at && process_.slept() == 0ns) {
+    if (late > limit && process_.punctual_since() < cancelled_at) {
         violation(fmt::format(
             "{}: it was over {:.3f} ms after it was cancelled",
             name,
@@ -243,7 +243,7 @@ void user::judge_answer(request const& what, call<lease> const& asked, nanos sta
     judge_cancellation(asked, name);
     // An answer that is on its way is waited for. The process's clock may be slow.
     auto const ends = started + what.limit + overtime(what);
-    bool const stuck = process_.free_since() >= started + what.limit || process_.slept() != 0ns;
+    bool const stuck = process_.punctual_since() >= started + what.limit;
     if (limited && !held && !stuck && asked.done_at > ends + 1ms + (ends - started) / 50) {
         violation(failure_of(name, ec, started) + ", later than its limit allows");
     }

@@ -264,8 +264,7 @@ private:
         }
     }
 
-    // After a suspend timers are late: the lease is found lost at the first look. That a client was
-    // stopped is told on its own thread.
+    // That a client was stopped is told on its own thread.
     void judge_watch(
         call<loss_reason> const& watching,
         lease const& held,
@@ -274,8 +273,8 @@ private:
     ) {
         bool const client_is_stuck =
             held.loss() == loss_reason::client_stopped && process_.any_lane_blocked();
-        if (!watching.done && !was_blocked && !client_is_stuck && process_.slept() == 0ns &&
-            process_.free_since() + 1us < all_.in.now()) {
+        if (!watching.done && !was_blocked && !client_is_stuck &&
+            process_.punctual_since() + 1us < all_.in.now()) {
             violation(name + ": a lease is lost, and its watcher was not told");
         }
     }

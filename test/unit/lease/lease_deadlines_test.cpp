@@ -345,6 +345,25 @@ BOOST_FIXTURE_TEST_CASE(what_keeps_a_read_lock_does_not_count_as_renewal, world)
     BOOST_TEST((once.deadline() == end));
 }
 
+// Both have one expiry on the server.
+BOOST_FIXTURE_TEST_CASE(a_write_lease_that_ended_out_of_reach_blocks_nobody_after_that, world) {
+    auto const me = holdfast::owner::make();
+    auto const both = client.read_write_lock("r");
+    acquire_options briefly = short_and_not_renewed;
+    briefly.owner = me;
+    auto const writes = take(both.write(), briefly);
+    auto reads = take(both.read(), {.lease = 50s, .owner = me});
+    BOOST_TEST(release(reads) == error_code{});
+    server.stop();
+    server.advance(6s);
+    BOOST_TEST(!writes.valid());
+    server.start();
+    acquired next;
+    other.read_write_lock("r").write().acquire(next.handler());
+    BOOST_TEST(wait_for(next, 3s));
+    BOOST_TEST(next.granted());
+}
+
 BOOST_FIXTURE_TEST_CASE(a_handed_over_lease_is_no_longer_than_was_asked, world) {
     auto first = take(client, "x");
     asio::cancellation_signal cancel;

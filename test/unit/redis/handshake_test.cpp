@@ -402,12 +402,16 @@ BOOST_AUTO_TEST_CASE(the_servers_version_is_read) {
 }
 
 // Such an answer belongs to something else. The next connection may be a better one.
-BOOST_AUTO_TEST_CASE(a_node_that_does_not_say_what_it_is_is_asked_again) {
+BOOST_AUTO_TEST_CASE(a_server_that_does_not_say_what_it_is_is_asked_again) {
     for (auto const& odd : {answer{type::array, {"1"}}, server, pong}) {
-        auto const seen = judged({odd, server, pong}, {}, false, true);
-        BOOST_TEST((seen.error == errc::unreachable));
-        BOOST_TEST(!seen.permanent);
+        for (bool const of_cluster : {false, true}) {
+            auto const seen = judged({odd, server, pong}, {}, false, of_cluster);
+            BOOST_TEST((seen.error == errc::unreachable));
+            BOOST_TEST(!seen.permanent);
+        }
     }
+    // A stand-in for a server may say less.
+    BOOST_TEST(!judged({{type::map, {"proto", "3"}}, server, pong}, {}, false).error);
     auto const seen = judged({hello, server, pong}, {}, false, true);
     BOOST_TEST((seen.error == errc::unsupported_server));
     BOOST_TEST(seen.permanent);

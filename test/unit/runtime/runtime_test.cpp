@@ -1,6 +1,7 @@
 // The clock, the timer and the randomness of the library.
 
 #include "runtime/runtime.hpp"
+#include "runtime/virtual_time.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/test/unit_test.hpp>
@@ -15,6 +16,7 @@ using holdfast::detail::fill_from_system;
 using holdfast::detail::random_from_system;
 using holdfast::detail::sleep_until;
 using holdfast::detail::timer;
+using holdfast::detail::virtual_time;
 
 BOOST_AUTO_TEST_SUITE(runtime_test)
 
@@ -51,6 +53,25 @@ BOOST_AUTO_TEST_CASE(a_timer_is_set_by_the_lease_clock) {
     sleep_until(one, lease_clock::time_point::max());
     BOOST_TEST((left() > 24h * 300));
     BOOST_TEST((left() <= 24h * 365));
+}
+
+// In a suspend the lease clock goes on, and what Asio sleeps with stands still. Behind a timer that
+// has been due since then, a later one would not wake it either.
+BOOST_AUTO_TEST_CASE(a_timer_that_came_due_in_a_suspend_fires_soon_after_it) {
+    boost::asio::io_context context;
+    timer due{context};
+    timer later{context};
+    int fired = 0;
+    sleep_until(due, lease_clock::now() + 30s);
+    due.async_wait([&](auto) { ++fired; });
+    virtual_time::move_to(lease_clock::now() + 1h);
+    sleep_until(later, lease_clock::now() + 2s);
+    later.async_wait([&](auto) { ++fired; });
+
+    auto const before = std::chrono::steady_clock::now();
+    context.run();
+    BOOST_TEST(fired == 2);
+    BOOST_TEST((std::chrono::steady_clock::now() - before < 15s));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
