@@ -105,6 +105,13 @@ void arena::set_lock_delay(std::chrono::milliseconds delay) {
     oracle_.set_slowest_wake_up(12s + nanos{all_.lease} / 100 + nanos{delay});
 }
 
+void arena::wait_for_replicas(std::chrono::milliseconds timeout) {
+    all_.client.replicas = {.count = 1, .timeout = timeout};
+    // A short lease leaves no time for it.
+    all_.client.learned_lease_min = 0ms;
+    oracle_.set_replicated();
+}
+
 void arena::set_lease(std::chrono::milliseconds lease) {
     all_.lease = lease;
     all_.client.lease = lease;

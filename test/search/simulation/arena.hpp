@@ -51,6 +51,7 @@ public:
     void spread(std::size_t nodes);
     /// Of the one server.
     void set_database(int number);
+    void wait_for_replicas(std::chrono::milliseconds timeout);
     void set_lock_delay(std::chrono::milliseconds delay);
     void set_lease(std::chrono::milliseconds lease);
     /// How long a waiter may be silent that keeps its place by asking again.

@@ -230,7 +230,12 @@ bool oracle::busy_is_right(process const& of, std::string const& side, nanos ask
     // One from whom it was taken by force does not know it yet.
     auto const& of_lock = truths_[lock];
     bool const forced = excused_.contains(of_lock.last_holder) && is_here(of_lock.last_holder);
-    if (own || forced || is_here(of_lock.holder_now)) {
+    // The answer may have been kept from its user until now.
+    bool const had_it =
+        std::any_of(of_lock.used_until.begin(), of_lock.used_until.end(), [&](auto const& one) {
+            return one.second >= asked && is_here(one.first);
+        });
+    if (own || forced || had_it || is_here(of_lock.holder_now)) {
         return true;
     }
     auto const told = busy_.find({of.number(), lock});

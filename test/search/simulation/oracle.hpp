@@ -202,6 +202,8 @@ public:
     /// The lock's slot is at another node of a cluster now.
     void on_slot_moved(std::string const& lock);
     void set_lock_delay(nanos delay) noexcept { lock_delay_ = delay; }
+    /// What is given out is what a replica has.
+    void set_replicated() noexcept { replicated_ = true; }
     /// The process is gone, and with it whoever waited or held there.
     void on_killed(process const& of);
 
@@ -391,6 +393,7 @@ private:
     // When it last got its place back between two looks of those who have leases or wait.
     nanos unseen_at_{-1};
     nanos lock_delay_{0};
+    bool replicated_ = false;
     sometimes_counts reached_{};
     int disturbances_ = 0;
     nanos last_disturbance_{0};

@@ -178,7 +178,12 @@ void oracle::check_given_back(
     if (used) {
         return;  // its end will be watched, too
     }
-    if (takes_beside_others(*of->second, lock_of(side)) || !healthy_for(*of->second, slowest_release)) {
+    bool const takes_several = takes_beside_others(*of->second, lock_of(side));
+    if (takes_several) {
+        // It keeps what it has of them while it waits for the rest.
+        known.used_until[holder] = in_.now();
+    }
+    if (takes_several || !healthy_for(*of->second, slowest_release)) {
         in_.after(
             1s,
             [this, number, side, holder] { check_given_back(number, side, holder); },

@@ -83,6 +83,12 @@ void oracle::on_failover(std::function<void()> const& promote) {
     fair_.on_failover();
     reading_.on_failover();
     permits_.on_failover();
+    for (auto const& one : beliefs_) {
+        view_of const view{*one.of};
+        if (replicated_ && one.held->valid() && !excused(one)) {
+            check_truth(one);
+        }
+    }
     for (auto const& one : before) {
         auto const now = kept_until(one.lock, one.holder);
         if (!now) {

@@ -105,19 +105,32 @@ bool permit_judge::take_for_other(std::string const& pool, std::chrono::millisec
     if (free < 1 || taken_by_others(pool) > 0) {
         return false;
     }
-    server_.as_operator({"ZREM", deadlines_of(pool), other_permit}).number == 0
-        ? server_.as_operator({"DECRBY", pool, "1"})
-        : value{};
     auto const till = std::to_string(now_ms() + lease.count());
-    server_.as_operator({"ZADD", deadlines_of(pool), till, other_permit});
+    server_.as_operator(
+        {"EVAL",
+         "if redis.call('ZREM', KEYS[2], ARGV[2]) == 0 then redis.call('DECRBY', KEYS[1], 1) end "
+         "return redis.call('ZADD', KEYS[2], ARGV[1], ARGV[2])",
+         "2",
+         pool,
+         deadlines_of(pool),
+         till,
+         std::string{other_permit}}
+    );
     return true;
 }
 
 void permit_judge::give_back_from_other(std::string const& pool) {
-    bool const had = server_.as_operator({"ZREM", deadlines_of(pool), other_permit}).number == 1;
     // Where the number is lost Redisson makes one of 1, and nobody can mend that.
-    if (had && server_.data().exists(pool)) {
-        auto const free = server_.as_operator({"INCRBY", pool, "1"});
+    auto const free = server_.as_operator(
+        {"EVAL",
+         "return redis.call('ZREM', KEYS[2], ARGV[1]) == 1 and redis.call('EXISTS', KEYS[1]) == 1 "
+         "and redis.call('INCRBY', KEYS[1], 1) or -1",
+         "2",
+         pool,
+         deadlines_of(pool),
+         std::string{other_permit}}
+    );
+    if (free.number >= 0) {
         server_.publish("redisson_sc:" + tagged(pool), std::to_string(free.number));
     }
 }

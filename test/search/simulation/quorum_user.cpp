@@ -124,7 +124,13 @@ private:
         if (ec) {
             // A single node that is slow may keep a majority from answering in time.
             auto const limit = overtime(what) - overtime(what) / 200;
-            bool const too_few = may_be_cut_off(started) || process_.waits_for_answer(started, limit) ||
+            // Each client counts for itself since when it has known a node.
+            nanos const delay = node_.settings().lock_delay;
+            bool const held_back =
+                delay > 0ns &&
+                !all_.judge.healthy_for(process_, all_.in.now() - started + delay + 1s);
+            bool const too_few = may_be_cut_off(started) || held_back ||
+                                 process_.waits_for_answer(started, limit) ||
                                  all_.quorums.withheld(started, node_.settings());
             bool const unheard = ec == errc::quorum_not_reached && !waits && too_few;
             if (held || !(unheard || expected(ec, asked.cancelled))) {

@@ -59,14 +59,24 @@ void server::note_writes(machine const& at) {
         return;
     }
     written_.push_back(at.data.copy_data());
+    ++writes_;
     if (written_.size() > most_behind) {
         written_.pop_front();
     }
 }
 
+// The one that would take its place.
+bool server::has_replica(machine const& at) const {
+    return replicates_ && &at == primary_ &&
+           std::any_of(machines_.begin(), machines_.end(), [](auto const& one) {
+               return one->up && !one->paused && !one->is_sentinel && one->data.is_replica();
+           });
+}
+
 void server::promote(machine& to, std::size_t behind) {
     auto const last = written_.size() - 1;
-    auto const what = written_[last - std::min(behind, last)];
+    auto const unconfirmed = static_cast<std::size_t>(writes_ - confirmed_);
+    auto const what = written_[last - std::min({behind, last, unconfirmed})];
     if (truth_) {
         promote_node(to, what);
     } else {
@@ -75,6 +85,7 @@ void server::promote(machine& to, std::size_t behind) {
     to.data.set_replica(false);
     primary_ = &to;
     ++promotions_;
+    confirmed_ = writes_;
     written_.assign(1, to.data.copy_data());
 }
 

@@ -53,6 +53,9 @@ void prepare_quorum(arena& where) {
     all.client.fallback_poll_interval = dice.one_of({100ms, 5'000ms, 600'000ms});
     all.heals_at = dice.any_scale(300ms, 6s);
     where.spread(dice.one_of<std::size_t>({3, 3, 4, 5, 5}));
+    if (!all.quiet && dice.chance(8)) {
+        where.set_lock_delay(dice.one_of({all.lease / 2, all.lease}));
+    }
     auto const processes = 1 + dice.below(3);
     for (std::size_t i = 0; i < processes; ++i) {
         draw_network(dice, all, where.on().route_of(static_cast<std::uint32_t>(i + 1)));
@@ -133,12 +136,16 @@ void prepare(arena& where) {
             where.make_cluster();
         } else {
             where.replicate(dice.chance(30));
+            // Under a short lease it would leave no time for a new connection.
+            if (all.lease >= 3s && dice.chance(25)) {
+                where.wait_for_replicas(dice.one_of({0ms, 100ms}));
+            }
         }
-        if (!all.quiet && all.lease <= 3s && dice.chance(25)) {
-            where.set_lock_delay(dice.one_of({all.lease / 2, all.lease, 2 * all.lease}));
-            // A slot that comes later has been at a server that nobody holds anything back at.
-            all.slots_stay = true;
-        }
+    }
+    if (!all.quiet && all.lease <= 3s && dice.chance(may_fail_over ? 25 : 8)) {
+        where.set_lock_delay(dice.one_of({all.lease / 2, all.lease, 2 * all.lease}));
+        // A slot that comes later has been at a server that nobody holds anything back at.
+        all.slots_stay = true;
     }
     std::int64_t count_downs = 0;
     auto const clients = 1 + dice.below(crowded ? 2 : 3);

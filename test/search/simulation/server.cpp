@@ -189,6 +189,10 @@ void server::run_command(link& from, words const& command) {
         return;
     }
     auto answer = execute(at, &from, from.of_, command, script);
+    if (command[0] == "WAIT" && answer == value::integer(0) && has_replica(at)) {
+        confirmed_ = writes_;
+        answer = value::integer(1);
+    }
     bool const known = !answer || answer->type != value::kind::error;
     if (known && twice_ && !script.empty() &&
         (twice_->script.empty() || twice_->script == script)) {

@@ -254,6 +254,7 @@ private:
         bool repeated = false
     );
     void note_writes(machine const& at);
+    [[nodiscard]] bool has_replica(machine const& at) const;
     void promote_node(machine& to, redis_model::data_copy const& what);
     void send_over_bus(
         machine const& from,
@@ -282,6 +283,9 @@ private:
     std::deque<redis_model::data_copy> written_;
     bool replicates_ = false;
     bool told_apart_ = false;
+    // How many writes there were, and how many of them a replica has said that it has.
+    std::uint64_t writes_ = 0;
+    std::uint64_t confirmed_ = 0;
     std::uint64_t promotions_ = 0;
     bool restarted_ = false;
     std::uint64_t processes_ = 0;

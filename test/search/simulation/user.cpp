@@ -135,6 +135,9 @@ oracle::lease_kind user::kind_of(request const& what, nanos asked_at) const {
     auto const length = length_of(settings, options);
     auto const lease =
         std::chrono::floor<std::chrono::milliseconds>(length.value_or(settings.lease));
+    auto const timeout = detail::request_timeout_for(settings, lease);
+    // A grant that is confirmed is as old as its request.
+    bool const confirmed = settings.replicas.count > 0;
     return {
         .owned = owned,
         .learned = !length,
@@ -144,7 +147,8 @@ oracle::lease_kind user::kind_of(request const& what, nanos asked_at) const {
         .margin_part = settings.loss_margin,
         .drift = settings.drift,
         .renew_at = options.renew_at,
-        .request_timeout = detail::request_timeout_for(settings, lease),
+        .request_timeout =
+            timeout + (confirmed ? detail::replication_timeout_for(settings, timeout) : 0ns),
         .endless = options.renew && options.max_hold == 0ns && !options.max_renewals && !owned,
         .is_renewed = options.renew && options.max_renewals != 0U,
         .asked_at = asked_at,
@@ -188,6 +192,8 @@ bool user::may_be_unreachable(nanos asked_at, request const& what) const {
 
 bool user::may_pass(error_code ec, nanos asked_at, request const& what) const {
     return ec == errc::unreachable      ? may_be_unreachable(asked_at, what)
+           : ec == errc::not_replicated ? node_.settings().replicas.count > 0 &&
+                                              may_be_unreachable(asked_at, what)
            : ec == errc::server_refused ? may_be_cut_off(asked_at)
                                         : false;
 }
