@@ -80,6 +80,12 @@ void faults::promote(machine& to, nanos clock_behind) {
     say(fmt::format("the replica is promoted, {} writes behind", behind));
     to.clock_offset = on.primary().clock_offset - clock_behind;
     all_.judge.on_failover([&on, &to, behind] { on.promote(to, behind); });
+    // What was there a while ago is there again.
+    for (auto const& lock : all_.locks) {
+        if (all_.foreign_values && is_pool(lock)) {
+            end_foreign_value(lock);
+        }
+    }
     set_limits_again();
     for (auto const& lock : given_back_) {
         give_back(lock);
