@@ -134,6 +134,8 @@ bool acquire_op::look_at_other_side() {
         return true;
     }
     alone_->beside = held->over().id();
+    // Both have one expiry on the server.
+    held->over().on_asked(longest_to_ask(client_->settings(), what_.terms));
     return false;
 }
 

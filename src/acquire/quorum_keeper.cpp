@@ -121,13 +121,15 @@ void quorum_keepers::arm() {
     if (!timer_) {
         timer_.emplace(lead_.strand());
     }
-    armed_for_ = waiting_.begin()->first;
-    sleep_until(*timer_, armed_for_);
+    auto const at = waiting_.begin()->first;
+    armed_for_ = time_point::max();  // memory may run out
+    sleep_until(*timer_, at);
     timer_->async_wait([this, client = lead_.shared_from_this()](error_code ec) {
         if (!ec) {
             on_timer();
         }
     });
+    armed_for_ = at;
 }
 
 void quorum_keepers::on_timer() {

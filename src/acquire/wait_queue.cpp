@@ -185,6 +185,7 @@ void wait_queue::arm(time_point at) {
     if (!timer_) {
         timer_.emplace(all_.client().strand());
     }
+    armed_for_ = time_point::max();  // memory may run out
     sleep_until(*timer_, at);
     timer_->async_wait([self = weak_from_this(),
                         client = all_.client().shared_from_this()](error_code ec) {

@@ -132,6 +132,10 @@ struct lease_terms {
 
 /// The longest time to wait for the answer to a request under this lease.
 [[nodiscard]] nanos request_timeout_for(config const& settings, millis lease) noexcept;
+/// The longest lease that the server may be asked for with these terms.
+[[nodiscard]] inline millis longest_to_ask(config const& settings, lease_terms const& of) noexcept {
+    return of.learned ? std::max(of.lease, settings.lease) : of.lease;
+}
 /// The longest time to wait for replicas with what a request of this time-out wrote.
 [[nodiscard]] nanos replication_timeout_for(config const& settings, nanos request_timeout) noexcept;
 [[nodiscard]] nanos connect_timeout_of(config const& settings) noexcept;

@@ -202,6 +202,7 @@ void hold::refill(
     if (learns) {
         // The server may know better.
         asked.lease = renews ? settings.lease : millis{0};
+        on_asked(asked.lease);
         asked.learned = {shortest_learned_lease(settings), usual_holds_in_a_lease(terms)};
         asked.held = usual_.take();
     }
@@ -306,16 +307,17 @@ void hold::on_connected(nanos delay) {
 
 // Another server may have lost an extension: it is asked for all that is believed to be left, which
 // makes nothing shorter.
-millis hold::lease_to_ask(request const& what) const {
-    auto const wanted = what.renews ? what.terms.lease : millis{0};
-    if (!of_another_server() || fsm_.lost()) {
-        return wanted;
+millis hold::lease_to_ask(request const& what) {
+    auto asked = what.renews ? what.terms.lease : millis{0};
+    if (of_another_server() && !fsm_.lost()) {
+        auto end = fsm_.confirmed().until;
+        if (what.asking) {
+            end = std::max(end, what.asking->deadline());
+        }
+        asked = std::max(asked, lease_for(client_->settings(), end - what.sent_at));
     }
-    auto end = fsm_.confirmed().until;
-    if (what.asking) {
-        end = std::max(end, what.asking->deadline());
-    }
-    return std::max(wanted, lease_for(client_->settings(), end - what.sent_at));
+    on_asked(asked);
+    return asked;
 }
 
 // Nothing else would ask whether a lease that is not renewed is still ours.

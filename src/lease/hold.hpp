@@ -14,6 +14,8 @@
 #include <boost/intrusive/list.hpp>
 #include <boost/intrusive/list_hook.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -90,8 +92,18 @@ public:
         /// A renewal for this tenure.
         [[nodiscard]] static request of(std::shared_ptr<tenure> asking, time_point sent_at);
     };
-    /// For how long the server is asked to keep it. Zero: it is only to say whether it is ours.
-    [[nodiscard]] millis lease_to_ask(request const& what) const;
+    /// For how long the server is asked to keep it, which is noted. Zero: it is only to say whether
+    /// it is ours.
+    [[nodiscard]] millis lease_to_ask(request const& what);
+    /// The server is asked to keep it for so long, or to keep what has the same expiry there.
+    void on_asked(millis lease) noexcept {
+        longest_asked_ = std::max<millis>(longest_asked_, lease);
+    }
+    /// The server keeps it until then at most, if nothing is asked any more: it may have done what it
+    /// has not answered.
+    [[nodiscard]] time_point kept_until(time_point now) const noexcept {
+        return std::max(fsm_.confirmed().until, now + millis{longest_asked_});
+    }
     /// The server's answer. Its tenures are told.
     error_code on_answered(request const& what, loss_reason lost);
     /// It is not ours any more. Its tenures are told.
@@ -151,6 +163,7 @@ private:
     usual_hold usual_;
     bool renewed_alone_ = false;
     bool shared_;
+    std::chrono::duration<std::uint32_t, std::milli> longest_asked_{0};
 };
 
 }  // namespace holdfast::detail

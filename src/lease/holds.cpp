@@ -58,9 +58,7 @@ lease holds::begin_tenure(
         to.executor
     );
     over.on_taken(next);
-    if (to.who && over.on()->speaks->other_side()) {
-        longest_beside_ = std::max(longest_beside_, to.terms.lease);
-    }
+    over.on_asked(longest_to_ask(client_.settings(), to.terms));
     client_.count().leases_now.add();
     lease given;
     try {
@@ -254,20 +252,10 @@ void holds::release(hold& of, parting left, bool wanted, time_point now) {
 }
 
 release_fsm::terms holds::release_terms(hold const& of, parting const& left, time_point now) const {
-    auto const until = of.fsm().confirmed().until;
-    if (!left.of) {
-        return {until, request_timeout_for(client_.settings(), min_lease)};
-    }
-    auto made = release_fsm::terms::of_lease(left.of->terms(), now, left.was_lost);
-    // Another holder may have wanted it for longer.
-    made.until = std::max(made.until, of.fsm().confirmed().until);
-    if (of.on()->speaks->other_side()) {
-        made.until = std::max(made.until, now + longest_beside_);
-    }
-    if (left.of->terms().learned) {
-        // A renewal may be on its way that asked for more.
-        made.until = now + client_.settings().lease;
-    }
+    auto made =
+        left.of ? release_fsm::terms::of_lease(left.of->terms(), now, left.was_lost)
+                : release_fsm::terms{{}, request_timeout_for(client_.settings(), min_lease)};
+    made.until = of.kept_until(now);
     return made;
 }
 
@@ -345,21 +333,17 @@ void holds::stop() {
     while (!holds_.empty()) {
         auto const held = holds_.front().shared_from_this();
         auto terms = release_fsm::terms{
-            held->fsm().confirmed().until,
+            {},
             request_timeout_for(client_.settings(), min_lease),
             false,
             true,
         };
         while (auto const current = held->current()) {
             current->on_client_stopped();
-            auto const until = terms.until;
             terms = release_fsm::terms::of_withdrawal(current->terms(), now);
-            if (current->terms().learned) {
-                terms.until = now + client_.settings().lease;
-            }
-            terms.until = std::max(terms.until, until);
             end_tenure(*held, *current, now);
         }
+        terms.until = held->kept_until(now);
         forget(*held);
         releases_.add({.on = held->on(), .id = held->id(), .terms = terms}, now);
     }

@@ -169,9 +169,6 @@ private:
     std::optional<timer> verify_timer_;
     // When the client has to do something about each tenure: start its keep-alive, or end it.
     tenure_timer due_;
-    // The longest one that an owner of a read/write lock has had: a lease that the same owner has on
-    // the other side is kept by the server for as long.
-    millis longest_beside_{0};
     // The newest of each lock. The names in the keys are those of the holds' targets.
     std::unordered_map<target_key, shared_hold*, target_key_hash> shared_;
 };

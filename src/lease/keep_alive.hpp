@@ -72,7 +72,7 @@ struct wakes_earlier {
     }
 };
 
-/// One coroutine with one `steady_timer`, on a strand of an executor, for all the leases whose
+/// One coroutine with one timer, on a strand of an executor, for all the leases whose
 /// holders use that executor. A holder that blocks its executor blocks this too, so that its leases
 /// end.
 ///

@@ -281,13 +281,15 @@ void release_queue::arm() {
     if (!timer_) {
         timer_.emplace(client_.strand());
     }
-    armed_for_ = pending_.begin()->first;
-    sleep_until(*timer_, armed_for_);
+    auto const at = pending_.begin()->first;
+    armed_for_ = time_point::max();  // memory may run out
+    sleep_until(*timer_, at);
     timer_->async_wait([this, client = client_.shared_from_this()](error_code ec) {
         if (!ec) {
             on_timer();
         }
     });
+    armed_for_ = at;
 }
 
 void release_queue::on_timer() {

@@ -173,7 +173,7 @@ void renewals::send(std::size_t count) {
 }
 
 void renewals::add(batch& to, std::vector<primitive::member>& locks, hold::request request) {
-    auto const& over = request.asking->over();
+    auto& over = request.asking->over();
     auto number = locks.size();
     if (over.shared()) {
         auto const same =

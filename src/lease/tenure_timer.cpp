@@ -29,6 +29,7 @@ void tenure_timer::arm() {
         timer_.emplace(client_.strand());
     }
     auto const at = listed_.begin()->due_at_;
+    armed_for_ = time_point::max();  // memory may run out
     sleep_until(*timer_, at);
     timer_->async_wait([this, client = client_.shared_from_this()](error_code ec) {
         if (!ec) {

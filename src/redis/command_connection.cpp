@@ -193,6 +193,7 @@ void command_connection::arm_timeout(lease_clock::time_point at) {
     if (at >= timeout_at_) {
         return;
     }
+    timeout_at_ = lease_clock::time_point::max();  // memory may run out
     sleep_until(timeout_, at);
     timeout_.async_wait([self = shared_from_this(), this](error_code ec) {
         if (!ec) {

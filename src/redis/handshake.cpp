@@ -38,6 +38,15 @@ std::string_view value_of(raw_reply const& map, std::string_view key) noexcept {
     return {};
 }
 
+bool has_key(raw_reply const& map, std::string_view key) noexcept {
+    for (std::size_t i = 0; i + 1 < map.values.size(); i += 2) {
+        if (map.text(i) == key) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool is_closed_by_peer(error_code ec) noexcept {
     return ec == boost::asio::error::eof || ec == boost::asio::error::connection_reset ||
            ec == boost::asio::error::broken_pipe;
@@ -134,7 +143,7 @@ void handshake::judge_hello(raw_reply const& reply, verdict& out) const {
     std::from_chars(version.data(), version.data() + version.size(), out.major_version);
     bool const is_node = mode == "cluster";
     bool const expects_node = with_ == peer::cluster_node;
-    bool const is_hello = !mode.empty() || !value_of(reply, "proto").empty();
+    bool const is_hello = !mode.empty() || has_key(reply, "proto");
     if (!is_hello || (mode.empty() && with_ != peer::server)) {
         // Each of them says what it is: this is the reply to something else.
         out.error = errc::unreachable;
@@ -201,9 +210,13 @@ handshake::verdict handshake::judge() const {
                     result.error = errc::unreachable;
                 }
                 break;
+            case step::select:
+                if (reply.text(0) != "OK") {
+                    result.error = errc::unreachable;
+                }
+                break;
             case step::server: judge_server(reply.text(0), result); break;
             case step::memory: judge_memory(reply.text(0), result); break;
-            case step::select:
             case step::time:
             case step::slots: break;
         }

@@ -20,6 +20,8 @@ namespace holdfast::detail {
 
 /// The value behind `key` in a reply that is a map; nothing if there is none.
 [[nodiscard]] std::string_view value_of(raw_reply const& map, std::string_view key) noexcept;
+/// Whether it has that key, whatever the value.
+[[nodiscard]] bool has_key(raw_reply const& map, std::string_view key) noexcept;
 
 /// A connection ended in one of the ways in which a peer closes one.
 [[nodiscard]] bool is_closed_by_peer(error_code ec) noexcept;

@@ -345,6 +345,7 @@ void replica_connection::arm() {
     if (next >= armed_for_) {
         return;
     }
+    armed_for_ = lease_clock::time_point::max();  // memory may run out
     sleep_until(timeout_, next);
     timeout_.async_wait([self = shared_from_this(), this](error_code ec) {
         if (!ec) {

@@ -64,10 +64,12 @@ sentinel_query::verdict sentinel_query::judge(std::vector<raw_reply> const& repl
     if (!replies.empty() && replies[0].is_error) {
         return judge_error(replies[0].error);
     }
-    if (!replies.empty() && value_of(replies[0], "mode") != "sentinel") {
+    auto const mode = replies.empty() ? std::string_view{} : value_of(replies[0], "mode");
+    if (!mode.empty() && mode != "sentinel") {
         return refused(errc::unsupported_server, true, "is no Sentinel");
     }
-    if (replies.size() < 3) {
+    // Where it does not say what it is, the reply is one to something else.
+    if (replies.size() < 3 || mode.empty()) {
         return refused(errc::unreachable, false, "did not answer");
     }
     auto const& address = replies[1];

@@ -155,6 +155,7 @@ void cluster_nodes::arm(time_point at) {
     if (at >= armed_for_) {
         return;
     }
+    armed_for_ = time_point::max();  // memory may run out
     sleep_until(timer_, at);
     timer_.async_wait([this, later = later_](error_code ec) {
         if (!ec) {

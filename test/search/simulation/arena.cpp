@@ -9,7 +9,7 @@ namespace holdfast::sim {
 namespace {
 
 // A search that never ends is a violation, too: nobody needs that many steps.
-constexpr std::uint64_t most_steps = 400'000;
+constexpr std::uint64_t most_steps = 2'000'000;
 
 // The run id is kept behind the prefix, too.
 std::vector<std::string> keys_of_locks(chosen_database const& data) {

@@ -73,7 +73,12 @@ handshake::verdict judged(
             asked.on_event(event::node, node_view{one.kind, one.words.size(), 0, ""});
         }
         for (auto const word : one.words) {
-            auto const kind = nested ? type::blob_string : one.kind;
+            bool const is_number = !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
+                return c >= '0' && c <= '9';
+            });
+            auto const kind = !nested      ? one.kind
+                              : is_number ? type::number
+                                          : type::blob_string;
             asked.on_event(event::node, node_view{kind, 1, nested ? 1U : 0U, word});
         }
         asked.on_event(event::done, {});
@@ -399,6 +404,15 @@ BOOST_AUTO_TEST_CASE(the_servers_version_is_read) {
     BOOST_TEST(with("10.1") == 10);
     BOOST_TEST(with("unknown") == 0);
     BOOST_TEST(judged({hello, server, pong}, {}, false).major_version == 0);
+}
+
+// The refusal of SELECT would stand in the place of the look at the server, which may be refused.
+BOOST_AUTO_TEST_CASE(a_database_that_was_not_selected_is_noticed) {
+    auto const refused = error("NOPERM no permissions to run the 'select' command");
+    BOOST_TEST(!judged({hello, selected, server, pong}, with_database(3), false).error);
+    BOOST_TEST(
+        (judged({hello, server, refused, pong}, with_database(3), false).error == errc::unreachable)
+    );
 }
 
 // Such an answer belongs to something else. The next connection may be a better one.

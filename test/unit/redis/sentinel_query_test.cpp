@@ -104,6 +104,7 @@ BOOST_AUTO_TEST_CASE(what_a_sentinel_refuses_has_a_cause) {
         {{}, errc::unreachable, false},
         {{hello}, errc::unreachable, false},
         {{hello, address}, errc::unreachable, false},
+        {{map({"server", "redis"}), address, primary}, errc::unreachable, false},
         {{hello, map({""}), error("ERR No such master with that name")}, errc::unknown_primary, true
         },
         {{hello, error("NOPERM no permissions"), primary}, errc::no_permission, true},
