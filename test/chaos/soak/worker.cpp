@@ -103,6 +103,7 @@ worker::plan worker::draw_plan(bool last) {
     p.careful = one_in(2);
     p.drops = one_in(10);
     p.lingers = one_in(2);
+    p.with = draw_options(p.how);
     return p;
 }
 
@@ -128,12 +129,28 @@ worker::plan worker::draw_patient_plan() {
     p.drops = one_in(5);
     p.lingers = p.how == way::fixed || !one_in(4);
     p.blocks = where_.one_thread && p.how == way::fixed;
+    p.with = draw_options(p.how);
     return p;
 }
 
-acquire_options worker::options(plan const& p) const {
+// All that the rules allow for: the lease is the shortest one, and the rules know its length.
+acquire_options worker::draw_options(way how) {
     acquire_options chosen;
-    chosen.renew = p.how != way::fixed;
+    if (how == way::fixed) {
+        if (one_in(3)) {
+            chosen.max_renewals = 0;
+        } else {
+            chosen.renew = false;
+        }
+    } else if (one_in(3)) {
+        chosen.lease = learned;
+    }
+    if (one_in(3)) {
+        chosen.renew_at = 0.1 + 0.001 * static_cast<double>(draw(234));
+    }
+    if (one_in(3)) {
+        chosen.orphan_after = draw_ms(50, 2000);
+    }
     return chosen;
 }
 
@@ -218,7 +235,7 @@ asio::awaitable<bool> worker::turn(plan p) {
 
 asio::awaitable<lease> worker::ask(plan const& p, error_code& ec) {
     auto const lock = lock_of(p);
-    auto const how = options(p);
+    auto const& how = p.with;
     lease held;
     if (p.how == way::limited) {
         auto asked = lock.try_acquire_for(p.limit, how, asio::deferred);
@@ -320,7 +337,7 @@ asio::awaitable<bool> worker::turn_with_body(plan p) {
     auto const lock = lock_of(p);
     error_code ec;
     try {
-        co_await with_lease(lock, body);
+        co_await with_lease(lock, body, p.with);
     } catch (boost::system::system_error const& e) {
         ec = e.code();
     }
@@ -338,7 +355,7 @@ asio::awaitable<bool> worker::turn_twice(plan p) {
     auto a = open(p, name);
     auto const lock = lock_of(p);
     error_code ec;
-    auto how = options(p);
+    auto how = p.with;
     how.owner = me;
     auto asked = lock.acquire(how, asio::deferred);
     auto held = co_await std::move(asked)(asio::redirect_error(awaited, ec));
@@ -358,7 +375,7 @@ asio::awaitable<void> worker::again(plan p, owner me, std::int64_t name) {
     auto a = open(p, name);
     auto const lock = lock_of(p);
     error_code ec;
-    auto how = options(p);
+    auto how = p.with;
     how.owner = me;
     auto asked = lock.try_acquire_for(p.limit, how, asio::deferred);
     auto held = co_await std::move(asked)(asio::redirect_error(awaited, ec));

@@ -63,6 +63,7 @@ private:
         bool drops = false;    // leaves the release to the destructor
         bool lingers = false;  // releases what it has lost only after the deadline
         bool blocks = false;   // its thread, while the answer is on its way
+        acquire_options with;
     };
 
     std::int64_t draw(std::int64_t below);
@@ -70,8 +71,8 @@ private:
     std::chrono::nanoseconds draw_ms(std::int64_t from, std::int64_t to);
     plan draw_plan(bool last);
     plan draw_patient_plan();
+    acquire_options draw_options(way how);
 
-    [[nodiscard]] acquire_options options(plan const& p) const;
     account open(plan const& p, std::int64_t owner);
     [[nodiscard]] holdfast::lock lock_of(plan const& p) const;
 
