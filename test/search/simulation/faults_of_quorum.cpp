@@ -30,6 +30,11 @@ void faults::on_node(std::size_t which) {
         case 2:
             say(fmt::format("{} begins again, {} its data", at.host, keeps ? "with" : "without"));
             begin_again();
+            if (!keeps && dice().chance(30)) {
+                // It seems to have been up for long.
+                say(fmt::format("the clock of {} goes ahead", at.host));
+                at.clock_offset += 1h;
+            }
             at_once();
             break;
         case 3:
