@@ -235,7 +235,9 @@ bool oracle::busy_is_right(process const& of, std::string const& side, nanos ask
         std::any_of(of_lock.used_until.begin(), of_lock.used_until.end(), [&](auto const& one) {
             return one.second >= asked && is_here(one.first);
         });
-    if (own || forced || had_it || is_here(of_lock.holder_now)) {
+    // One that takes several keeps what it has of them while it waits for the rest.
+    bool const kept = takes_beside_others(of, lock);
+    if (own || forced || had_it || kept || is_here(of_lock.holder_now)) {
         return true;
     }
     auto const told = busy_.find({of.number(), lock});
