@@ -138,8 +138,10 @@ private:
         }
         auto const& g = *o.granted;
         auto const deadline = o.deadline;
-        bool const late = o.lost && o.lost->at >= deadline;
-        bool const never_told = !o.lost && std::min(said_.end_of_belief(o), said_.last) >= deadline;
+        // Who has begun to release it does not believe in it any more.
+        bool const believed = std::min(said_.end_of_belief(o), said_.last) >= deadline;
+        bool const late = believed && o.lost && o.lost->at >= deadline;
+        bool const never_told = believed && !o.lost;
         if (!late && !never_told) {
             return;
         }

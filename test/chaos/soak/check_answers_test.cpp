@@ -73,6 +73,12 @@ BOOST_AUTO_TEST_CASE(who_is_told_after_the_deadline_is_told_too_late) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(who_has_begun_to_release_it_need_not_be_told_before_the_deadline) {
+    history all;
+    all.op(1, 1).invoke(1).granted(10, 5, 1010).releasing(500).says(1100, happening::lost);
+    keeps_all_rules(all);
+}
+
 BOOST_AUTO_TEST_CASE(who_holds_beyond_the_deadline_must_have_been_told) {
     for (auto const& [end, fine] : {std::pair{1009, true}, std::pair{1010, false}}) {
         history all;

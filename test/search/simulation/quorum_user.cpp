@@ -123,7 +123,8 @@ private:
         }
         if (ec) {
             // A single node that is slow may keep a majority from answering in time.
-            auto const limit = overtime(what) - overtime(what) / 200;
+            // A round begins after a pause that is drawn, and need not have all of the time.
+            auto const limit = overtime(what) / 2;
             // Each client counts for itself since when it has known a node.
             nanos const delay = node_.settings().lock_delay;
             bool const held_back =
