@@ -94,7 +94,9 @@ void oracle::judge_end(belief const& one) {
     auto const due = lost_at - one.time_to_renew;
     auto const about = one.lease / 20;
     auto const from = one.learned ? 0ns : due - about;
-    if (one.of->had_no_answer(from, due + about, lost_at - one.request_timeout)) {
+    // With replicas, renewals have a connection of their own: what others say tells nothing.
+    auto const silent_at = replicated_ ? 0ns : lost_at - one.request_timeout;
+    if (one.of->had_no_answer(from, due + about, silent_at)) {
         return;
     }
     if (healthy_for(*one.of, in_.now() - lost_at + slowest_renewal)) {
