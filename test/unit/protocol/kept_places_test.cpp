@@ -30,13 +30,14 @@ struct waiters : on_model {
         std::uint64_t who,
         former_place const& had = {},
         milliseconds patience = 2s,
-        bool waits = true
+        bool waits = true,
+        milliseconds lease = 24h
     ) {
         auto const& speaks = *on.speaks;
         auto const reply = speaks.read_acquire(run(speaks.acquire({
             .on = on,
             .id = id(who),
-            .lease = 24h,
+            .lease = lease,
             .counter_ttl = 48h,
             .floor = {},
             .timeout = 3s,
@@ -182,6 +183,22 @@ BOOST_AUTO_TEST_CASE(readers_come_back_in_order_with_writers) {
     former_place const had{static_cast<std::uint64_t>(on_model::start), 1s, 400ms};
     BOOST_TEST(!readers.granted(2, had));
     BOOST_TEST(readers.granted(2, had));
+}
+
+// The lock itself lives on with the other reader, and still has the name of the one that is gone.
+BOOST_AUTO_TEST_CASE(a_reader_whose_lease_is_over_passes_no_writer_with_the_same_id) {
+    waiters all{make_read_lock_target("", "L")};
+    auto const reads_for_a_second = [&] {
+        return all.acquire(2, {}, 60s, true, 1s).what == attempt_reply::kind::granted;
+    };
+    BOOST_TEST_REQUIRE(all.granted(1));
+    BOOST_TEST_REQUIRE(reads_for_a_second());
+    all.on = make_write_lock_target("", "L");
+    BOOST_TEST(!all.granted(3, {}, 60s));
+    all.on = make_read_lock_target("", "L");
+    BOOST_TEST(reads_for_a_second());
+    all.later(2s);
+    BOOST_TEST(!reads_for_a_second());
 }
 
 BOOST_FIXTURE_TEST_CASE(one_that_was_silent_for_long_is_served_at_once, writers) {

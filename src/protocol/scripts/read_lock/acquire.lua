@@ -33,7 +33,9 @@ local queued = call('EXISTS', queue) == 1
 if queued then
     drop_silent()
 end
-if not holds_of[holder] then
+-- Its field stays for as long as others read.
+local again = holds_of[holder] and call('PTTL', hold) ~= -2
+if not again then
     if writer and writer ~= ours then
         return refuse(remaining, endless)
     elseif not writer and (queued and first_before(entry, '^w') or comes_back(entry)) then
