@@ -16,8 +16,9 @@ public:
 
     [[nodiscard]] std::string message(int value) const override {
         switch (static_cast<errc>(value)) {
-            case errc::invalid_name: 
-                return "the name is empty, longer than 512 bytes, or has keys in common with another "
+            case errc::invalid_name:
+                return "the name is empty, longer than 512 bytes, or has keys in common with "
+                       "another "
                        "name: the log says what to write instead";
             case errc::invalid_lease:
                 return "the lease duration is out of range, or too short for the time-outs";
@@ -36,7 +37,8 @@ public:
                 return "the server's access rules forbid a command, key or channel that is needed";
             case errc::tls_failed: return "the TLS handshake failed";
             case errc::unsupported_server: return "the server cannot serve locks: the log says why";
-            case errc::server_refused: return "the server refuses the request at the moment: the log says why";
+            case errc::server_refused:
+                return "the server refuses the request at the moment: the log says why";
             case errc::client_stopped: return "the client was stopped";
             case errc::unreachable: return "no server could be reached in time";
             case errc::would_deadlock:

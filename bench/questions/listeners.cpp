@@ -1,7 +1,7 @@
-// What do those who only listen to a contended lock's channel cost it? Four clients pass the lock to
-// each other, beside five subscribers; the floor is the same without them. The server cannot tell
-// such a subscriber from a client that waits and does not queue, so it gets turns, more and more
-// rarely.
+// What do those who only listen to a contended lock's channel cost it? Four clients pass the lock
+// to each other, beside five subscribers; the floor is the same without them. The server cannot
+// tell such a subscriber from a client that waits and does not queue, so it gets turns, more and
+// more rarely.
 #include "questions/questions.hpp"
 #include "support/bare_notifications.hpp"
 #include "support/rates.hpp"
@@ -52,7 +52,8 @@ asio::awaitable<void> measure(environment& env, comparison& result) {
         auto const floor = co_await grants_in(grants, time);
         std::deque<bare_notifications> idle;
         for (int i = 0; i < subscribers; ++i) {
-            auto& one = idle.emplace_back(std::make_unique<bare_connection>(executor, env.socket()));
+            auto& one =
+                idle.emplace_back(std::make_unique<bare_connection>(executor, env.socket()));
             co_await one.subscribe("listeners:lock");
         }
         // The first turns come sooner.

@@ -26,7 +26,8 @@ enum class errc {
     /// of permits, or a negative time to wait. Or a learned lease is not to be renewed. Or more
     /// permits are wanted than the semaphore has.
     invalid_options,
-    /// `config::max_waiters` operations of this client are already waiting for this lock, or so many
+    /// `config::max_waiters` operations of this client are already waiting for this lock, or so
+    /// many
     /// of its single attempts are not answered yet.
     too_many_waiters,
     /// The lease was lost before it was released. `lease::loss()` says why.

@@ -37,15 +37,15 @@ namespace holdfast {
 /// apply from the time when all are held; until then those that are held are renewed. With a false
 /// `renew`, or `max_renewals`, the lease begins with its full length, less the time of one request:
 /// members that were held for a while are renewed once more before the lease is delivered. A member
-/// that is lost meanwhile is acquired again. With an `owner`, members that it holds already are joined, out of that order; they keep
-/// the options of the owner's first lease.
+/// that is lost meanwhile is acquired again. With an `owner`, members that it holds already are
+/// joined, out of that order; they keep the options of the owner's first lease.
 ///
-/// `try_acquire()` is empty if any member is held by another, and `try_acquire_for()` if the time is
-/// up and the server said since the operation began that another holder has one of them. An answer
-/// that may still change this is waited for up to 100 ms longer, but no longer than one request
-/// timeout: that of a member that is asked for, if none was busy so far, and that of a renewal before
-/// the lease is delivered. Whenever an operation ends without a lease, all that it had taken is given
-/// back in the background.
+/// `try_acquire()` is empty if any member is held by another, and `try_acquire_for()` if the time
+/// is up and the server said since the operation began that another holder has one of them. An
+/// answer that may still change this is waited for up to 100 ms longer, but no longer than one
+/// request timeout: that of a member that is asked for, if none was busy so far, and that of a
+/// renewal before the lease is delivered. Whenever an operation ends without a lease, all that it
+/// had taken is given back in the background.
 ///
 /// Members on different servers that have one name are ordered by `config::host` and
 /// `config::port`: these should be the same text in every process then.

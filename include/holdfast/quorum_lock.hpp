@@ -51,10 +51,10 @@ namespace holdfast {
 /// shorter. A client that has not seen the former one has only the uptime, which follows the node's
 /// wall clock. That is right if the clock does not step by more than a lease between the start of
 /// the node and its first vote. No lock can be had in the first moments of a group of new servers.
-/// A user who may not use `INFO` sees a start in each new connection. Not recognised is what happens
-/// to the data of a running process: `FLUSHALL`, a key that was deleted, eviction, or a replica
-/// that takes over a node's address. Nodes should have no replicas, and `noeviction`. Their clocks
-/// must not be set forward by more than the drift allowance: that ends leases early.
+/// A user who may not use `INFO` sees a start in each new connection. Not recognised is what
+/// happens to the data of a running process: `FLUSHALL`, a key that was deleted, eviction, or a
+/// replica that takes over a node's address. Nodes should have no replicas, and `noeviction`. Their
+/// clocks must not be set forward by more than the drift allowance: that ends leases early.
 ///
 /// `try_acquire()` gives an empty lease if a majority of the nodes answers and other holders have
 /// the lock on too many of them. If fewer than a majority answer, no lock is granted: `acquire()`

@@ -30,16 +30,16 @@ namespace holdfast {
 /// permits of a holder that died come back when its lease ends.
 ///
 /// The server keeps the number of permits, the limit. A handle that states it, `limit(5)`, sets it
-/// where it is missing: for the first acquisition, and after the server lost all its data. The limit
-/// can also be set by `try_set_permits()` or by a Java program. Without a number on the server,
-/// acquisitions through handles that do not state one end with `errc::permits_not_set`. An
+/// where it is missing: for the first acquisition, and after the server lost all its data. The
+/// limit can also be set by `try_set_permits()` or by a Java program. Without a number on the
+/// server, acquisitions through handles that do not state one end with `errc::permits_not_set`. An
 /// acquisition that wants more permits than there are ends with `errc::invalid_options`.
 ///
 /// If the server has another limit than a handle states, the server's limit applies, and the client
 /// logs one warning for this name. If the server loses which permits are acquired, but not all it
-/// knows of the semaphore, those permits stay unavailable until the longest lease granted so far has
-/// passed; then the client that frees them logs a warning. A limit that a Java program or an operator lowers
-/// while no permit is acquired looks like such a loss, and is raised again.
+/// knows of the semaphore, those permits stay unavailable until the longest lease granted so far
+/// has passed; then the client that frees them logs a warning. A limit that a Java program or an
+/// operator lowers while no permit is acquired looks like such a loss, and is raised again.
 ///
 /// Those who wait get their permits in order of arrival, over all processes: a waiter for five
 /// permits is not passed by those who want one. A client has one place in the server's queue for

@@ -29,8 +29,8 @@ struct candidate {
         score = given.score;
         place = given;
     }
-    /// It keeps its score for as long as it waits, and states it whenever it asks: if the server has
-    /// lost its place meanwhile, it has lost only the turns that passed.
+    /// It keeps its score for as long as it waits, and states it whenever it asks: if the server
+    /// has lost its place meanwhile, it has lost only the turns that passed.
     [[nodiscard]] former_place had(time_point now) const noexcept {
         using std::chrono::floor;
         using std::chrono::microseconds;

@@ -39,9 +39,7 @@ multi_acquire::multi_acquire(
 )
     : lead_{std::move(lead)},
       members_{std::move(members)},
-      how_long_{
-          effective_patience(members_.front().asked.how_long, members_.front().asked.limit)
-      },
+      how_long_{effective_patience(members_.front().asked.how_long, members_.front().asked.limit)},
       holder_executor_{std::move(holder_executor)},
       handler_{std::move(handler)},
       fsm_{
@@ -112,12 +110,12 @@ void multi_acquire::perform(multi_acquire_fsm::action const& next) {
 bool multi_acquire::may_ask_together() const {
     auto const& first = members_.front();
     auto const& on = *first.asked.on;
-    bool const together =
-        !first.asked.who && !first.asked.terms.learned &&
-        std::all_of(members_.begin(), members_.end(), [&](member const& each) {
-            return each.client == lead_ && may_be_taken_together(*each.asked.on, on) &&
-                   lead_->may_share_a_call(*each.asked.on, on);
-        });
+    bool const together = !first.asked.who && !first.asked.terms.learned &&
+                          std::all_of(members_.begin(), members_.end(), [&](member const& each) {
+                              return each.client == lead_ &&
+                                     may_be_taken_together(*each.asked.on, on) &&
+                                     lead_->may_share_a_call(*each.asked.on, on);
+                          });
     return together && lead_->may_attempt(on) && !first.all->closed() &&
            lead_->server(on).tokens.has_granted();
 }
@@ -316,9 +314,9 @@ void multi_acquire::on_time_up() {
     limit_.reset();
     bool const together = together_.missing > 0;
     auto const& first = members_.front().asked;
-    perform(fsm_.on_time_up(
-        !together || lead_->may_be_answered(*first.on, first.terms.request_timeout)
-    ));
+    perform(
+        fsm_.on_time_up(!together || lead_->may_be_answered(*first.on, first.terms.request_timeout))
+    );
     if (fsm_.overdue()) {
         arm_limit();
     }

@@ -89,7 +89,11 @@ std::optional<milliseconds> name_look::remaining() const noexcept {
 }
 
 std::string row_look::hold_key(std::string_view name, std::string_view reader) {
-    return detail::tag_of(name).append(":").append(reader).append(detail::ending::reader).append("1");
+    return detail::tag_of(name)
+        .append(":")
+        .append(reader)
+        .append(detail::ending::reader)
+        .append("1");
 }
 
 row_look::row_look(std::string name, candidate const& seen, name_look const& first, bool sharded)
@@ -116,7 +120,13 @@ row_look::row_look(std::string name, candidate const& seen, name_look const& fir
         auto const of = detail::make_semaphore_target({}, name_);
         as_ = as::semaphore;
         add({"GET", name_});
-        add({"ZRANGE", detail::tag_of(name_).append(detail::ending::permits), "0", "999", "WITHSCORES"});
+        add(
+            {"ZRANGE",
+             detail::tag_of(name_).append(detail::ending::permits),
+             "0",
+             "999",
+             "WITHSCORES"}
+        );
         add({"GET", text(of.counter())});
         add({"ZRANGE", text(of.queue()), "0", last_waiter()});
         add({"ZCARD", text(of.queue())});

@@ -97,8 +97,8 @@ void campaign_op::on_proclaimed(error_code ec) {
     // It has lost the lock since it was granted, or could not proclaim for longer than a lease
     // lasts. It gives back what it may still have.
     bool const lost = ec ? ec == errc::lease_lost || ec == errc::release_unknown ||
-                                ec == errc::unreachable || ec == errc::server_refused
-                          : !held_.valid();
+                               ec == errc::unreachable || ec == errc::server_refused
+                         : !held_.valid();
     if (lost && cancelled_) {
         finish(asio::error::operation_aborted);
         return;

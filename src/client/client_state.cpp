@@ -97,8 +97,7 @@ void client_state::on_context_gone() noexcept {
 }
 
 std::shared_ptr<target const> client_state::checked(target made, std::string_view name) {
-    auto const allowed =
-        std::make_shared<target const>(allowed_by(settings(), std::move(made)));
+    auto const allowed = std::make_shared<target const>(allowed_by(settings(), std::move(made)));
     if (!allowed->valid()) {
         report_name(name);
     }

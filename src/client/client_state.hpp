@@ -42,8 +42,8 @@ public:
 
     // From any thread.
     [[nodiscard]] stats snapshot() const noexcept { return count().snapshot(); }
-    /// The target of a handle, made of this name behind the prefix. Where that is no name of a lock,
-    /// the target is not valid, and the log says why.
+    /// The target of a handle, made of this name behind the prefix. Where that is no name of a
+    /// lock, the target is not valid, and the log says why.
     [[nodiscard]] std::shared_ptr<target const> checked(target made, std::string_view name);
     void report_name(std::string_view name);
     void ready(plain_handler handler);

@@ -58,11 +58,7 @@ acquire_fsm::verdict acquire_fsm::on_cancel(cancel_request how) noexcept {
     return finish(verdict_kind::abort, {});
 }
 
-acquire_fsm::verdict acquire_fsm::on_time_up(
-    bool busy,
-    bool reachable,
-    error_code cause
-) noexcept {
+acquire_fsm::verdict acquire_fsm::on_time_up(bool busy, bool reachable, error_code cause) noexcept {
     if (done_) {
         return {};
     }

@@ -83,14 +83,14 @@ multi_acquire_fsm::action multi_acquire_fsm::take_again(
     return go_on();
 }
 
-// Time that has passed in silence ends as busy if one of the members was. A member that may not wait
-// has not been silent.
+// Time that has passed in silence ends as busy if one of the members was. A member that may not
+// wait has not been silent.
 multi_acquire_fsm::action multi_acquire_fsm::on_refused(error_code cause) noexcept {
     if (done_) {
         return {};
     }
-    bool const silent = patience_ == patience::limited && is_retryable(cause) &&
-                        cause != errc::too_many_waiters;
+    bool const silent =
+        patience_ == patience::limited && is_retryable(cause) && cause != errc::too_many_waiters;
     return finish(busy_ && silent ? error_code{} : cause);
 }
 

@@ -43,10 +43,7 @@ quorum_acquire_fsm::action quorum_acquire_fsm::on_verdict(
     return finish(what == verdict::busy ? error_code{} : why_not_);
 }
 
-quorum_acquire_fsm::action quorum_acquire_fsm::on_time_up(
-    bool busy,
-    bool reachable
-) noexcept {
+quorum_acquire_fsm::action quorum_acquire_fsm::on_time_up(bool busy, bool reachable) noexcept {
     if (done_) {
         return {};
     }

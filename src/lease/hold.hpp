@@ -99,8 +99,8 @@ public:
     void on_asked(millis lease) noexcept {
         longest_asked_ = std::max<millis>(longest_asked_, lease);
     }
-    /// The server keeps it until then at most, if nothing is asked any more: it may have done what it
-    /// has not answered.
+    /// The server keeps it until then at most, if nothing is asked any more: it may have done what
+    /// it has not answered.
     [[nodiscard]] time_point kept_until(time_point now) const noexcept {
         return std::max(fsm_.confirmed().until, now + millis{longest_asked_});
     }

@@ -202,11 +202,9 @@ void holds::refill(hold& of, request_reason why) {
         terms,
         renews,
         successors_->waiting_for(*of.on()),
-        [this,
-         client = client_.shared_from_this(),
-         what = of.shared_from_this(),
-         why,
-         renews](error_code ec) {
+        [this, client = client_.shared_from_this(), what = of.shared_from_this(), why, renews](
+            error_code ec
+        ) {
             if (why == request_reason::claim && !ec) {
                 client->count().claims_confirmed.add();
             }
@@ -252,9 +250,9 @@ void holds::release(hold& of, parting left, bool wanted, time_point now) {
 }
 
 release_fsm::terms holds::release_terms(hold const& of, parting const& left, time_point now) const {
-    auto made =
-        left.of ? release_fsm::terms::of_lease(left.of->terms(), now, left.was_lost)
-                : release_fsm::terms{{}, request_timeout_for(client_.settings(), min_lease)};
+    auto made = left.of
+                    ? release_fsm::terms::of_lease(left.of->terms(), now, left.was_lost)
+                    : release_fsm::terms{{}, request_timeout_for(client_.settings(), min_lease)};
     made.until = of.kept_until(now);
     return made;
 }

@@ -14,13 +14,7 @@ std::shared_ptr<hold> holds::make_hold(grant const& of) {
     if (!of.shared) {
         return make_recycled<hold>(std::move(client), of.on, of.id, of.fsm);
     }
-    return make_recycled<shared_hold>(
-        std::move(client),
-        of.on,
-        of.id,
-        of.fsm,
-        *of.shared
-    );
+    return make_recycled<shared_hold>(std::move(client), of.on, of.id, of.fsm, *of.shared);
 }
 
 void holds::list_shared(hold& of) {

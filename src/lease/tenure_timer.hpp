@@ -15,8 +15,7 @@ namespace holdfast::detail {
 class tenure;
 
 /// The place of a tenure in a `tenure_timer`.
-class timed_tenure
-    : public boost::intrusive::set_base_hook<boost::intrusive::optimize_size<true>> {
+class timed_tenure : public boost::intrusive::set_base_hook<boost::intrusive::optimize_size<true>> {
 private:
     friend class tenure_timer;
     time_point due_at_{};

@@ -163,8 +163,7 @@ public:
     }
     /// Since when the server that has a slot has sent nothing although it has to answer. None: no
     /// request waits for it.
-    [[nodiscard]] virtual std::optional<lease_clock::time_point> silent_since(
-        std::uint16_t /*slot*/
+    [[nodiscard]] virtual std::optional<lease_clock::time_point> silent_since(std::uint16_t /*slot*/
     ) const {
         return {};
     }

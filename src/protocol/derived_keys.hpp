@@ -38,17 +38,37 @@ inline constexpr std::string_view leader = "holdfast_leader:";
 inline constexpr std::string_view released = "redisson_unlock_latch:";
 
 inline constexpr std::array all{
-    token,           lock_channel,    queue,           waiters,         hold,
-    client,          fair_queue,      fair_timeout,    fair_trust,      rw_channel,
-    rw_queue,        rw_heard,        read_hold,       write_hold,      semaphore_channel,
-    semaphore_token, semaphore_queue, semaphore_turns, semaphore_heard, semaphore_hold,
-    done,            latch_channel,   leaders,         leader,          released,
+    token,
+    lock_channel,
+    queue,
+    waiters,
+    hold,
+    client,
+    fair_queue,
+    fair_timeout,
+    fair_trust,
+    rw_channel,
+    rw_queue,
+    rw_heard,
+    read_hold,
+    write_hold,
+    semaphore_channel,
+    semaphore_token,
+    semaphore_queue,
+    semaphore_turns,
+    semaphore_heard,
+    semaphore_hold,
+    done,
+    latch_channel,
+    leaders,
+    leader,
+    released,
 };
 
 }  // namespace beginning
 
-/// What the other keys of a lock end with. They begin with its tag. The channel of a waiter of a fair
-/// lock is that of the lock with its holder id behind it.
+/// What the other keys of a lock end with. They begin with its tag. The channel of a waiter of a
+/// fair lock is that of the lock with its holder id behind it.
 namespace ending {
 
 /// The permits of a semaphore that are out.

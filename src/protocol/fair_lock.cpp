@@ -118,10 +118,7 @@ target make_fair_lock_target(std::string_view prefix, std::string_view name) {
         target_kind::fair_lock,
         prefix,
         name,
-        {beginning::token,
-         beginning::lock_channel,
-         beginning::fair_queue,
-         beginning::fair_timeout}
+        {beginning::token, beginning::lock_channel, beginning::fair_queue, beginning::fair_timeout}
     );
 }
 

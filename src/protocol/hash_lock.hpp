@@ -33,10 +33,7 @@ protected:
     ~hash_lock() = default;
 
     /// A key beside the token counter, in the lock's slot.
-    [[nodiscard]] static std::string sibling_of_counter(
-        target const& on,
-        std::string_view begins
-    );
+    [[nodiscard]] static std::string sibling_of_counter(target const& on, std::string_view begins);
     /// What is said first: until when the lock is had, the token, and how many wait.
     [[nodiscard]] static lock_reading read_state(script_reply const& reply);
     /// Where it is kept how long the lock is usually held. It is made when it is needed: most locks

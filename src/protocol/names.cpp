@@ -59,7 +59,8 @@ std::string_view derived_ending(std::string_view full) {
     return holder ? "a holder id" : std::string_view{};
 }
 
-// Of a client with any prefix: each has `holdfast_server` behind its own, in a cluster with a number.
+// Of a client with any prefix: each has `holdfast_server` behind its own, in a cluster with a
+// number.
 bool is_server_key(std::string_view full) {
     auto const before = full.substr(0, full.find_last_not_of("0123456789") + 1);
     bool const numbered = before.size() < full.size() && before.ends_with(':');
@@ -88,7 +89,8 @@ std::string fault_of(config const& settings, std::string_view full) {
     if (is_tag_of_another(full)) {
         auto const inner = full.substr(1, full.size() - 2);
         return fmt::format(
-            "{} has the same queue, counter and channel as {}: leave out the outer braces, or write "
+            "{} has the same queue, counter and channel as {}: leave out the outer braces, or "
+            "write "
             "something before or behind them",
             shown(full),
             shown(inner)

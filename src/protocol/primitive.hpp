@@ -122,8 +122,8 @@ struct release_reply {
     bool notified = true;
     /// Of the releaser's next entry in the queue, if it asked for one and got it.
     std::optional<queue_place> place;
-    /// The lock went to a client that waited for it. Of a fair lock: it is that client's turn, and it
-    /// does not listen.
+    /// The lock went to a client that waited for it. Of a fair lock: it is that client's turn, and
+    /// it does not listen.
     bool handed_over = false;
     /// That client has so long to claim it.
     std::chrono::milliseconds window{0};

@@ -70,9 +70,8 @@ std::optional<queue_place> place_in(script_reply const& reply, std::size_t at) {
 }
 
 std::string words_of(former_place const& had, std::string_view none) {
-    return had.score == 0
-               ? std::string{none}
-               : fmt::format("{} {} {}", had.score, had.age.count(), had.silent.count());
+    return had.score == 0 ? std::string{none}
+                          : fmt::format("{} {} {}", had.score, had.age.count(), had.silent.count());
 }
 
 std::string waits_of(primitive::attempt const& what) {

@@ -9,6 +9,7 @@
 #include <boost/asio/require.hpp>
 #include <boost/uuid/uuid.hpp>
 #include <boost/uuid/uuid_io.hpp>
+
 #include <fmt/format.h>
 
 #include <array>
@@ -262,17 +263,15 @@ void client_context::on_not_notified(target const& on) {
     }
     auto const channel = escaped(on.channel(), max_name_length);
     auto const* const each = on.speaks->queues_each() ? ":*" : "";
-    auto const clients = on.speaks->hands_over() ? std::string{", &holdfast_client:*"}
-                         : on.speaks->names_turns()
-                             ? ", &" + escaped(on.waiters(), max_name_length)
-                             : std::string{};
+    auto const clients = on.speaks->hands_over()    ? std::string{", &holdfast_client:*"}
+                         : on.speaks->names_turns() ? ", &" + escaped(on.waiters(), max_name_length)
+                                                    : std::string{};
     auto const* const again =
         on.speaks->keeps_places()
             ? "Waiters of other C++ programs ask again after a quarter of config::waiter_patience, "
               "those of Java programs "
             : "Waiters of other clients ";
-    log(
-        log_level::error,
+    log(log_level::error,
         fmt::format(
             "the lock \"{}\" was freed, but its waiters were not notified: the server refused "
             "PUBLISH. The Redis user lacks one of the permissions +publish, &{}{}{}. {}look again "
@@ -282,8 +281,7 @@ void client_context::on_not_notified(target const& on) {
             each,
             clients,
             again
-        )
-    );
+        ));
 }
 
 void client_context::log(log_level level, std::string_view message) const {

@@ -173,7 +173,8 @@ BOOST_AUTO_TEST_CASE(names_that_share_keys_with_others_are_refused) {
         }
     });
     BOOST_TEST(
-        log.count(log_level::error, "\"{a}\" has the same queue, counter and channel as \"a\"") == 1U,
+        log.count(log_level::error, "\"{a}\" has the same queue, counter and channel as \"a\"") ==
+            1U,
         log.all()
     );
     BOOST_TEST(log.count(log_level::error, "write something before") >= 1U, log.all());
@@ -197,7 +198,8 @@ BOOST_AUTO_TEST_CASE(each_kind_refuses_a_name_that_shares_keys) {
         expect(set);
         auto [permit, permit_lease] = co_await pool.permits(2).acquire(as_result);
         expect(permit);
-        auto [added, added_now] = co_await client.counting_semaphore("{a}").try_set_permits(1, as_result);
+        auto [added, added_now] =
+            co_await client.counting_semaphore("{a}").try_set_permits(1, as_result);
         expect(added);
         auto [counted] = co_await client.latch("{a}").count_down(as_result);
         expect(counted);

@@ -282,7 +282,8 @@ BOOST_AUTO_TEST_CASE(a_release_that_may_not_publish_logs_which_permission_is_mis
         server.probe().cmd("ACL", "SETUSER", "alice", "-publish");
 
         auto const check = [&](std::string const& name, std::string const& rights) {
-            auto const line = "the lock \"" + name + "\" was freed, but its waiters were not notified";
+            auto const line =
+                "the lock \"" + name + "\" was freed, but its waiters were not notified";
             BOOST_TEST(log.count(log_level::error, line) == 1U, log.all());
             BOOST_TEST(log.count(log_level::error, "+publish, " + rights) >= 1U, log.all());
         };
@@ -312,7 +313,8 @@ BOOST_AUTO_TEST_CASE(a_release_that_may_not_publish_logs_which_permission_is_mis
     });
 }
 
-// A semaphore's waiters are told on a channel of its own whose turn it is. They ask again soon anyway.
+// A semaphore's waiters are told on a channel of its own whose turn it is. They ask again soon
+// anyway.
 BOOST_AUTO_TEST_CASE(a_turn_of_a_semaphore_that_may_not_be_published_is_logged) {
     log_lines log;
     with_alice("~* &* +@all", [&](redis_server& server, asio::any_io_executor executor) -> task {
@@ -370,8 +372,10 @@ BOOST_AUTO_TEST_CASE(a_renewal_that_may_not_publish_logs_which_permission_is_mis
         BOOST_TEST(probe.get("a").value() == "2");
         BOOST_TEST(client.stats().refused_notifications == 1U);
         BOOST_TEST(
-            log.count(log_level::error, "+publish, &redisson_sc:{a}, &holdfast_semaphore_turns:{a}") ==
-                1U,
+            log.count(
+                log_level::error,
+                "+publish, &redisson_sc:{a}, &holdfast_semaphore_turns:{a}"
+            ) == 1U,
             log.all()
         );
     });

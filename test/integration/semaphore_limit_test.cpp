@@ -163,8 +163,8 @@ BOOST_AUTO_TEST_CASE(a_semaphore_that_loses_some_of_its_keys_is_never_dead) {
     );
 }
 
-// Memory runs out because of other keys. Which keys are lost is up to the server: all of a semaphore's
-// leases are one for two permits, which is older.
+// Memory runs out because of other keys. Which keys are lost is up to the server: all of a
+// semaphore's leases are one for two permits, which is older.
 BOOST_AUTO_TEST_CASE(evicted_keys_of_semaphores_grant_no_permit_twice) {
     with_server([](redis_server& server, asio::any_io_executor executor) -> task {
         log_lines log;
@@ -180,7 +180,8 @@ BOOST_AUTO_TEST_CASE(evicted_keys_of_semaphores_grant_no_permit_twice) {
         std::vector<std::string> count_keys{"EXISTS"};
         for (int i = 0; i < 60; ++i) {
             auto const name = "pool:" + std::to_string(i);
-            for (auto const& key : {name, "{" + name + "}:timeout", "{" + name + "}:holdfast_limit"}) {
+            for (auto const& key :
+                 {name, "{" + name + "}:timeout", "{" + name + "}:holdfast_limit"}) {
                 count_keys.push_back(key);
             }
             all.push_back({client.semaphore(name).limit(2), {}});
@@ -217,7 +218,8 @@ BOOST_AUTO_TEST_CASE(evicted_keys_of_semaphores_grant_no_permit_twice) {
         for (auto& [pool, held, number, set, record] : all) {
             BOOST_TEST(!held.valid());
             auto next = co_await pool.permits(2).try_acquire_for(200ms, brief);
-            // Without set and record the lease's length is not known: the default one is waited for.
+            // Without set and record the lease's length is not known: the default one is waited
+            // for.
             bool const waits = number && !set && !record;
             BOOST_TEST(bool(next) == !waits, pool.name() << number << set << record);
         }

@@ -226,7 +226,8 @@ private:
 BOOST_DATA_TEST_CASE(
     a_server_that_can_never_run_the_scripts_is_unsupported_for_every_kind,
     boost::unit_test::data::make(
-        {"ERR script tried accessing undeclared key, script: 7f923f79fe76194c868d7e1d0820de36700eb649",
+        {"ERR script tried accessing undeclared key, script: "
+         "7f923f79fe76194c868d7e1d0820de36700eb649",
          "ERR This Redis command is not allowed from script script: 7f92, on @user_script:1.",
          "ERR unknown command 'evalsha', with args beginning with: ",
          "ERR EVAL is disabled",

@@ -48,7 +48,8 @@ public:
     [[nodiscard]] bool up(connection_id::purpose what) const override {
         return server_ && server_->up(what);
     }
-    [[nodiscard]] std::optional<lease_clock::time_point> silent_since(std::uint16_t) const override {
+    [[nodiscard]] std::optional<lease_clock::time_point> silent_since(std::uint16_t
+    ) const override {
         return server_ ? server_->silent_since() : std::nullopt;
     }
     [[nodiscard]] obstacle why_down() const override {

@@ -305,8 +305,8 @@ private:
         late_.model().set_time(now + wait * 1000);
     }
 
-    // Random words may make an entry with the server's time in it, in µs or ms, also under a key that is
-    // meant for something else. A turn of a lock's queue adds to it, or changes the sign.
+    // Random words may make an entry with the server's time in it, in µs or ms, also under a key
+    // that is meant for something else. A turn of a lock's queue adds to it, or changes the sign.
     void forget_times(std::int64_t now) {
         constexpr std::int64_t hour = 3'600'000'000;
         constexpr std::int64_t last_score = 4'000'000'000'000'000;
@@ -318,7 +318,8 @@ private:
         };
         for (auto const& key : early_.model().keys()) {
             for (auto const& [from, to] : ranges) {
-                if (early_.look({"ZCOUNT", key, std::to_string(from), std::to_string(to)}).number > 0) {
+                if (early_.look({"ZCOUNT", key, std::to_string(from), std::to_string(to)}).number >
+                    0) {
                     everywhere({"DEL", key});
                     break;
                 }

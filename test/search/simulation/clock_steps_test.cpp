@@ -49,9 +49,7 @@ public:
         settings().lease = 24h;
         holder_ = &add_ready();
         auto const set = holder_->make_call<bool>();
-        holder_->run([&] {
-            holder_->client().semaphore("pool").try_set_permits(1, set->token());
-        });
+        holder_->run([&] { holder_->client().semaphore("pool").try_set_permits(1, set->token()); });
         BOOST_TEST_REQUIRE(run_until([&] { return set->done; }, 1s));
         held_ = acquire(*holder_);
         BOOST_TEST_REQUIRE(run_until([&] { return held_->done; }, 1s));
@@ -141,12 +139,14 @@ BOOST_AUTO_TEST_CASE(waiters_that_died_delay_the_others_by_no_step_back_of_the_c
         std::vector<std::size_t> killed;
         std::string served;
     };
-    scene const scenes[] = {{{0}, "1234"}, {{0, 1, 2, 3}, "4"}, {{1, 2, 3}, "04"}, {{0, 2, 3}, "14"}};
+    scene const scenes[] =
+        {{{0}, "1234"}, {{0, 1, 2, 3}, "4"}, {{1, 2, 3}, "04"}, {{0, 2, 3}, "14"}};
     for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
         for (auto const& [killed, served] : scenes) {
             for (auto const step : {nanos{-5s}, nanos{-40s}, nanos{-1h}}) {
                 BOOST_TEST_CONTEXT(
-                    "kind " << kind << ", " << served << ", " << step.count() / 1'000'000'000 << " s"
+                    "kind " << kind << ", " << served << ", " << step.count() / 1'000'000'000
+                            << " s"
                 ) {
                     line all{kinds[kind]};
                     for (auto const which : killed) {

@@ -1,8 +1,8 @@
 #ifndef HOLDFAST_TEST_SIMULATION_FAIR_JUDGE_HPP
 #define HOLDFAST_TEST_SIMULATION_FAIR_JUDGE_HPP
 
-#include "simulation/reading_judge.hpp"
 #include "simulation/names.hpp"
+#include "simulation/reading_judge.hpp"
 #include "simulation/server.hpp"
 #include "simulation/sometimes.hpp"
 #include "simulation/world.hpp"

@@ -99,7 +99,7 @@ void hand_over_judge::judge_order(
         return one.holder == now;
     });
     auto const had = known.scores.find(now);
-    auto const score = own != queue.end()              ? own->score
+    auto const score = own != queue.end()          ? own->score
                        : had != known.scores.end() ? had->second
                                                    : std::numeric_limits<double>::infinity();
     for (auto const& one : queue) {

@@ -136,7 +136,8 @@ public:
     void add_dead(int count) {
         for (int i = 0; i < count; ++i) {
             auto const id = "0f4b1c5e-7a3d-4e8b-9c21-" + std::to_string(100'000'000'000 + i) + ":1";
-            on().as_operator({"ZADD", "holdfast_queue:{lock}", std::to_string(i + 1), id + " 3000"});
+            on().as_operator({"ZADD", "holdfast_queue:{lock}", std::to_string(i + 1), id + " 3000"}
+            );
         }
     }
     // The numbers of those that wait, as they are granted the lock: each gives it back at once.

@@ -33,11 +33,7 @@ bool any_of(Members const& members, Test test) {
 
 }  // namespace
 
-void multi_user::start(
-    std::vector<member> const& members,
-    request const& what,
-    multi_call& asked
-) {
+void multi_user::start(std::vector<member> const& members, request const& what, multi_call& asked) {
     std::vector<multi_lock::member> named;
     for (auto const& one : members) {
         auto const limit = all_.judge.permits().limit_of(one.lock);
@@ -195,8 +191,8 @@ asio::awaitable<void> multi_user::hold(
         // Everything that is ready runs before time goes on.
         auto moment = sleep(1us);
         co_await std::move(moment);
-        bool const client_is_stuck = process_.any_lane_blocked() ||
-                                     process_.punctual_since() + 1us >= all_.in.now();
+        bool const client_is_stuck =
+            process_.any_lane_blocked() || process_.punctual_since() + 1us >= all_.in.now();
         if (watches && !watching->done && !client_is_stuck) {
             violation(names + ": a member is lost, and the watcher was not told");
         }

@@ -335,8 +335,8 @@ private:
         process const& of
     ) const;
 
-    // Ten times what the busiest of a hundred thousand schedules needs at once, and what many waiters
-    // that keep their places need while others hold.
+    // Ten times what the busiest of a hundred thousand schedules needs at once, and what many
+    // waiters that keep their places need while others hold.
     [[nodiscard]] std::uint64_t most_scripts() const noexcept {
         return 3'000 + static_cast<std::uint64_t>(in_.now() / 20ms);
     }

@@ -27,9 +27,8 @@ double ms(nanos time) {
 
 bool oracle::healthy_for(process const& of, nanos how_long) const noexcept {
     auto const since = std::max(
-        slowest_recovery_ > 0ns
-            ? std::max(last_disturbance_, of.given_up_at()) + slowest_recovery_
-            : 0ns,
+        slowest_recovery_ > 0ns ? std::max(last_disturbance_, of.given_up_at()) + slowest_recovery_
+                                : 0ns,
         of.free_since()
     );
     return !disturbed() && !of.paused() && !of.any_lane_blocked() && in_.now() - since >= how_long;
@@ -172,11 +171,15 @@ void oracle::check_given_back(
     }
     auto const since = known.used_until[holder];
     bool const used = in_.now() - since < slowest_release ||
-                      std::any_of(beliefs_.begin(), beliefs_.end(), [&](belief const& one) {
-                          view_of const view{*one.of};
-                          return one.holder == holder &&
-                                 one.held->deadline().time_since_epoch() > one.of->clock();
-                      });
+                      std::any_of(
+                          beliefs_.begin(),
+                          beliefs_.end(),
+                          [&](belief const& one) {
+                              view_of const view{*one.of};
+                              return one.holder == holder &&
+                                     one.held->deadline().time_since_epoch() > one.of->clock();
+                          }
+                      );
     if (used) {
         return;  // its end will be watched, too
     }

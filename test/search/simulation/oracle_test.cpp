@@ -1,6 +1,7 @@
 // What the oracle excuses, and that it excuses no more.
 
 #include "simulation/oracle.hpp"
+
 #include "simulation/world.hpp"
 
 #include <boost/test/unit_test.hpp>

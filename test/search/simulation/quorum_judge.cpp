@@ -117,8 +117,8 @@ void quorum_judge::judge_length(belief const& one) {
     nanos const left = one.held->deadline().time_since_epoch() - one.of->clock();
     bool const is_short =
         !kind.is_renewed && left < kind.shortest_beginning() - kind.request_timeout;
-    bool const free = one.of->free_since() <= one.asked_at && !one.of->paused() &&
-                      !one.of->any_lane_blocked();
+    bool const free =
+        one.of->free_since() <= one.asked_at && !one.of->paused() && !one.of->any_lane_blocked();
     if (left > kind.usable() ||
         (is_short && free && one.held->loss() != loss_reason::client_stopped)) {
         in_.violation(fmt::format(
@@ -178,7 +178,8 @@ void quorum_judge::judge_end(belief const& one) {
         auto const due = one.of->true_time_of(one.held->deadline().time_since_epoch() - margin);
         lost_at = std::clamp(due, lost_at, in_.now());
     }
-    if (judge_.healthy_for(*one.of, in_.now() - lost_at + one.kind.lease / 2 + slowest_repetition)) {
+    if (judge_
+            .healthy_for(*one.of, in_.now() - lost_at + one.kind.lease / 2 + slowest_repetition)) {
         in_.violation(fmt::format(
             "a lease was lost although nothing was wrong ({}): {}",
             to_string(why),

@@ -197,8 +197,8 @@ private:
         auto moment = sleep(1us);
         co_await std::move(moment);
         bool const lost = held.state() == lease_state::lost;
-        bool const stuck = process_.any_lane_blocked() ||
-                           process_.punctual_since() + 2us >= all_.in.now();
+        bool const stuck =
+            process_.any_lane_blocked() || process_.punctual_since() + 2us >= all_.in.now();
         if (lost) {
             all_.judge.reached(sometimes::lost_in_quorum);
             if (watches && !watching->done && !stuck) {

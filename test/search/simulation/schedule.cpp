@@ -88,8 +88,7 @@ void prepare(arena& where) {
     // Many users of one client, or few of several.
     bool const crowded = dice.chance(25);
     all.longest_rest = crowded ? 20ms : 300ms;
-    auto const locks =
-        crowded ? 2 + dice.below(3) : 1 + dice.below(2) + (dice.chance(15) ? 1 : 0);
+    auto const locks = crowded ? 2 + dice.below(3) : 1 + dice.below(2) + (dice.chance(15) ? 1 : 0);
     // What is counted has no lease: a failover takes it, or gives it twice.
     bool const counts = !may_fail_over && dice.chance(20);
     if (!counts && dice.chance(10)) {
@@ -106,13 +105,9 @@ void prepare(arena& where) {
                                  : chosen < 35 ? "pool"
                                  : chosen < 60 ? "rw"
                                                : "lock";
-        auto const& made = all.locks.emplace_back(fmt::format(
-            "{}{}-{}{}",
-            all.client.key_prefix,
-            kind,
-            i,
-            share_a_slot ? "{tag}" : ""
-        ));
+        auto const& made = all.locks.emplace_back(
+            fmt::format("{}{}-{}{}", all.client.key_prefix, kind, i, share_a_slot ? "{tag}" : "")
+        );
         if (is_pool(made)) {
             all.judge.permits().set_limit(made, 1 + static_cast<std::int64_t>(dice.below(4)));
         }

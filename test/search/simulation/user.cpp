@@ -167,10 +167,8 @@ std::string user::failure_of(std::string const& name, error_code ec, nanos asked
 nanos user::overtime(request const& what) const {
     auto const& settings = node_.settings();
     auto const lease = length_of(settings, what.options).value_or(settings.lease);
-    auto const timeout = detail::request_timeout_for(
-        settings,
-        std::chrono::floor<std::chrono::milliseconds>(lease)
-    );
+    auto const timeout =
+        detail::request_timeout_for(settings, std::chrono::floor<std::chrono::milliseconds>(lease));
     return std::min<nanos>(100ms, timeout);
 }
 
@@ -191,9 +189,9 @@ bool user::may_be_unreachable(nanos asked_at, request const& what) const {
 }
 
 bool user::may_pass(error_code ec, nanos asked_at, request const& what) const {
-    return ec == errc::unreachable      ? may_be_unreachable(asked_at, what)
-           : ec == errc::not_replicated ? node_.settings().replicas.count > 0 &&
-                                              may_be_unreachable(asked_at, what)
+    return ec == errc::unreachable ? may_be_unreachable(asked_at, what)
+           : ec == errc::not_replicated
+               ? node_.settings().replicas.count > 0 && may_be_unreachable(asked_at, what)
            : ec == errc::server_refused ? may_be_cut_off(asked_at)
                                         : false;
 }
@@ -259,8 +257,8 @@ void user::judge_answer(request const& what, call<lease> const& asked, nanos sta
         bool const waits_for_itself =
             ec == errc::would_deadlock && what.options.owner && is_writer(name);
         bool const number_lost = ec == errc::permits_not_set && !all_.quiet && what.stated == 0;
-        bool const right = expected(ec, asked.cancelled) || waits_for_itself || number_lost ||
-                           (passing && !waits);
+        bool const right =
+            expected(ec, asked.cancelled) || waits_for_itself || number_lost || (passing && !waits);
         if (waits_for_itself) {
             all_.judge.reached(sometimes::would_deadlock);
         }

@@ -168,11 +168,8 @@ protected:
     /// client of a cluster makes when it is needed.
     [[nodiscard]] bool may_be_unreachable(nanos asked_at, request const& what) const;
     /// An acquisition must not end so.
-    [[nodiscard]] std::string failure_of(
-        std::string const& name,
-        error_code ec,
-        nanos asked_at
-    ) const;
+    [[nodiscard]] std::string failure_of(std::string const& name, error_code ec, nanos asked_at)
+        const;
     /// The same of an error that may be another one soon.
     [[nodiscard]] bool may_pass(error_code ec, nanos asked_at, request const& what) const;
     /// How soon a cancellation has ended an operation.

@@ -256,9 +256,9 @@ private:
             co_await std::move(blocked);
         } else {
             auto work = sleep(
-                kind < 70                    ? dice().any_scale(10us, 50ms)
+                kind < 70                           ? dice().any_scale(10us, 50ms)
                 : kind < (holds_long() ? 80U : 90U) ? dice().any_scale(1ms, longest_work())
-                            : long_work()
+                                                    : long_work()
             );
             co_await std::move(work);
         }

@@ -378,7 +378,8 @@ BOOST_AUTO_TEST_CASE(a_client_that_does_not_queue_does_not_hold_back_in_its_turn
     BOOST_TEST(all.sent() == "acquire");
 }
 
-// The first message "0" belongs to the "2" before it, the second one comes from whoever had the lock.
+// The first message "0" belongs to the "2" before it, the second one comes from whoever had the
+// lock.
 BOOST_AUTO_TEST_CASE(a_turn_that_was_used_ends_with_the_release) {
     handing_client all;
     acquiring const waiting{all};

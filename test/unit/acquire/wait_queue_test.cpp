@@ -226,7 +226,8 @@ BOOST_AUTO_TEST_CASE(an_answer_that_decides_nothing_ends_those_whose_time_is_up_
     BOOST_TEST(!first.done());
 }
 
-BOOST_AUTO_TEST_CASE(a_later_answer_that_decides_nothing_does_not_take_back_that_the_lock_was_busy) {
+BOOST_AUTO_TEST_CASE(a_later_answer_that_decides_nothing_does_not_take_back_that_the_lock_was_busy
+) {
     scripted_client all;
     acquiring const one{all, limited(1s)};
     all.answer(busy(100));

@@ -125,9 +125,7 @@ BOOST_AUTO_TEST_CASE(what_keeps_the_kind_of_lock_goes_on_when_the_terms_ask_for_
         }
         BOOST_TEST((fsm.deadline() == deadline + (renews ? 20s : 0s)));
         BOOST_TEST(sent_renewals == (renews ? 4U : 2U));
-        BOOST_TEST(
-            fsm.loss() == (renews ? loss_reason::max_renewals : loss_reason::expired)
-        );
+        BOOST_TEST(fsm.loss() == (renews ? loss_reason::max_renewals : loss_reason::expired));
     }
 }
 

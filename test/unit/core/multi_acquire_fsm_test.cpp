@@ -239,7 +239,8 @@ BOOST_AUTO_TEST_CASE(an_answer_that_may_come_is_waited_for_once) {
     BOOST_TEST(overdue().on_time_up(true) == finish(errc::unreachable));
     BOOST_TEST(overdue().on_together(2, false, {}) == deliver(2));
     BOOST_TEST(overdue().on_together(1, true, {}) == finish(busy));
-    BOOST_TEST(overdue().on_together(0, false, errc::server_refused) == finish(errc::server_refused)
+    BOOST_TEST(
+        overdue().on_together(0, false, errc::server_refused) == finish(errc::server_refused)
     );
     BOOST_TEST(overdue().on_cancel(cancel_request::at_once) == abort_now);
     BOOST_TEST(overdue().on_ended(errc::client_stopped) == finish(errc::client_stopped));

@@ -252,12 +252,9 @@ BOOST_FIXTURE_TEST_CASE(a_reader_ends_in_time_though_one_of_another_client_was_r
 BOOST_FIXTURE_TEST_CASE(a_holder_that_is_stuck_keeps_the_lock_until_its_deadline_only, world) {
     asio::io_context stuck;
     acquired first;
-    client.lock("x").acquire(
-        asio::bind_executor(
-            stuck,
-            [&](error_code, lease got) { first.got = std::move(got); }
-        )
-    );
+    client.lock("x").acquire(asio::bind_executor(stuck, [&](error_code, lease got) {
+        first.got = std::move(got);
+    }));
     server.settle();
     stuck.run();
     BOOST_TEST_REQUIRE(first.got.valid());
@@ -396,7 +393,10 @@ BOOST_FIXTURE_TEST_CASE(
     check_that_it_is_free();
 }
 
-BOOST_FIXTURE_TEST_CASE(a_shutdown_does_not_forget_that_a_read_lease_was_longer, write_beside_read) {
+BOOST_FIXTURE_TEST_CASE(
+    a_shutdown_does_not_forget_that_a_read_lease_was_longer,
+    write_beside_read
+) {
     auto const writes = write();
     auto reads = take(both.read(), {.lease = 50s, .owner = me});
     BOOST_TEST(release(reads) == error_code{});

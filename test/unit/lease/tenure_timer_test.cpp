@@ -58,12 +58,12 @@ struct world : scripted_client {
     std::vector<tenure const*> due;
     int failures = 0;
     tenure_timer timers{*state, [this](tenure& one) {
-        due.push_back(&one);
-        if (failures > 0) {
-            --failures;
-            throw std::bad_alloc{};
-        }
-    }};
+                            due.push_back(&one);
+                            if (failures > 0) {
+                                --failures;
+                                throw std::bad_alloc{};
+                            }
+                        }};
 };
 
 }  // namespace

@@ -35,9 +35,9 @@ using holdfast::lease;
 using holdfast::lease_clock;
 using holdfast::lease_state;
 using holdfast::loss_reason;
+using holdfast::test::in_virtual_time;
 using holdfast::testing::memory_server;
 using holdfast::testing::virtual_time;
-using holdfast::test::in_virtual_time;
 using outcome = holdfast::test::acquired;
 
 BOOST_AUTO_TEST_SUITE(testing_test)

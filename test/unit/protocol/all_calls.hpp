@@ -118,9 +118,7 @@ inline std::vector<detail::call> calls_about(
             }
             break;
         }
-        case detail::target_kind::semaphore:
-            all.push_back(detail::set_permits(on, 3, 3s));
-            break;
+        case detail::target_kind::semaphore: all.push_back(detail::set_permits(on, 3, 3s)); break;
         case detail::target_kind::quorum_lock:
             all.push_back(detail::raise_token({on, id, {7}, 1h, 3s}));
             break;

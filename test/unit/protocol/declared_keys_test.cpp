@@ -1,5 +1,5 @@
-// A script touches no key that it was not told of. Servers that keep to that (Dragonfly, ElastiCache
-// Serverless, some proxies) run them, with one exception.
+// A script touches no key that it was not told of. Servers that keep to that (Dragonfly,
+// ElastiCache Serverless, some proxies) run them, with one exception.
 
 #include "unit/protocol/all_calls.hpp"
 #include "unit/protocol/on_model.hpp"
@@ -92,14 +92,19 @@ BOOST_AUTO_TEST_CASE(scripts_touch_the_keys_that_they_are_told_of) {
         }
         bool granted = false;
         for (int i = 0; i < 2'000; ++i) {
-            auto const which = std::uniform_int_distribution<std::size_t>{0, calls.size() - 1}(random);
+            auto const which =
+                std::uniform_int_distribution<std::size_t>{0, calls.size() - 1}(random);
             granted = all.run_watched(calls[which]).starts_with("nonce 1 ") || granted;
             all.later(std::chrono::milliseconds{random() % 2'000});
         }
         BOOST_TEST(granted);
         for (auto const& each : all.undeclared()) {
-            // The holds of other readers: only the script knows who they are. Redisson does the same.
-            BOOST_TEST((each.starts_with("PTTL {a}:") && each.ends_with(":rwlock_timeout:1")), each);
+            // The holds of other readers: only the script knows who they are. Redisson does the
+            // same.
+            BOOST_TEST(
+                (each.starts_with("PTTL {a}:") && each.ends_with(":rwlock_timeout:1")),
+                each
+            );
         }
     }
 }
@@ -112,7 +117,10 @@ BOOST_AUTO_TEST_CASE(a_key_that_was_not_declared_is_seen) {
     };
     world all;
     all.run_watched(call{wrong, 3s}.key("a"));
-    BOOST_TEST(all.undeclared() == std::vector<std::string>{"GET b"}, boost::test_tools::per_element());
+    BOOST_TEST(
+        all.undeclared() == std::vector<std::string>{"GET b"},
+        boost::test_tools::per_element()
+    );
 }
 
 BOOST_AUTO_TEST_SUITE_END()

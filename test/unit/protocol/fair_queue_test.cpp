@@ -1,5 +1,5 @@
-// What the scripts of a fair lock leave on a server: whom they notify, which keys expire, and what a
-// step of the server's clock changes.
+// What the scripts of a fair lock leave on a server: whom they notify, which keys expire, and what
+// a step of the server's clock changes.
 
 #include "protocol/fair_lock.hpp"
 #include "unit/protocol/on_model.hpp"
@@ -73,8 +73,8 @@ struct with_three_waiters : fair_world {
             later(10ms);
         }
     }
-    // Each asks once, the last one first, and so often that none is silent. Empty: nobody is granted
-    // the lock.
+    // Each asks once, the last one first, and so often that none is silent. Empty: nobody is
+    // granted the lock.
     std::string ask_in_reverse() {
         std::string all;
         for (int i = 2; i >= 0; --i) {

@@ -1,5 +1,5 @@
-// Places of read/write locks and semaphores, which their waiters keep by asking again: what a step of
-// the server's clock and a loss of its data change.
+// Places of read/write locks and semaphores, which their waiters keep by asking again: what a step
+// of the server's clock and a loss of its data change.
 
 #include "protocol/read_write_lock.hpp"
 #include "protocol/semaphore.hpp"

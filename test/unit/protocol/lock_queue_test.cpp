@@ -93,8 +93,8 @@ struct lock_world : on_model {
     primitive const& speaks = lock_protocol();
 };
 
-// Two clients that pass the lock to each other, each for a millisecond, and perhaps one of another make
-// that takes the lock for so long whenever it is free.
+// Two clients that pass the lock to each other, each for a millisecond, and perhaps one of another
+// make that takes the lock for so long whenever it is free.
 struct contest : lock_world {
     contest() : lock_world{"another channel"} {
         listen_as(1);

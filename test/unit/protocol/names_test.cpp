@@ -123,7 +123,8 @@ void check_random_names(std::vector<std::string> const& pieces, int longest, int
 
 bool is_listed(std::string_view key) {
     return std::ranges::any_of(beginning::all, [key](auto one) { return key.starts_with(one); }) ||
-           key.ends_with(ending::permits) || key.ends_with(ending::limit) || key.ends_with(std::string{ending::reader} + "1");
+           key.ends_with(ending::permits) || key.ends_with(ending::limit) ||
+           key.ends_with(std::string{ending::reader} + "1");
 }
 
 bool says(std::string const& text, std::string_view what) {
@@ -203,7 +204,8 @@ BOOST_AUTO_TEST_CASE(the_key_of_the_server_is_no_name_behind_the_prefix) {
         }
     }
     // Another client's prefix is not known.
-    for (std::string const name : {"app:holdfast_server", "app:holdfast_server:12", "{t}holdfast_server"}) {
+    for (std::string const name :
+         {"app:holdfast_server", "app:holdfast_server:12", "{t}holdfast_server"}) {
         BOOST_TEST(says(fault_of_name({}, name), "choose another name"), name);
         BOOST_TEST(says(fault_of_name(with_prefix("b:"), name), "choose another name"), name);
     }

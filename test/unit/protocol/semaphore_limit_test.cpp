@@ -39,12 +39,8 @@ struct limited_world : semaphore_world {
     }
     // As Redisson's scripts do it.
     void java_adds(std::int64_t count) { ask({"INCRBY", "L", std::to_string(count)}); }
-    void java_sets_total(std::int64_t count) {
-        java_adds(count - std::stoll(free()) - taken());
-    }
-    void java_tries_to_set(std::int64_t count) {
-        ask({"SET", "L", std::to_string(count), "NX"});
-    }
+    void java_sets_total(std::int64_t count) { java_adds(count - std::stoll(free()) - taken()); }
+    void java_tries_to_set(std::int64_t count) { ask({"SET", "L", std::to_string(count), "NX"}); }
     void java_takes(std::string const& permit, milliseconds lease) {
         ask({"DECRBY", "L", "1"});
         ask({"ZADD", deadlines, now(lease), permit});
@@ -340,8 +336,8 @@ BOOST_AUTO_TEST_CASE(a_limit_that_is_lowered_while_no_permit_is_out_is_raised_ag
     BOOST_TEST(all.acquire(4, 3).found_permits == 1);
 }
 
-// Its set was lost together with the record while all permits were out. Whoever sees that first, how
-// many there are is what somebody states.
+// Its set was lost together with the record while all permits were out. Whoever sees that first,
+// how many there are is what somebody states.
 BOOST_AUTO_TEST_CASE(a_semaphore_without_any_permits_gets_the_limit_that_is_stated) {
     limited_world all;
     all.ask({"SET", "L", "0"});
@@ -471,7 +467,9 @@ BOOST_AUTO_TEST_CASE(there_are_never_more_valid_leases_than_the_greatest_limit) 
     for (unsigned seed = 1; seed <= 400; ++seed) {
         limited_world all;
         std::mt19937 dice{seed};
-        auto const below = [&](std::uint32_t end) { return static_cast<std::int64_t>(dice() % end); };
+        auto const below = [&](std::uint32_t end) {
+            return static_cast<std::int64_t>(dice() % end);
+        };
         // Holders: how many permits, and until when they are valid.
         std::map<std::uint64_t, std::pair<std::int64_t, std::int64_t>> valid;
         std::int64_t limit = greatest_stated;

@@ -34,8 +34,8 @@ std::string const acquire_keys =
     "foo {foo}:timeout redisson_sc:{foo} "
     "holdfast_semaphore_token:{foo} " +
     queue_keys + " " + turns + " {foo}:holdfast_limit";
-std::string const other_keys = "foo {foo}:timeout redisson_sc:{foo} " + queue_keys + " " + turns +
-                               " {foo}:holdfast_limit";
+std::string const other_keys =
+    "foo {foo}:timeout redisson_sc:{foo} " + queue_keys + " " + turns + " {foo}:holdfast_limit";
 
 std::string permit(std::uint32_t index) {
     return std::string{permit_id{id, index}.view()};
@@ -151,8 +151,8 @@ BOOST_AUTO_TEST_CASE(the_calls_name_what_they_touch) {
     BOOST_TEST(
         typed(speaks.renew_many(members, 3s)) ==
         "semaphore.renew_many 4 {foo}:timeout {foo}:holdfast_limit {foo}:timeout "
-            "{foo}:holdfast_limit 30000 1 " + permit(0) + " 10000 2 " +
-            permit(0) + " " + permit(1)
+        "{foo}:holdfast_limit 30000 1 " +
+            permit(0) + " 10000 2 " + permit(0) + " " + permit(1)
     );
 }
 

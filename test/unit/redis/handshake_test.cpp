@@ -73,12 +73,10 @@ handshake::verdict judged(
             asked.on_event(event::node, node_view{one.kind, one.words.size(), 0, ""});
         }
         for (auto const word : one.words) {
-            bool const is_number = !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
-                return c >= '0' && c <= '9';
-            });
-            auto const kind = !nested      ? one.kind
-                              : is_number ? type::number
-                                          : type::blob_string;
+            bool const is_number =
+                !word.empty() &&
+                std::all_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
+            auto const kind = !nested ? one.kind : is_number ? type::number : type::blob_string;
             asked.on_event(event::node, node_view{kind, 1, nested ? 1U : 0U, word});
         }
         asked.on_event(event::done, {});

@@ -153,9 +153,7 @@ expectation const with_phrase[] = {
      effect::permanent,
      errc::unsupported_server},
     {"ERR 'eval' command keys must in same slot", effect::permanent, errc::unsupported_server},
-    {"ERR command script not support for normal user",
-     effect::permanent,
-     errc::unsupported_server},
+    {"ERR command script not support for normal user", effect::permanent, errc::unsupported_server},
     // Others: a proxy of Redis Enterprise, Upstash, Codis, a server that was told so.
     {"ERR unknown or disabled command 'EVAL'", effect::permanent, errc::unsupported_server},
     {"ERR Command is not available: 'SUBSCRIBE'", effect::permanent, errc::unsupported_server},

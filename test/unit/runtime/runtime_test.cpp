@@ -1,6 +1,7 @@
 // The clock, the timer and the randomness of the library.
 
 #include "runtime/runtime.hpp"
+
 #include "runtime/virtual_time.hpp"
 
 #include <boost/asio/io_context.hpp>
