@@ -92,7 +92,8 @@ void oracle::judge_end(belief const& one) {
     // repetition was under way by then.
     auto const due = lost_at - one.time_to_renew;
     auto const about = one.lease / 20;
-    auto const from = one.learned ? 0ns : due - about;
+    // With replicas, a renewal waits for the round before it, too.
+    auto const from = one.learned || replicated_ ? 0ns : due - about;
     // With replicas, renewals have a connection of their own: what others say tells nothing.
     auto const silent_at = replicated_ ? 0ns : lost_at - one.request_timeout;
     if (one.of->had_no_answer(from, due + about, silent_at)) {
