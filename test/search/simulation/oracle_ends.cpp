@@ -81,22 +81,26 @@ void oracle::judge_end(belief const& one) {
     }
     auto lost_at = one.seen_at;
     if (why == loss_reason::expired || why == loss_reason::unreachable) {
-        // How long it was is not known of all; the longest one has the longest margin.
+        // How long it was is not known of all; the longest one has the longest margin. It was not
+        // lost before it was last seen to be held.
         auto const length = one.learned ? std::max(one.lease, lease_) : one.lease;
         auto const part = static_cast<double>(length.count()) * one.margin_part;
         nanos const margin{static_cast<nanos::rep>(part)};
-        lost_at = one.of->true_time_of(one.held->deadline().time_since_epoch() - margin);
+        auto const given_up = one.held->deadline().time_since_epoch() - margin;
+        lost_at = std::clamp(one.of->true_time_of(given_up), one.seen_at, in_.now());
     }
     // The renewal was sent when it was due, and neither its answer nor that to one of its
     // repetitions came in time. What was answered in time since then was not a renewal, or the last
     // repetition was under way by then.
     auto const due = lost_at - one.time_to_renew;
     auto const about = one.lease / 20;
-    // With replicas, a renewal waits for the round before it, too.
+    // With replicas, a renewal waits for the round before it, too. When one of unknown length was
+    // due is not known.
     auto const from = one.learned || replicated_ ? 0ns : due - about;
+    auto const to = one.learned ? in_.now() : due + about;
     // With replicas, renewals have a connection of their own: what others say tells nothing.
     auto const silent_at = replicated_ ? 0ns : lost_at - one.request_timeout;
-    if (one.of->had_no_answer(from, due + about, silent_at)) {
+    if (one.of->had_no_answer(from, to, silent_at)) {
         return;
     }
     if (healthy_for(*one.of, in_.now() - lost_at + slowest_renewal)) {
