@@ -181,9 +181,11 @@ void faults::on_pool_data(std::size_t which, std::string const& pool) {
             if (permits.take_for_other(pool, lease)) {
                 say("somebody else takes a permit of " + pool);
                 all_.judge.reached(sometimes::other_holder);
+                all_.judge.on_maybe_free(pool);
                 all_.in.after(a_while(), [this, pool] {
                     if (all_.on.up()) {
                         all_.judge.permits().give_back_from_other(pool);
+                        all_.judge.on_maybe_free(pool);
                     }
                 });
             }

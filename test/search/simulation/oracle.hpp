@@ -109,7 +109,7 @@ public:
     void set_slowest_wake_up(nanos limit) noexcept { slowest_wake_up_ = limit; }
     [[nodiscard]] nanos slowest_wake_up(std::string_view lock) const {
         // Where places are kept, those who are silent are waited for, too.
-        bool const waits = is_fair(lock) || is_read_write(lock);
+        bool const waits = is_fair(lock) || is_read_write(lock) || is_pool(lock);
         return slowest_wake_up_ + (waits ? 2 * fair_.patience() : 0ns);
     }
     void set_lease(nanos lease) noexcept { lease_ = lease; }
@@ -185,6 +185,8 @@ public:
     void forget_tokens() { tokens_excused_ = true; }
     /// Foreign values under locks' keys are not locks.
     void set_foreign(bool foreign) { foreign_ = foreign; }
+    /// No script of ours has changed what is free of it.
+    void on_maybe_free(std::string const& lock);
     /// Somebody who is not of this library took the lock, or gave it back.
     void on_other_holder(std::string const& lock, bool took);
     /// Or without an expiry.
@@ -303,7 +305,8 @@ private:
     [[nodiscard]] std::uint64_t counter_of(std::string_view lock);
     void on_renewed(truth const& of, script_event const& what);
     void on_held(std::string const& lock);
-    void on_maybe_free(std::string const& lock);
+    /// So that whoever waits can have it: of a semaphore, all permits.
+    [[nodiscard]] bool is_free(std::string const& lock);
     void watch_waiters(std::string const& lock, nanos when);
     void watch_deadline(belief_ref of);
     void check_deadline(std::uint64_t serial);

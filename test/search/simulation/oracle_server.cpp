@@ -231,6 +231,9 @@ void oracle::on_pool_script(script_event const& what) {
         }
     } else if (what.does == "release") {
         on_released(known, what);
+        // Rules may forbid the notification.
+        bool const silent = said.integer(outcome == 1 ? 1 : 2, 1) == 0;
+        known.freed_in_silence = known.freed_in_silence || silent;
         if (outcome == 1 && !known.delivered.contains(what.holder)) {
             reached(sometimes::withdrawn);
         }
@@ -239,6 +242,7 @@ void oracle::on_pool_script(script_event const& what) {
         excused_.insert(holders.begin(), holders.end());
     }
     known.counter = counter_of(pool);
+    on_maybe_free(pool);
     check(pool);
     check_later(pool);
 }

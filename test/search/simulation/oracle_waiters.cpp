@@ -17,7 +17,7 @@ oracle::waiter_ref oracle::on_waits(
     bool of_several
 ) {
     waiters_.push_back({&of, lock, in_.now(), patient, in_order, of_several});
-    if (server_.data().pttl(lock_of(lock)) == -2 && !is_pool(lock)) {
+    if (is_free(lock_of(lock))) {
         watch_waiters(lock_of(lock), in_.now() + slowest_wake_up(lock));
     }
     return std::prev(waiters_.end());
@@ -61,13 +61,19 @@ void oracle::on_cancelled(process const& of, std::string const& lock) {
     }
 }
 
+bool oracle::is_free(std::string const& lock) {
+    return is_pool(lock) ? permits_.all_free(lock) : server_.data().pttl(lock) == -2;
+}
+
 void oracle::on_maybe_free(std::string const& lock) {
     auto& known = truths_[lock];
-    if (server_.data().pttl(lock) == -2) {
+    if (is_free(lock)) {
         if (known.free_since < 0ns) {
             known.free_since = in_.now();
         }
         watch_waiters(lock, in_.now() + slowest_wake_up(lock));
+    } else if (is_pool(lock)) {
+        known.free_since = -1ns;
     }
 }
 
@@ -79,7 +85,7 @@ void oracle::watch_waiters(std::string const& lock, nanos when) {
     in_.at(
         when,
         [this, lock] {
-            if (server_.data().pttl(lock) != -2) {
+            if (!is_free(lock)) {
                 return;
             }
             auto& known = truths_[lock];
@@ -87,7 +93,8 @@ void oracle::watch_waiters(std::string const& lock, nanos when) {
                 return;
             }
             if (known.free_since < 0ns) {
-                known.free_since = in_.now() - slowest_wake_up(lock);
+                // Nothing tells when permits became free without a script of ours.
+                known.free_since = in_.now() - (is_pool(lock) ? 0ns : slowest_wake_up(lock));
             }
             if (disturbed()) {
                 watch_waiters(lock, in_.now() + 1s);

@@ -71,6 +71,11 @@ std::int64_t permit_judge::limit_of(std::string_view pool) const {
     return at == pools_.end() ? 0 : at->second.limit;
 }
 
+bool permit_judge::all_free(std::string_view pool) const {
+    auto const free = server_.data().get(pool);
+    return free && std::atoll(free->c_str()) >= limit_of(pool) && limit_of(pool) > 0;
+}
+
 std::set<std::string, std::less<>> const& permit_judge::holders(std::string_view pool) {
     return pools_[std::string{pool}].holders;
 }

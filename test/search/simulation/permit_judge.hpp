@@ -55,6 +55,8 @@ public:
     }
     /// All that were granted something and did not give it back.
     [[nodiscard]] std::set<std::string, std::less<>> const& holders(std::string_view pool);
+    /// Whoever waits can have what was asked for.
+    [[nodiscard]] bool all_free(std::string_view pool) const;
     /// How many somebody has who is not of this library.
     [[nodiscard]] std::int64_t taken_by_others(std::string_view pool);
     /// Somebody else takes a permit. False if none is free.

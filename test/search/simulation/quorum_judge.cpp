@@ -57,6 +57,62 @@ std::string quorum_judge::describe(belief const& one) {
     );
 }
 
+quorum_judge::waiter_ref quorum_judge::on_waits(
+    process const& of,
+    std::string const& lock,
+    config const& settings
+) {
+    // A server that was started does not vote at once, and a client does not ask at once.
+    auto const delay = nanos{settings.restart_delay.value_or(settings.lease)};
+    auto const limit = judge_.slowest_wake_up(lock) + delay + nanos{settings.lock_delay};
+    waiters_.push_back({&of, lock, in_.now(), limit, next_serial_++});
+    watch_waiter(waiters_.back().serial, in_.now());
+    return std::prev(waiters_.end());
+}
+
+// At most of the servers.
+bool quorum_judge::is_free(std::string const& lock) const {
+    auto const& all = server_.machines();
+    auto const free = std::count_if(all.begin(), all.end(), [&](auto const& one) {
+        return one->data.pttl(lock) == -2;
+    });
+    return static_cast<std::size_t>(free) > all.size() / 2;
+}
+
+// A lock that is free, and wanted, is taken soon. It is looked at each second: attempts that fail
+// take it at a few servers for a moment.
+void quorum_judge::watch_waiter(std::uint64_t serial, nanos free_since) {
+    in_.after(
+        1s,
+        [this, serial, free_since] {
+            auto const at =
+                std::find_if(waiters_.begin(), waiters_.end(), [serial](waiter const& one) {
+                    return one.serial == serial;
+                });
+            if (at == waiters_.end()) {
+                return;
+            }
+            auto const& of = *at->of;
+            bool const hindered = judge_.disturbed() || of.paused() || of.any_lane_blocked();
+            auto const since =
+                hindered || !is_free(at->lock)
+                    ? in_.now()
+                    : std::max({free_since, judge_.last_disturbance(), of.free_since()});
+            if (in_.now() - since >= at->limit) {
+                in_.violation(fmt::format(
+                    "{} has been free for {:.3f} s, and p{} waits for it",
+                    at->lock,
+                    std::chrono::duration<double>{in_.now() - since}.count(),
+                    of.number()
+                ));
+                return;
+            }
+            watch_waiter(serial, since);
+        },
+        only_looks
+    );
+}
+
 quorum_judge::belief_ref quorum_judge::on_delivered(belief made) {
     auto const added = beliefs_.insert(beliefs_.end(), std::move(made));
     auto& one = *added;
@@ -210,6 +266,7 @@ void quorum_judge::on_parted(belief_ref which) {
 
 void quorum_judge::on_killed(process const& of) {
     std::erase_if(beliefs_, [&](belief const& one) { return one.of == &of; });
+    std::erase_if(waiters_, [&](waiter const& one) { return one.of == &of; });
 }
 
 void quorum_judge::on_script(script_event const& what) {

@@ -44,6 +44,20 @@ public:
     };
     using belief_ref = std::list<belief>::iterator;
 
+    /// Somebody who does not give up.
+    struct waiter {
+        process const* of;
+        std::string lock;
+        nanos since;
+        /// The longest time for which the lock may be free meanwhile, undisturbed.
+        nanos limit;
+        std::uint64_t serial;
+    };
+    using waiter_ref = std::list<waiter>::iterator;
+
+    waiter_ref on_waits(process const& of, std::string const& lock, config const& settings);
+    void on_waits_no_more(waiter_ref of) { waiters_.erase(of); }
+
     belief_ref on_delivered(belief made);
     /// Whether so many servers were started within `restart_delay` before `when` that there is no
     /// majority without them.
@@ -55,6 +69,8 @@ public:
 
 private:
     void on_script(script_event const& what);
+    void watch_waiter(std::uint64_t serial, nanos free_since);
+    [[nodiscard]] bool is_free(std::string const& lock) const;
     void judge_others(belief_ref made);
     void judge_length(belief const& one);
     void judge_end(belief const& one);
@@ -68,6 +84,7 @@ private:
     server& server_;
     oracle& judge_;
     std::list<belief> beliefs_;
+    std::list<waiter> waiters_;
     std::uint64_t next_serial_ = 0;
     struct last_grant {
         std::uint64_t token = 0;

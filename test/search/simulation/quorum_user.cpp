@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -79,12 +80,20 @@ private:
         what.cancelled = random_cancellation(all_.healed ? 0 : 35);
         auto const asked = std::make_shared<quorum_call>(executor_);
         auto const started = all_.in.now();
+        // Whoever may leave at any time is not owed the lock.
+        std::optional<quorum_judge::waiter_ref> waits;
+        if (how == request::kind::acquire && !what.cancelled) {
+            waits = all_.quorums.on_waits(process_, what.lock, node_.settings());
+        }
         start(what, *asked);
         if (what.cancelled) {
             asked->cancel_after(what.cancelled->after, what.cancelled->type);
         }
         auto wait = done(asked);
         co_await std::move(wait);
+        if (waits) {
+            all_.quorums.on_waits_no_more(*waits);
+        }
         auto& held = std::get<0>(*asked->results);
         judge_answer(what, *asked, started);
         turned_away_ = !held;
