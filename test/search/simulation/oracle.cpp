@@ -227,9 +227,14 @@ bool oracle::busy_is_right(process const& of, std::string const& side, nanos ask
         auto const client = clients_.find(client_of(holder));
         return client != clients_.end() && client->second == of.number();
     };
-    // One from whom it was taken by force does not know it yet.
+    // One from whom it was taken by force does not know it yet, and may not know that it had it.
     auto const& of_lock = truths_[lock];
-    bool const forced = excused_.contains(of_lock.last_holder) && is_here(of_lock.last_holder);
+    bool const forced =
+        (excused_.contains(of_lock.last_holder) && is_here(of_lock.last_holder)) ||
+        std::any_of(of_lock.granted_at.begin(), of_lock.granted_at.end(), [&](auto const& one) {
+            return excused_.contains(one.first) && is_here(one.first) &&
+                   !of_lock.delivered.contains(one.first);
+        });
     // The answer may have been kept from its user until now.
     bool const had_it =
         std::any_of(of_lock.used_until.begin(), of_lock.used_until.end(), [&](auto const& one) {
