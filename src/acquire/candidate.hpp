@@ -29,6 +29,12 @@ struct candidate {
         score = given.score;
         place = given;
     }
+    /// It takes the place of one that is given up.
+    void on_follows(candidate const& former) noexcept {
+        score = former.score;
+        queued_at = former.queued_at;
+        asked_at = former.asked_at;
+    }
     /// It keeps its score for as long as it waits, and states it whenever it asks: if the server
     /// has lost its place meanwhile, it has lost only the turns that passed.
     [[nodiscard]] former_place had(time_point now) const noexcept {

@@ -144,8 +144,11 @@ void wait_queue::on_answer(attempt const& what, exec_result const& result) {
 // The next attempt has another holder id: this one's is given back meanwhile.
 void wait_queue::on_unreplicated(error_code cause, time_point now) {
     auto& client = all_.client();
-    candidate_->unsure = true;
+    auto const given_up = candidate_;
+    given_up->unsure = true;
     drop_candidate();
+    // It was its turn, and may be again.
+    the_candidate()->on_follows(*given_up);
     if (on_->speaks->queues_each()) {
         // Its channel is called like the holder id.
         subscription_ = {};

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -94,16 +95,31 @@ void grant_delay::on_met(exec_result const& result, time_point sent_at) {
         return;
     }
     client_.server(server_).time.on_reply(sent_at, met->server_time);
-    if (met->known_for >= delay) {
+    auto const rest = ceil<millis>(end_of(met->known_for) - lease_clock::now());
+    if (rest <= millis{0}) {
         end();
         return;
     }
-    auto const rest = delay - met->known_for;
     client_.log(
         log_level::info,
         fmt::format("the server is a new one: no lock is granted for {} ms", rest.count())
     );
     wait(rest);
+}
+
+// The server counts by its wall clock, which may step while its machine starts. So a client that
+// knew the server before counts from when it first saw this one, and one that was told the time
+// goes by that.
+time_point grant_delay::end_of(millis known_for) {
+    auto const delay = client_.settings().lock_delay;
+    auto const told = saturating_add(lease_clock::now(), delay - known_for);
+    auto const changed_at = client_.server(server_).identity.changed_at();
+    auto const seen =
+        changed_at == time_point::min() ? changed_at : saturating_add(changed_at, delay);
+    auto const before = met_ == run_id_ ? ends_at_ : time_point::min();
+    met_ = run_id_;
+    ends_at_ = std::max({told, seen, before});
+    return ends_at_;
 }
 
 void grant_delay::wait(nanos rest) {

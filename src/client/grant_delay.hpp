@@ -46,6 +46,7 @@ private:
     /// Where it is written down since when the server is known. None: it has none of the keys.
     [[nodiscard]] std::optional<std::string> key() const;
     void on_met(exec_result const& result, time_point sent_at);
+    [[nodiscard]] time_point end_of(millis known_for);
     void wait(nanos rest);
     void end();
 
@@ -54,6 +55,9 @@ private:
     std::function<void(client_context::some const&)> over_;
     client_context::some those_;
     std::string run_id_;
+    // The server of whom the end of the delay is known, and that end.
+    std::string met_;
+    time_point ends_at_{};
     bool connected_ = false;
     std::optional<timer> timer_;
     // Of the connection: what was asked on another one counts no more.

@@ -188,6 +188,28 @@ BOOST_AUTO_TEST_CASE(a_waiter_tries_again_with_another_id_until_replicas_have_it
     BOOST_TEST(all.sent().empty());
 }
 
+// Another holder id, and the same turn.
+BOOST_AUTO_TEST_CASE(a_grant_that_replicas_do_not_have_costs_its_waiter_no_place) {
+    constexpr std::int64_t score = 1'700'000'000'000'000;
+    scripted_client all{with_replicas()};
+    auto const on = std::make_shared<holdfast::detail::target const>(
+        holdfast::detail::make_write_lock_target("", "a")
+    );
+    acquiring const waiting{all, {.on = on}};
+    all.answer(replied(0, 10, 0, score, score + 1, 0));
+    BOOST_TEST(all.eventually([&] { return all.sent() == "write_lock.acquire"; }));
+    all.answer(granted());
+    all.answer(granted());
+    BOOST_TEST(all.eventually([&] { return all.sent() == "write_lock.release write_lock.acquire"; })
+    );
+    auto const& asked = all.server->requests.at(1).what;
+    bool stated = false;
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+        stated = stated || asked.word(i).starts_with(std::to_string(score) + ' ');
+    }
+    BOOST_TEST(stated);
+}
+
 BOOST_AUTO_TEST_CASE(a_waiter_that_may_not_wait_for_replicas_ends_with_the_cause) {
     scripted_client all{with_replicas()};
     acquiring const waiting{all};

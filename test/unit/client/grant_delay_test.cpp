@@ -135,11 +135,36 @@ BOOST_AUTO_TEST_CASE(a_release_gives_the_lock_to_nobody_meanwhile) {
 BOOST_AUTO_TEST_CASE(each_connection_asks_and_an_older_answer_counts_no_more) {
     world all{1h};
     acquiring const waiting{all};
-    all.reconnect_to("b");
+    all.reconnect_to("a");
     BOOST_TEST(all.sent() == "server.meet server.meet");
     all.answer(replied(3'600'000, server_time));
     BOOST_TEST(all.sent() == "server.meet");
     all.answer(replied(3'600'000, server_time));
+    BOOST_TEST(all.eventually([&] { return all.sent() == "acquire"; }));
+}
+
+// The server's clock stepped an hour ahead while its machine started.
+BOOST_AUTO_TEST_CASE(a_client_that_knew_the_server_before_counts_for_itself) {
+    world all{80ms};
+    all.answer(replied(3'600'000, server_time));
+    all.reconnect_to("b");
+    acquiring const waiting{all};
+    all.answer(replied(3'600'000, server_time));
+    all.run();
+    BOOST_TEST(all.sent() == "");
+    BOOST_TEST(all.log.count(log_level::info, "the server is a new one") == 1U);
+    BOOST_TEST(all.eventually([&] { return all.sent() == "acquire"; }));
+}
+
+BOOST_AUTO_TEST_CASE(a_step_of_the_servers_clock_ends_no_delay) {
+    world all{80ms};
+    acquiring const waiting{all};
+    all.answer(replied(0, server_time));
+    all.reconnect_to("a");
+    all.answer(replied(3'600'000, server_time + 3'600'000'000));
+    all.run();
+    BOOST_TEST(all.sent() == "");
+    BOOST_TEST(all.log.count(log_level::info, "the server is a new one") == 2U);
     BOOST_TEST(all.eventually([&] { return all.sent() == "acquire"; }));
 }
 

@@ -205,4 +205,15 @@ BOOST_FIXTURE_TEST_CASE(one_that_was_silent_for_long_is_served_at_once, writers)
     BOOST_TEST(granted(2, {static_cast<std::uint64_t>(start), 20s, 10s}));
 }
 
+// Evicted, or deleted.
+BOOST_FIXTURE_TEST_CASE(who_died_blocks_no_writer_though_it_is_lost_who_was_heard_of, writers) {
+    BOOST_TEST_REQUIRE(granted(1));
+    BOOST_TEST(!granted(2));
+    auto const lives = acquire(3);
+    BOOST_TEST_REQUIRE(lives.place.has_value());
+    release(1);
+    ask({"DEL", "holdfast_rwlock_heard:{L}"});
+    BOOST_TEST(granted(3, {lives.place->score, 500ms, 400ms}));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

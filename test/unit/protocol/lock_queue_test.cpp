@@ -403,6 +403,12 @@ BOOST_AUTO_TEST_CASE(a_turn_that_stays_behind_keeps_nobody_from_several_locks) {
     all.ask({"DEL", on.lock});
     BOOST_TEST(all.ask({"ZRANGE", queue, "0", "-1"}).elements.size() == 1U);
     BOOST_TEST((together() == attempt_reply::kind::granted));
+    // And so do the places of others: nobody is there.
+    all.ask({"DEL", on.lock});
+    BOOST_TEST(all.granted(1));
+    BOOST_TEST(!all.granted(4));
+    all.ask({"DEL", on.lock});
+    BOOST_TEST((together() == attempt_reply::kind::granted));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

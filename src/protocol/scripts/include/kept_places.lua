@@ -84,14 +84,18 @@ local function first_before(own, pattern)
     local from = 0
     repeat
         local some = call('ZRANGE', queue, from, from + 31)
+        from = from + 32
         for _, entry in ipairs(some) do
             if entry == own then
                 return nil
             elseif string.find(entry, pattern) then
-                heard_until(entry)
-                return entry
+                if heard_until(entry) then
+                    return entry
+                end
+                -- `heard` was lost. Whoever lives asks again, and states the place.
+                drop_place(entry)
+                from = from - 1
             end
         end
-        from = from + 32
     until #some < 32
 end

@@ -27,10 +27,15 @@ for i = 1, locks do
             end
             ours[i] = ours[i] or field == ARGV[i + 3]
         end
-        -- The turn of clients that do not queue stays behind where the last client that queued died with the lock.
-        local queued = #fields == 0 and queue and redis.pcall('ZRANGE', queue, '0', '1') or {}
-        if not ours[i] and (queued[1] ~= 'turn' or queued[2]) then
+        if #fields > 0 and not ours[i] then
             return about(i, ' 0 ')
+        end
+        -- Clients that died leave their places behind, and the turn of those that do not queue.
+        for _, entry in ipairs(#fields == 0 and queue and redis.pcall('ZRANGE', queue, '0', '63') or {}) do
+            local client = string.match(entry, '^(.+):%d+ %d+$')
+            if client and call('PUBSUB', 'NUMSUB', 'holdfast_client:' .. client)[2] > 0 then
+                return about(i, ' 0 ')
+            end
         end
     end
 end
