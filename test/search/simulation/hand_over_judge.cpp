@@ -45,6 +45,10 @@ void hand_over_judge::on_script(script_event const& what, bool delivered) {
         if (auto const kept = said.integer(2); kept > 0) {
             known.kept.insert(static_cast<double>(kept));
         }
+        auto const had = known.scores.find(what.holder);
+        if (had != known.scores.end() && !delivered) {
+            known.kept.insert(had->second);
+        }
     } else if (what.script == "lock.acquire" && !said.text(2).empty() && said.integer(0) == 0) {
         places_[std::string{said.nonce()}] = what.holder;
     }

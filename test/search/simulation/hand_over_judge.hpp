@@ -66,7 +66,8 @@ private:
         // What a waiter states when it comes back to a place that it had.
         std::map<std::string, double, std::less<>> scores;
         // Places that a release has kept for those of its client who wait. Their own request may be
-        // late: it is sent to another node of a cluster first.
+        // late: it is sent to another node of a cluster first. And places of those who gave back a
+        // grant that no replica has.
         std::set<double> kept{};
         // No place that a former primary gave has a later score.
         double last_stray = 0;
