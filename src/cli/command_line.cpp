@@ -106,6 +106,7 @@ void define_run(CLI::App& app, run_options& to) {
         ->needs(permits);
     add_duration(run, "--max-hold", to.max_hold, "End the command after this time");
     add_duration(run, "--kill-after", to.kill_after, "The time between TERM and KILL");
+    run.add_flag("--leave-daemons", to.leave_daemons, "Let daemons of the command live on");
     run.add_flag("-q,--quiet", to.quiet, "No message about a lock that is held");
 }
 

@@ -44,6 +44,8 @@ struct run_options {
     std::chrono::milliseconds max_hold{0};
     /// Between TERM and KILL. None means until the lease ends, but 1 to 5 seconds.
     std::optional<std::chrono::milliseconds> kill_after;
+    /// Processes of another session are not the command's: they may live on.
+    bool leave_daemons = false;
     /// No message about a lock that another holder has.
     bool quiet = false;
     std::vector<std::string> command;

@@ -107,8 +107,14 @@ void check_name(CLI::App const& app, command_line const& line, config const& set
     }
 }
 
-int run_to_its_end(context const& on, run_options const& options, inherited const& from) {
-    auto const ending = complete<run_ending>([&] { return run(on, options, from); });
+int run_to_its_end(
+    context const& on,
+    run_options const& options,
+    inherited_signals const& signals
+) {
+    // Before there are threads, and connections that a command would get.
+    guard const by{options, on.config.key_prefix + options.name, signals};
+    auto const ending = complete<run_ending>([&] { return run(on, options, signals, by); });
     if (ending.signal != 0) {
         end_by(ending.signal);
     }
@@ -118,7 +124,7 @@ int run_to_its_end(context const& on, run_options const& options, inherited cons
 int execute(
     CLI::App const& app,
     command_line const& line,
-    inherited const& from,
+    inherited_signals const& signals,
     std::ostream& out,
     std::ostream& err
 ) {
@@ -134,7 +140,7 @@ int execute(
     }
     check_name(app, line, on.config);
     auto const chosen = command_of(app, line, on);
-    return chosen ? complete<int>(chosen) : run_to_its_end(on, line.run, from);
+    return chosen ? complete<int>(chosen) : run_to_its_end(on, line.run, signals);
 }
 
 }  // namespace
@@ -176,7 +182,7 @@ config config_of(global_options const& options, char const* from_environment) {
 }
 
 int program(int count, char** arguments, std::ostream& out, std::ostream& err) {
-    inherited const from;
+    inherited_signals const signals;
     command_line line;
     auto const app = define(line);
     try {
@@ -195,7 +201,7 @@ int program(int count, char** arguments, std::ostream& out, std::ostream& err) {
         return to_int(exit_code::success);
     }
     try {
-        return execute(*app, line, from, out, err);
+        return execute(*app, line, signals, out, err);
     } catch (std::invalid_argument const& wrong) {
         err << fmt::format("holdfast: {}\n", wrong.what());
         return to_int(exit_code::usage);

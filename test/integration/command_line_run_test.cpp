@@ -7,6 +7,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <fstream>
@@ -277,6 +278,125 @@ BOOST_AUTO_TEST_CASE(a_command_does_not_outlive_the_program_that_keeps_its_lock)
     auto const command = static_cast<pid_t>(std::stol(line_of(program)));
     BOOST_TEST(program.kill(SIGKILL) == -SIGKILL);
     BOOST_TEST(eventually(long_enough, [&] { return !lives(command); }));
+}
+
+namespace {
+
+// Each writes the process id of something that it has started, which goes on for ever.
+constexpr auto forever = "sh -c 'echo $$ >&3; exec sleep 1000' 3>&1";
+std::vector<std::string> const jobs{
+    // A process group of its own.
+    std::string{"timeout 1000 "} + forever + "; true",
+    std::string{"set -m; "} + forever + " & wait",
+    // The shell alone is the child.
+    std::string{"{ "} + forever + "; } 3>&1 | cat; true",
+    // A session of its own.
+    std::string{"setsid "} + forever + " & wait",
+};
+
+words under_bash(std::string const& job, words options = {}) {
+    words all{"run", "job", "--lease", "1s"};
+    all.insert(all.end(), options.begin(), options.end());
+    all.insert(all.end(), {"--", "bash", "-c", job});
+    return all;
+}
+
+pid_t process_of(child_process& program) {
+    return static_cast<pid_t>(std::stol(line_of(program)));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(nothing_of_a_job_lives_on_when_the_program_is_told_to_end) {
+    redis_server server;
+    for (auto const& job : jobs) {
+        auto program = start(server.url(), under_bash(job));
+        auto const started = process_of(program);
+        BOOST_TEST(program.kill(SIGTERM) == 128 + SIGTERM, job);
+        BOOST_TEST(!lives(started), job);
+        BOOST_TEST(!server.probe().exists("job"));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(nothing_of_a_job_lives_on_when_the_program_is_killed) {
+    redis_server server;
+    for (auto const& job : jobs) {
+        auto program = start(server.url(), under_bash(job));
+        auto const started = process_of(program);
+        BOOST_TEST(program.kill(SIGKILL) == -SIGKILL, job);
+        BOOST_TEST(eventually(long_enough, [&] { return !server.probe().exists("job"); }));
+        BOOST_TEST(!lives(started), job);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(nothing_of_a_job_lives_on_when_the_lock_is_lost) {
+    redis_server server;
+    for (auto const& job : jobs) {
+        auto program = start(server.url(), under_bash(job));
+        auto const started = process_of(program);
+        server.probe().del("job");
+        BOOST_TEST(program.wait(long_enough) == lost, job);
+        BOOST_TEST(!lives(started), job);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_daemon_lives_on_if_that_is_wanted) {
+    redis_server server;
+    auto const job = std::string{"timeout 1000 "} + forever + " & setsid " + forever + " & wait";
+    auto program = start(server.url(), under_bash(job, {"--leave-daemons"}));
+    auto const one = process_of(program);
+    auto const other = process_of(program);
+    BOOST_TEST(program.kill(SIGTERM) == 128 + SIGTERM);
+    BOOST_TEST(!server.probe().exists("job"));
+    auto const daemon = ::getsid(one) == one ? one : other;
+    BOOST_TEST(lives(daemon));
+    BOOST_TEST(!lives(daemon == one ? other : one));
+    ::kill(daemon, SIGKILL);
+}
+
+BOOST_AUTO_TEST_CASE(a_command_is_ended_by_the_program_if_its_guard_is_killed) {
+    redis_server server;
+    auto program = start(
+        server.url(),
+        under("job", "echo $PPID; setsid sh -c 'echo $$; exec sleep 1000' & wait")
+    );
+    auto const guard = process_of(program);
+    auto const started = process_of(program);
+    ::kill(guard, SIGKILL);
+    BOOST_TEST(line_of(program).find("was killed: killing the command") != std::string::npos);
+    BOOST_TEST(program.wait(long_enough) == 128 + SIGKILL);
+    BOOST_TEST(!lives(started));
+    BOOST_TEST(!server.probe().exists("job"));
+}
+
+BOOST_AUTO_TEST_CASE(as_the_first_process_it_waits_for_orphans) {
+    words const contained{"unshare", "--map-root-user", "--pid", "--fork", "--mount-proc"};
+    auto may = contained;
+    may.push_back("true");
+    if (child_process{may, {.standard_error = child_output::discard}}.wait(long_enough) != 0) {
+        BOOST_TEST_MESSAGE("skipped: this user may not make a process namespace");
+        return;
+    }
+    redis_server server;
+    auto all = contained;
+    // One is below the guard, the other one below the program itself.
+    auto const orphans =
+        "for i in 1 2 3; do (true &); nsenter --target 1 --pid --mount sh -c '(true &)'; done; ";
+    all.insert(
+        all.end(),
+        {"env",
+         "HOLDFAST_URL=" + server.url(),
+         HOLDFAST_TEST_PROGRAM,
+         "run",
+         "job",
+         "--",
+         "bash",
+         "-c",
+         std::string{orphans} + "sleep 0.2; grep -l '^State:.Z' /proc/[0-9]*/status | wc -l"}
+    );
+    child_process program{all, {.standard_error = child_output::pipe}};
+    BOOST_TEST(line_of(program) == "0");
+    BOOST_TEST(program.wait(long_enough) == 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_command_inherits_what_the_program_was_started_with_and_no_more) {

@@ -1,6 +1,7 @@
 #ifndef HOLDFAST_CLI_RUN_EVENTS_HPP
 #define HOLDFAST_CLI_RUN_EVENTS_HPP
 
+#include "cli/run/guard.hpp"
 #include "runtime/runtime.hpp"
 
 #include <holdfast/lease_state.hpp>
@@ -27,10 +28,13 @@ struct answered {};
 struct lease_lost {
     loss_reason why = loss_reason::none;
 };
+/// Nothing more comes from the guard.
+struct guard_ended {};
 /// It is time to look at the processes again.
 struct look_due {};
 
-using run_event = std::variant<got_signal, answered, lease_lost, look_due>;
+using run_event =
+    std::variant<got_signal, answered, lease_lost, guard_report, guard_ended, look_due>;
 
 /// What happens while a command waits or runs, in its order. For one coroutine that takes, and
 /// handlers on the same executor that put.

@@ -2,6 +2,8 @@
 
 #include <holdfast/error.hpp>
 
+#include <sys/wait.h>
+
 #include <csignal>
 
 namespace holdfast::cli {
@@ -21,10 +23,15 @@ passed_signals::passed_signals(
 
 void passed_signals::wait() {
     signals_.async_wait([this](error_code ec, int number) {
-        if (!ec) {
-            to_.put(got_signal{number});
-            wait();
+        if (ec) {
+            return;
         }
+        if (number != SIGCHLD) {
+            to_.put(got_signal{number});
+        }
+        while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+        }
+        wait();
     });
 }
 

@@ -9,7 +9,8 @@
 
 namespace holdfast::cli {
 
-/// Puts the signals that this program gets among its events: those that are passed on, and SIGCHLD.
+/// Puts the signals that are passed on among the events when this program gets them. Waits for
+/// children that it did not start, as the first process of a container has to.
 class passed_signals {
 public:
     passed_signals(

@@ -16,15 +16,16 @@ using namespace std::chrono_literals;
 asio::awaitable<run_ending> run(
     context const& on,
     run_options const& options,
-    inherited const& from
+    inherited_signals const& signals,
+    guard const& by
 ) {
     auto const executor = co_await asio::this_coro::executor;
     run_events events{executor};
-    passed_signals const signals{executor, from.signals, events};
+    passed_signals const passed{executor, signals, events};
     holding held{on, options, executor, events};
     auto ending = co_await held.acquire();
     if (!ending) {
-        supervision watched{on, options, from, held, events};
+        supervision watched{on, options, by, executor, held, events};
         auto ended = co_await watched.run();
         ending = co_await held.give_back(ended, watched.lost());
     } else {

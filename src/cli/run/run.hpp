@@ -3,7 +3,8 @@
 
 #include "cli/context.hpp"
 #include "cli/options.hpp"
-#include "cli/run/child.hpp"
+#include "cli/run/guard.hpp"
+#include "cli/run/signals.hpp"
 
 #include <holdfast/lease.hpp>
 
@@ -23,12 +24,13 @@ struct run_ending {
     int signal = 0;
 };
 
-/// Acquires the lock, runs the command, and gives the lock back when no process of the command's
-/// group is left. See the page "The command line".
+/// Acquires the lock, runs the command, and gives the lock back when nothing is left that the
+/// command has started. See the page "The command line".
 [[nodiscard]] asio::awaitable<run_ending> run(
     context const& on,
     run_options const& options,
-    inherited const& from
+    inherited_signals const& signals,
+    guard const& by
 );
 
 /// What a command has between TERM and KILL after its lock was lost: what the options say, else

@@ -2,8 +2,7 @@
 
 #include "cli/exit_code.hpp"
 #include "cli/messages.hpp"
-#include "cli/run/environment.hpp"
-#include "cli/run/process_group.hpp"
+#include "cli/run/process_tree.hpp"
 
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -15,106 +14,110 @@
 
 namespace holdfast::cli {
 
+using namespace std::chrono_literals;
+
 supervision::supervision(
     context const& on,
     run_options const& options,
-    inherited const& from,
+    guard const& by,
+    asio::any_io_executor const& executor,
     holding& held,
     run_events& events
 )
     : on_{on},
       options_{options},
-      from_{from},
+      guard_{by},
       held_{held},
-      events_{events} {}
+      events_{events},
+      reports_{executor, by, events} {}
 
 asio::awaitable<run_ending> supervision::run() {
-    if (auto const failed = start()) {
-        co_return *failed;
+    bool const takes_terminal = terminal_.for_command();
+    if (takes_terminal) {
+        terminal_.note_given();
     }
+    guard_.start(held_.lease().token(), takes_terminal);
     held_.watch();
-    while (fsm_.now() != run_fsm::state::gone) {
+    while (!gone_) {
         auto const event = co_await events_.next();
         std::visit([this](auto const& what) { on(what); }, event);
     }
     terminal_.take_back();
-    auto const status = fsm_.status().value_or(0);
-    child_.reset();
-    if (WIFSIGNALED(status)) {
-        co_return ended_by(WTERMSIG(status));
-    }
-    co_return run_ending{exit_code_of_child(status), 0};
-}
-
-std::optional<run_ending> supervision::start() {
-    bool const takes_terminal = terminal_.for_command();
-    try {
-        child_.emplace(
-            child_options{
-                .command = options_.command,
-                .environment = environment_for(environ, held_.name(), held_.lease().token()),
-                .terminal = takes_terminal ? terminal_.descriptor() : -1,
-            },
-            from_
-        );
-    } catch (std::system_error const& failure) {
-        if (takes_terminal) {
-            terminal_.note_given();
-            terminal_.take_back();
-        }
-        auto const& command = options_.command.front();
-        say(on_, fmt::format("cannot run {}: {}", command, failure.code().message()));
-        return run_ending{to_int(exit_code_of_exec(failure.code().value())), 0};
-    }
-    if (takes_terminal) {
-        terminal_.note_given();
-    }
-    return std::nullopt;
+    co_return ending_.value_or(run_ending{to_int(exit_code::system), 0});
 }
 
 void supervision::on(got_signal const& what) {
-    if (what.number == SIGCHLD) {
-        on_child();
-    } else if (what.number == SIGCONT) {
+    if (what.number == SIGCONT) {
         // A shell has given the terminal to this program again, or not: `fg` or `bg`.
         go_on(terminal_.for_command());
     } else {
-        perform(fsm_.on_signal(what.number));
+        guard_.pass_on(what.number);
     }
 }
 
 void supervision::on(lease_lost const& what) {
-    auto const time = grace();
+    lost_ = true;
+    guard_.end(grace());
     say(on_,
         fmt::format(
             "{} is lost ({}): ending the command",
             quoted_name(options_.name),
             to_string(what.why)
         ));
-    perform(fsm_.on_lost(lease_clock::now(), time));
+}
+
+void supervision::on(guard_report const& what) {
+    using kind = guard_report::kind;
+    switch (what.what) {
+        case kind::started: group_ = what.number; break;
+        case kind::not_started: on_not_started(what.number); break;
+        case kind::stopped: on_stopped(what.number); break;
+        case kind::ended:
+            group_.reset();
+            ending_ = WIFSIGNALED(what.number) ? ended_by(WTERMSIG(what.number))
+                                               : run_ending{exit_code_of_child(what.number), 0};
+            // What it has left behind ends with it.
+            guard_.end(grace());
+            break;
+        case kind::killing: say(on_, "the command has not ended in time: killing it"); break;
+        case kind::gone: gone_ = true; break;
+    }
+}
+
+// What was below the guard is below this program now, and nobody else would end it.
+void supervision::on(guard_ended const&) {
+    if (gone_) {
+        return;
+    }
+    say(on_, "the process that guards the command was killed: killing the command");
+    if (group_) {
+        ending_ = ended_by(SIGKILL);
+        group_.reset();
+    }
+    on(look_due{});
 }
 
 void supervision::on(look_due const&) {
-    auto const next = fsm_.on_look(is_alive(child_->group()), lease_clock::now());
-    if (next.signal == SIGKILL) {
-        say(on_, "the command has not ended in time: killing it");
+    auto all = process_tree::below(::getpid());
+    if (options_.leave_daemons) {
+        all.keep_only_session(::getsid(0));
     }
-    perform(next);
+    all.signal(SIGKILL);
+    gone_ = !all.any_alive();
+    if (!gone_) {
+        events_.look_at(lease_clock::now() + 20ms);
+    }
 }
 
-void supervision::on_child() {
-    auto const change = child_->look();
-    if (change.ended && !fsm_.status()) {
-        auto const others = is_alive(child_->group());
-        auto const next = fsm_.on_leader_ended(*change.ended, others, lease_clock::now(), grace());
-        perform(next);
-    } else if (change.stopped_by != 0) {
-        on_stopped(change.stopped_by);
-    }
+void supervision::on_not_started(int error) {
+    std::error_code const why{error, std::generic_category()};
+    say(on_, fmt::format("cannot run {}: {}", options_.command.front(), why.message()));
+    ending_ = {to_int(exit_code_of_exec(error)), 0};
+    gone_ = true;
 }
 
 void supervision::on_stopped(int signal) {
-    if (!terminal_.there() || fsm_.now() != run_fsm::state::running) {
+    if (!terminal_.there() || lost_) {
         return;
     }
     // It wants the terminal, and this program can give it.
@@ -130,22 +133,10 @@ void supervision::on_stopped(int signal) {
 }
 
 void supervision::go_on(bool with_terminal) {
-    if (with_terminal) {
-        terminal_.give_to(child_->group());
+    if (with_terminal && group_) {
+        terminal_.give_to(*group_);
     }
-    child_->signal_group(SIGCONT);
-}
-
-void supervision::perform(run_fsm::step const& what) {
-    if (what.signal != 0) {
-        child_->signal_group(what.signal);
-    }
-    if (what.with_continue) {
-        child_->signal_group(SIGCONT);
-    }
-    if (what.look_at) {
-        events_.look_at(*what.look_at);
-    }
+    guard_.go_on();
 }
 
 std::chrono::nanoseconds supervision::grace() const {

@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(the_installed_shells_understand_it) {
 BOOST_AUTO_TEST_CASE(bash_offers_what_fits) {
     BOOST_TEST(offered({"ins"}) == "inspect");
     BOOST_TEST(offered({"--json", "f"}) == "force-release");
-    BOOST_TEST(offered({"run", "--le"}) == "--lease");
+    BOOST_TEST(offered({"run", "--leas"}) == "--lease");
     BOOST_TEST(offered({"run", "job", "--key"}) == "--key-prefix");
     BOOST_TEST(offered({"inspect", "--kind", "re"}) == "read-write");
     BOOST_TEST(offered({"--color", "al"}) == "always");

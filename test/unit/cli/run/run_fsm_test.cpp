@@ -1,4 +1,4 @@
-// What happens to the process group of a command that runs under a lock.
+// What happens to the processes of a command that runs under a lock.
 
 #include "cli/run/run_fsm.hpp"
 
@@ -22,49 +22,52 @@ BOOST_AUTO_TEST_SUITE(cli_run_fsm_test)
 
 BOOST_AUTO_TEST_CASE(a_command_that_ends_by_itself_and_leaves_nothing_is_done) {
     run_fsm fsm;
-    BOOST_TEST((fsm.on_leader_ended(7 << 8, false, t0, 5s) == step{}));
+    BOOST_TEST((fsm.on_look(true, t0) == step{}));
+    fsm.on_leader_ended(7 << 8);
+    BOOST_TEST((fsm.on_look(false, t0) == step{}));
     BOOST_TEST((fsm.now() == state::gone));
     BOOST_TEST(fsm.status().value() == 7 << 8);
-    BOOST_TEST(!fsm.lost());
 }
 
 BOOST_AUTO_TEST_CASE(signals_are_passed_on_while_there_is_somebody) {
     run_fsm fsm;
-    BOOST_TEST(fsm.on_signal(SIGUSR1).signal == SIGUSR1);
-    BOOST_TEST(!fsm.on_signal(SIGUSR1).look_at);
-    static_cast<void>(fsm.on_lost(t0, 5s));
-    BOOST_TEST(fsm.on_signal(SIGINT).signal == SIGINT);
-    static_cast<void>(fsm.on_leader_ended(0, false, t0, 5s));
-    BOOST_TEST(fsm.on_signal(SIGINT).signal == 0);
+    BOOST_TEST((fsm.on_signal(SIGUSR1) == step{.signal = SIGUSR1}));
+    static_cast<void>(fsm.on_end(t0, 5s));
+    BOOST_TEST((fsm.on_signal(SIGINT) == step{.signal = SIGINT}));
+    // There is no such group any more.
+    fsm.on_leader_ended(0);
+    BOOST_TEST((fsm.on_signal(SIGINT) == step{.signal = SIGINT, .to_all = true}));
+    static_cast<void>(fsm.on_look(false, t0));
+    BOOST_TEST((fsm.on_signal(SIGINT) == step{}));
 }
 
-BOOST_AUTO_TEST_CASE(what_is_left_of_the_group_gets_term_and_later_kill) {
+BOOST_AUTO_TEST_CASE(what_is_left_gets_term_and_later_kill) {
     run_fsm fsm;
-    auto const end = fsm.on_leader_ended(0, true, t0, 100ms);
-    BOOST_TEST(end.signal == SIGTERM);
-    BOOST_TEST(end.with_continue);
-    BOOST_TEST((end.look_at == t0 + 20ms));
+    fsm.on_leader_ended(0);
+    BOOST_TEST((fsm.on_look(true, t0) == step{}));
+    auto const end = fsm.on_end(t0, 100ms);
+    BOOST_TEST((end == step{.signal = SIGTERM, .to_all = true, .look_at = t0 + 20ms}));
     BOOST_TEST((fsm.on_look(true, t0 + 20ms) == step{.look_at = t0 + 40ms}));
     BOOST_TEST((fsm.on_look(true, t0 + 90ms) == step{.look_at = t0 + 100ms}));
     auto const kill = fsm.on_look(true, t0 + 100ms);
-    BOOST_TEST(kill.signal == SIGKILL);
-    BOOST_TEST((kill.look_at == t0 + 120ms));
+    BOOST_TEST((kill == step{.signal = SIGKILL, .to_all = true, .look_at = t0 + 120ms}));
     BOOST_TEST((fsm.now() == state::killed));
-    // Once is enough.
-    BOOST_TEST((fsm.on_look(true, t0 + 120ms) == step{.look_at = t0 + 140ms}));
+    // One that was killed may have started another one before.
+    BOOST_TEST(fsm.on_look(true, t0 + 120ms).signal == SIGKILL);
     BOOST_TEST((fsm.on_look(false, t0 + 140ms) == step{}));
     BOOST_TEST((fsm.now() == state::gone));
 }
 
-BOOST_AUTO_TEST_CASE(a_command_without_its_lock_gets_term_and_then_kill_even_if_the_leader_ends) {
+BOOST_AUTO_TEST_CASE(a_command_that_has_to_end_gets_term_and_then_kill_even_if_the_leader_ends) {
     run_fsm fsm;
-    auto const lost = fsm.on_lost(t0, 1s);
-    BOOST_TEST(lost.signal == SIGTERM);
-    BOOST_TEST((lost.look_at == t0 + 1s));
-    BOOST_TEST(fsm.lost());
-    BOOST_TEST((fsm.on_lost(t0 + 1ms, 1s) == step{}));
+    auto const lost = fsm.on_end(t0, 1s);
+    BOOST_TEST((lost == step{.signal = SIGTERM, .to_all = true, .look_at = t0 + 1s}));
+    BOOST_TEST(fsm.on_end(t0 + 1ms, 1s).signal == 0);
     // The leader goes, others ignore TERM.
-    BOOST_TEST((fsm.on_leader_ended(0, true, t0 + 10ms, 5s) == step{.look_at = t0 + 30ms}));
+    fsm.on_leader_ended(0);
+    BOOST_TEST((fsm.on_look(true, t0 + 10ms) == step{.look_at = t0 + 30ms}));
+    // It is told to end because the leader has ended.
+    BOOST_TEST((fsm.on_end(t0 + 10ms, 5s) == step{.look_at = t0 + 30ms}));
     BOOST_TEST(fsm.on_look(true, t0 + 1s).signal == SIGKILL);
     BOOST_TEST((fsm.on_look(false, t0 + 1020ms) == step{}));
     BOOST_TEST((fsm.now() == state::gone));
@@ -72,30 +75,32 @@ BOOST_AUTO_TEST_CASE(a_command_without_its_lock_gets_term_and_then_kill_even_if_
 
 BOOST_AUTO_TEST_CASE(a_leader_that_lives_is_waited_for_after_kill) {
     run_fsm fsm;
-    static_cast<void>(fsm.on_lost(t0, 0s));
+    static_cast<void>(fsm.on_end(t0, 0s));
     BOOST_TEST(fsm.on_look(true, t0).signal == SIGKILL);
-    // Nothing is seen of the group, but nobody has told of the leader's end.
-    BOOST_TEST((fsm.on_look(false, t0 + 20ms) == step{.look_at = t0 + 40ms}));
-    BOOST_TEST((fsm.on_leader_ended(SIGKILL, false, t0 + 30ms, 5s) == step{}));
+    // Nothing is seen, but nobody has told of the leader's end.
+    BOOST_TEST((fsm.on_look(false, t0 + 20ms).look_at == t0 + 40ms));
+    BOOST_TEST((fsm.now() == state::killed));
+    fsm.on_leader_ended(SIGKILL);
+    BOOST_TEST((fsm.on_look(false, t0 + 30ms) == step{}));
     BOOST_TEST((fsm.now() == state::gone));
 }
 
-BOOST_AUTO_TEST_CASE(a_loss_shortens_the_time_of_a_group_that_is_ending) {
+BOOST_AUTO_TEST_CASE(a_loss_shortens_the_time_of_a_command_that_is_ending) {
     run_fsm fsm;
-    static_cast<void>(fsm.on_leader_ended(0, true, t0, 10s));
-    auto const lost = fsm.on_lost(t0 + 1s, 1s);
-    BOOST_TEST(lost.signal == SIGTERM);
+    fsm.on_leader_ended(0);
+    static_cast<void>(fsm.on_end(t0, 10s));
+    static_cast<void>(fsm.on_end(t0 + 1s, 1s));
     BOOST_TEST(fsm.on_look(true, t0 + 1999ms).signal == 0);
     BOOST_TEST(fsm.on_look(true, t0 + 2s).signal == SIGKILL);
-    BOOST_TEST(fsm.lost());
 }
 
-BOOST_AUTO_TEST_CASE(nothing_is_lost_after_the_end) {
+BOOST_AUTO_TEST_CASE(nothing_is_done_after_the_end) {
     run_fsm fsm;
-    static_cast<void>(fsm.on_leader_ended(0, false, t0, 5s));
-    BOOST_TEST((fsm.on_lost(t0, 1s) == step{}));
-    BOOST_TEST(!fsm.lost());
-    BOOST_TEST((fsm.on_look(true, t0) == step{}));
+    fsm.on_leader_ended(0);
+    static_cast<void>(fsm.on_look(false, t0));
+    BOOST_TEST((fsm.on_end(t0, 1s) == step{}));
+    BOOST_TEST((fsm.on_look(false, t0) == step{}));
+    BOOST_TEST((fsm.now() == state::gone));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

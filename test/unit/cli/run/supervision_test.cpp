@@ -24,10 +24,10 @@ BOOST_AUTO_TEST_CASE(a_command_that_is_not_there_ends_with_the_code_of_shells) {
     options.name = "a";
     options.command = {"no-such-program", "argument"};
     run_with_deadline([&](asio::any_io_executor executor) -> asio::awaitable<void> {
-        inherited const from;
+        guard const by{options, options.name, inherited_signals{}};
         run_events events{executor};
         holding held{on, options, executor, events};
-        supervision watched{on, options, from, held, events};
+        supervision watched{on, options, by, executor, held, events};
         auto const ending = co_await watched.run();
         BOOST_TEST(ending.code == 127);
         BOOST_TEST(!watched.lost());
