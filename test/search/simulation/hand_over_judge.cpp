@@ -45,10 +45,6 @@ void hand_over_judge::on_script(script_event const& what, bool delivered) {
         if (auto const kept = said.integer(2); kept > 0) {
             known.kept.insert(static_cast<double>(kept));
         }
-        auto const had = known.scores.find(what.holder);
-        if (had != known.scores.end() && !delivered) {
-            known.kept.insert(had->second);
-        }
     } else if (what.script == "lock.acquire" && !said.text(2).empty() && said.integer(0) == 0) {
         places_[std::string{said.nonce()}] = what.holder;
     }
@@ -70,6 +66,7 @@ void hand_over_judge::on_new_holder(
     script_event const& what,
     std::string const& now
 ) {
+    known.had_it.insert(now);
     auto const& queue = known.before.queue;
     if (!what.queues) {
         if (!queue.empty()) {
@@ -124,6 +121,14 @@ void hand_over_judge::judge_order(
     }
 }
 
+// Of one of its client who was granted the lock, and gave it back because no replica had that.
+bool hand_over_judge::takes_place(history const& known, queue_entry const& of) {
+    return std::any_of(known.scores.begin(), known.scores.end(), [&](auto const& one) {
+        return one.second == of.score && one.first != of.holder &&
+               client_of(one.first) == client_of(of.holder) && known.had_it.contains(one.first);
+    });
+}
+
 // Whoever has just come stands behind the others, whatever the server's clock does.
 void hand_over_judge::judge_places(history& known, script_event const& what) {
     auto const& before = known.before.queue;
@@ -140,7 +145,7 @@ void hand_over_judge::judge_places(history& known, script_event const& what) {
         bool const is_new = !one.holder.empty() && known.came.insert(one.holder).second;
         // An attempt that is executed once more stands where it stood.
         bool const again = what.late || what.repeated || one.score <= known.last_stray ||
-                           known.kept.contains(one.score);
+                           known.kept.contains(one.score) || takes_place(known, one);
         if (is_new && one.score <= last && !again) {
             in_.violation(fmt::format(
                 "{} has just come, and stands before others in the queue of {}",

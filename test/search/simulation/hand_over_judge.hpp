@@ -63,11 +63,12 @@ private:
         std::map<std::string, nanos, std::less<>> granted_at;
         // Those that were in the queue at any time.
         ids came;
+        // Those that were granted the lock.
+        ids had_it;
         // What a waiter states when it comes back to a place that it had.
         std::map<std::string, double, std::less<>> scores;
         // Places that a release has kept for those of its client who wait. Their own request may be
-        // late: it is sent to another node of a cluster first. And places of those who gave back a
-        // grant that no replica has.
+        // late: it is sent to another node of a cluster first.
         std::set<double> kept{};
         // No place that a former primary gave has a later score.
         double last_stray = 0;
@@ -77,6 +78,7 @@ private:
     [[nodiscard]] bool listens(std::string_view lock, std::string_view client);
     void on_new_holder(history& known, script_event const& what, std::string const& now);
     void judge_order(history const& known, script_event const& what, std::string const& now);
+    [[nodiscard]] static bool takes_place(history const& known, queue_entry const& of);
     void judge_places(history& known, script_event const& what);
     void note_release(script_event const& what, bool delivered);
 
