@@ -95,10 +95,11 @@ void for_each_parameter(std::string_view query, F f) {
 }
 
 // False if it is none of those of TLS.
-bool read_tls_file(std::string_view key, std::string const& value, tls_options& tls) {
+bool read_tls_parameter(std::string_view key, std::string const& value, tls_options& tls) {
     auto* const member = key == "ca_file"            ? &tls.ca_file
                          : key == "certificate_file" ? &tls.certificate_file
                          : key == "private_key_file" ? &tls.private_key_file
+                         : key == "tls_host_name"    ? &tls.host_name
                                                      : nullptr;
     if (!member || !tls.enabled) {
         return false;
@@ -115,7 +116,7 @@ void read_parameters(std::string_view const all, config& settings) {
             settings.cluster_channels = read_channel_kind(value);
         } else if (key == "db" && !settings.unix_socket.empty()) {
             settings.database = read_database(value);
-        } else if (!read_tls_file(key, value, settings.tls)) {
+        } else if (!read_tls_parameter(key, value, settings.tls)) {
             refuse_parameter(key, all);
         }
     });
@@ -194,9 +195,13 @@ void read_sentinel_parameters(std::string_view const all, config& settings) {
             settings.sentinel_username = value;
         } else if (key == "sentinel_password") {
             settings.sentinel_password = value;
-        } else if (own && read_tls_file(key.substr(prefix.size()), value, tls)) {
-            own_certificate = own_certificate || key != "sentinel_ca_file";
-        } else if (key != "sentinel_tls" && (own || !read_tls_file(key, value, files))) {
+        } else if (own && read_tls_parameter(key.substr(prefix.size()), value, tls)) {
+            own_certificate = own_certificate || key == "sentinel_certificate_file" ||
+                              key == "sentinel_private_key_file";
+        } else if (key == "tls_host_name" && !settings.tls.enabled) {
+            // That of the Sentinels' certificates is another one.
+            refuse_parameter(key, all);
+        } else if (key != "sentinel_tls" && (own || !read_tls_parameter(key, value, files))) {
             refuse_parameter(key, all);
         }
     });

@@ -240,15 +240,15 @@ struct config {
 /// `rediss-cluster://…` for one with TLS.
 ///
 /// What the URL does not name keeps its default; the port of a Sentinel is 26379. All URLs
-/// understand `?client_name=…`; those with TLS also understand `ca_file`, `certificate_file` and
-/// `private_key_file`, those of a cluster `channels` (`automatic`, `sharded` or `plain`). Special
+/// understand `?client_name=…`; those with TLS also understand `ca_file`, `certificate_file`,
+/// `private_key_file` and `tls_host_name`, those of a cluster `channels` (`automatic`, `sharded` or `plain`). Special
 /// characters are percent-encoded.
 ///
 /// Of a URL with Sentinels, user and password are the servers'. `sentinel_username` and
 /// `sentinel_password` are for the Sentinels. `rediss-sentinel` means TLS for servers and
 /// Sentinels, and `sentinel_tls=on` or `off` says otherwise for the Sentinels. The files are for
 /// both, unless `sentinel_ca_file`, `sentinel_certificate_file` or `sentinel_private_key_file` name
-/// others.
+/// others; `tls_host_name` is for the servers, and `sentinel_tls_host_name` for the Sentinels.
 ///
 /// @par Thread safety   Safe.
 /// @throws std::invalid_argument naming the part that is wrong. The message never contains the

@@ -83,6 +83,8 @@ BOOST_AUTO_TEST_CASE(a_certificate_for_another_host_is_refused, *needs_tls()) {
     auto settings = trusting(server);
     settings.tls.host_name = "elsewhere.example";
     check_that_it_works(settings);
+    auto const url = server.tls_url() + "?ca_file=" + server.ca_file();
+    check_that_it_works(holdfast::parse_url(url + "&tls_host_name=elsewhere.example"));
 }
 
 BOOST_AUTO_TEST_CASE(a_certificate_of_an_unknown_authority_is_refused, *needs_tls()) {

@@ -102,6 +102,9 @@ BOOST_AUTO_TEST_CASE(rediss_is_verified_tls) {
     BOOST_TEST(!settings.tls.insecure_accept_any_certificate);
     BOOST_TEST(settings.port == 6380);
     BOOST_TEST(settings.client_name == "x");
+    BOOST_TEST(parse_url("rediss://10.0.0.1?tls_host_name=r.example").tls.host_name == "r.example");
+    auto const cluster = parse_url("rediss-cluster://10.0.0.1?tls_host_name=r.example");
+    BOOST_TEST(cluster.tls.host_name == "r.example");
     auto const known =
         parse_url("rediss://h?certificate_file=/etc/me.pem&private_key_file=/etc/me.key");
     BOOST_TEST(known.tls.certificate_file == "/etc/me.pem");
@@ -191,6 +194,15 @@ BOOST_AUTO_TEST_CASE(tls_of_servers_and_of_sentinels_is_said_apart) {
     auto const shared = parse_url("rediss-sentinel://h/n?certificate_file=c&private_key_file=k");
     BOOST_TEST(shared.sentinel_tls.certificate_file == "c");
     BOOST_TEST(shared.sentinel_tls.private_key_file == "k");
+    auto const named = parse_url("rediss-sentinel://h/n?tls_host_name=a&certificate_file=c");
+    BOOST_TEST(named.tls.host_name == "a");
+    BOOST_TEST(named.sentinel_tls.host_name.empty());
+    auto const other = parse_url(
+        "rediss-sentinel://h/n?tls_host_name=a&sentinel_tls_host_name=b&certificate_file=c"
+    );
+    BOOST_TEST(other.tls.host_name == "a");
+    BOOST_TEST(other.sentinel_tls.host_name == "b");
+    BOOST_TEST(other.sentinel_tls.certificate_file == "c");
 }
 
 BOOST_AUTO_TEST_CASE(a_bad_url_is_refused_by_the_part_that_is_wrong_and_never_by_its_password) {
@@ -227,6 +239,9 @@ BOOST_AUTO_TEST_CASE(a_bad_url_is_refused_by_the_part_that_is_wrong_and_never_by
         {"redis-sentinel://h/n?sentinel_password=s3%cret", "query"},
         {"redis-sentinel://h/n?ca_file=x", "query: unknown parameter \"ca_file\""},
         {"redis-sentinel://h/n?sentinel_ca_file=x", "query: unknown parameter"},
+        {"redis://h?tls_host_name=x", "query: unknown parameter \"tls_host_name\""},
+        {"redis-sentinel://h/n?sentinel_tls=on&tls_host_name=x", "query: unknown parameter"},
+        {"rediss-sentinel://h/n?sentinel_tls=off&sentinel_tls_host_name=x", "query"},
         {"rediss-sentinel://h/n?sentinel_tls=off&sentinel_ca_file=x", "query: unknown parameter"},
         {"redis-sentinel://h/n?db=1", "query: unknown parameter \"db\""},
         {"redis-sentinel://h/n?sentinel_db=1", "query: unknown parameter \"sentinel_db\""},

@@ -23,10 +23,11 @@ std::string percent_encoded(std::string_view text, std::string_view as_is = {}) 
     return result;
 }
 
-std::string files_of(tls_options const& tls, std::string const& prefix) {
+std::string tls_parameters(tls_options const& tls, std::string const& prefix) {
     return "&" + prefix + "ca_file=" + percent_encoded(tls.ca_file) + "&" + prefix +
            "certificate_file=" + percent_encoded(tls.certificate_file) + "&" + prefix +
-           "private_key_file=" + percent_encoded(tls.private_key_file);
+           "private_key_file=" + percent_encoded(tls.private_key_file) + "&" + prefix +
+           "tls_host_name=" + percent_encoded(tls.host_name);
 }
 
 std::string list_of(std::vector<config::address> const& all) {
@@ -53,7 +54,7 @@ std::string url_of_cluster(config const& c, std::string const& user) {
                percent_encoded(c.client_name),
                kind
            ) +
-           (c.tls.enabled ? files_of(c.tls, "") : "");
+           (c.tls.enabled ? tls_parameters(c.tls, "") : "");
 }
 
 std::string url_with_sentinels(config const& c, std::string const& user) {
@@ -71,8 +72,8 @@ std::string url_with_sentinels(config const& c, std::string const& user) {
         url += "&sentinel_username=" + percent_encoded(c.sentinel_username) +
                "&sentinel_password=" + percent_encoded(c.sentinel_password);
     }
-    return url + (c.tls.enabled ? files_of(c.tls, "") : "") +
-           (c.sentinel_tls.enabled ? files_of(c.sentinel_tls, "sentinel_") : "");
+    return url + (c.tls.enabled ? tls_parameters(c.tls, "") : "") +
+           (c.sentinel_tls.enabled ? tls_parameters(c.sentinel_tls, "sentinel_") : "");
 }
 
 }  // namespace
@@ -103,7 +104,7 @@ std::string url_of(config const& c) {
         url += fmt::format("&db={}", c.database);
     }
     if (c.tls.enabled) {
-        url += files_of(c.tls, "");
+        url += tls_parameters(c.tls, "");
     }
     return url;
 }

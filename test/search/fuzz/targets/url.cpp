@@ -139,6 +139,7 @@ auto all_but_the_password(config const& c) {
         c.tls.ca_file,
         c.tls.certificate_file,
         c.tls.private_key_file,
+        c.tls.host_name,
         c.cluster_nodes,
         c.cluster_channels,
         c.sentinels,
@@ -148,7 +149,8 @@ auto all_but_the_password(config const& c) {
         c.sentinel_tls.enabled,
         c.sentinel_tls.ca_file,
         c.sentinel_tls.certificate_file,
-        c.sentinel_tls.private_key_file
+        c.sentinel_tls.private_key_file,
+        c.sentinel_tls.host_name
     );
 }
 
@@ -241,7 +243,8 @@ void check_read(std::string_view text, config const& settings) {
         &settings.sentinel_password,
         &settings.tls.ca_file,
         &settings.tls.certificate_file,
-        &settings.tls.private_key_file
+        &settings.tls.private_key_file,
+        &settings.tls.host_name
     };
     check(
         std::none_of(
@@ -311,6 +314,7 @@ config config_from(input& in) {
         settings.tls.ca_file = without_zero(in.text(16));
         settings.tls.certificate_file = without_zero(in.text(16));
         settings.tls.private_key_file = without_zero(in.text(16));
+        settings.tls.host_name = without_zero(in.text(16));
     }
     return settings;
 }
