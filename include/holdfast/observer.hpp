@@ -41,7 +41,9 @@ enum class grant_kind : std::uint8_t {
 /// begin when the function has returned. They must not block: the client waits for them. Texts are
 /// valid during the call. Nothing is told once the client's execution context is being destroyed.
 ///
-/// Each member of a multi lock, and each node of a quorum lock, is acquired by itself.
+/// Each member of a multi lock, and each node of a quorum lock, is acquired by itself, and told of
+/// once with its final result: attempts that are repeated are not. What a node of a quorum grants
+/// in vain is told as a grant and a release.
 ///
 /// @par Thread safety   The functions are called by whichever thread an event happens on, by
 ///     several at a time. What happens to one acquisition, or to one lease, is told in its order.

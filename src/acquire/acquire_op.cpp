@@ -73,7 +73,9 @@ acquire_op::acquire_op(
     if (what_.how_long == patience::one_attempt) {
         alone_ = std::make_unique<by_itself>();
     }
-    client_->tell_observer([this](observer& told) { told.on_acquire(observed()); });
+    if (!what_.provisional) {
+        client_->tell_observer([this](observer& told) { told.on_acquire(observed()); });
+    }
 }
 
 void acquire_op::accept_cancellation() {
@@ -397,8 +399,15 @@ void acquire_op::tell_of_end(
     nanos waited,
     grant_kind how
 ) const {
+    bool const is_granted = what == acquire_fsm::verdict_kind::deliver;
+    if (what_.provisional && !is_granted) {
+        return;
+    }
     client_->tell_observer([&](observer& told) {
-        if (what == acquire_fsm::verdict_kind::deliver) {
+        if (what_.provisional) {
+            told.on_acquire(observed());
+        }
+        if (is_granted) {
             told.on_grant(observed(), {how, waited, granted.token()});
         } else {
             told.on_no_grant(observed(), why, waited);

@@ -258,6 +258,12 @@ void quorum_acquire::deliver() {
 }
 
 void quorum_acquire::finish(error_code ec) {
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+        // One that was granted something is told to have given it back.
+        if (!parts_[i].held) {
+            what_.nodes[i].tell_of_refusal(ec, lease_clock::now() - started_);
+        }
+    }
     give_back();
     end();
     end_acquire(handler_, what_.how_long, ec, quorum_lease{});

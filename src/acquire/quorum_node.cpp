@@ -36,6 +36,7 @@ std::weak_ptr<acquire_op> quorum_node::ask(
             .how_long = patience::one_attempt,
             .who = what.who,
             .vote = std::move(what.vote),
+            .provisional = true,
         },
         what.holder,
         pending_handler<error_code, lease>{std::move(answer), lead.strand()}
@@ -55,6 +56,14 @@ void quorum_node::cancel(std::weak_ptr<acquire_op> const& asked, asio::cancellat
     } catch (...) {
         // Out of memory: what it is granted is given back when it comes.
     }
+}
+
+void quorum_node::tell_of_refusal(error_code why, nanos waited) const {
+    observer::acquisition const what{client->next_acquisition(), on->lock, false};
+    client->tell_observer([&](observer& told) {
+        told.on_acquire(what);
+        told.on_no_grant(what, why, waited);
+    });
 }
 
 void quorum_node::raise(

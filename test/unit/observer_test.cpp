@@ -3,16 +3,23 @@
 #include <holdfast/observer.hpp>
 
 #include "unit/acquire/handing_client.hpp"
+#include "unit/acquire/quorum_acquiring.hpp"
+#include "unit/in_virtual_time.hpp"
 #include "unit/lease/granted_lease.hpp"
 
+#include <boost/asio/detached.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace asio = boost::asio;
@@ -228,6 +235,74 @@ BOOST_AUTO_TEST_CASE(a_connection_that_nothing_needs_is_over) {
     BOOST_TEST(news() == "disconnected from 0; connected to 0");
     client.on_strand([&] { client.server->events->on_closed(0); });
     BOOST_TEST(news() == "disconnected from 0");
+}
+
+namespace {
+
+// How many of its lines say this.
+std::size_t count(recorder const& of, std::string_view what) {
+    return static_cast<std::size_t>(std::ranges::count_if(of.lines, [&](auto const& line) {
+        return line.find(what) != line.npos;
+    }));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(an_acquisition_of_several_locks_counts_once_with_its_result) {
+    in_virtual_time all{with(told)};
+    holdfast::client const other{all.context, all.server};
+    // Now they may be asked for together.
+    all.take(all.client, "c").release(asio::detached);
+    auto held = all.take(other, "a");
+    holdfast::multi_lock const both{all.client.lock("a"), all.client.lock("b")};
+    told->lines.clear();
+    acquired_of<holdfast::multi_lease> got;
+    both.try_acquire_for(1min, got.handler());
+    all.server.advance(1s);
+    held.release(asio::detached);
+    BOOST_TEST(all.server.advance_until([&] { return got.ended.has_value(); }, 1min));
+    BOOST_TEST(got.granted());
+    BOOST_TEST(count(*told, "acquires") == 2U);
+    BOOST_TEST(count(*told, "gets") == 2U);
+    BOOST_TEST(count(*told, "busy") == 0U);
+
+    got.got = {};
+    all.server.settle();
+    held = all.take(other, "a");
+    told->lines.clear();
+    got.ended.reset();
+    both.try_acquire(got.handler());
+    BOOST_TEST(all.server.advance_until([&] { return got.ended.has_value(); }, 1min));
+    BOOST_TEST(got.busy());
+    BOOST_TEST(count(*told, "acquires") == 2U);
+    BOOST_TEST(count(*told, "gets nothing, busy") == 2U);
+}
+
+BOOST_AUTO_TEST_CASE(an_acquisition_of_a_quorum_counts_once_with_its_result) {
+    scripted_nodes nodes{3, true, with(told)};
+    quorum_acquiring waits{nodes};
+    for (int round = 0; round < 3; ++round) {
+        for (std::size_t i = 0; i < 3; ++i) {
+            nodes.refuse(i, 10);
+        }
+        BOOST_TEST(nodes.eventually([&] { return nodes.sent(2) == "quorum_lock.acquire"; }));
+    }
+    for (std::size_t i = 0; i < 3; ++i) {
+        nodes.grant(i);
+    }
+    BOOST_TEST((waits.error == error_code{}));
+    BOOST_TEST(count(*told, "acquires") == 3U);
+    BOOST_TEST(count(*told, "gets 70") == 3U);
+    BOOST_TEST(count(*told, "nothing") == 0U);
+
+    told->lines.clear();
+    quorum_acquiring const tries{nodes, holdfast::detail::patience::one_attempt};
+    for (std::size_t i = 0; i < 3; ++i) {
+        nodes.refuse(i);
+    }
+    BOOST_TEST(tries.done());
+    BOOST_TEST(count(*told, "acquires") == 3U);
+    BOOST_TEST(count(*told, "gets nothing, busy") == 3U);
 }
 
 BOOST_AUTO_TEST_CASE(one_that_overrides_nothing_may_be_told_everything) {

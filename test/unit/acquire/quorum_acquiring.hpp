@@ -29,9 +29,13 @@ namespace holdfast::test {
 
 /// Scripted servers of a quorum, each with a client on a context of its own.
 struct scripted_nodes {
-    explicit scripted_nodes(std::size_t count = 3, bool connected = true) {
+    explicit scripted_nodes(
+        std::size_t count = 3,
+        bool connected = true,
+        config const& settings = {}
+    ) {
         for (std::size_t i = 0; i < count; ++i) {
-            all.emplace_back();
+            all.emplace_back(settings);
             if (connected) {
                 set_up(i, true);
             }
