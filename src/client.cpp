@@ -103,6 +103,10 @@ holdfast::semaphore client::semaphore(lock_name name) const {
     return {state_, name.view()};
 }
 
+std::string const& client::id() const noexcept {
+    return state_->client_id();
+}
+
 stats client::stats() const {
     return state_->snapshot();
 }

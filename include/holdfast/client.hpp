@@ -285,6 +285,12 @@ public:
         );
     }
 
+    /// What `lock_info::holder` of this client's leases begins with; a colon and a number follow.
+    /// Another one for each client.
+    ///
+    /// @par Errors   None.
+    [[nodiscard]] std::string const& id() const noexcept;
+
     /// The current values of the counters. They are read one after the other, not at one instant.
     ///
     /// @par Errors   None.

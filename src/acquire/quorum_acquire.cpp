@@ -113,15 +113,32 @@ void quorum_acquire::arm_retry() {
     if (!pause_) {
         pause_.emplace(lead_->strand());
     }
-    sleep_until(*pause_, wait_.attempt_at());
+    sleep_until(*pause_, std::min(wait_.attempt_at(), look_for_own_at()));
     // One that stands in no line lives by its timer.
     auto keeps = place_ ? nullptr : shared_from_this();
     pause_->async_wait([weak = weak_from_this(), keeps = std::move(keeps)](error_code ec) {
         auto const self = weak.lock();
         if (self && !ec && !self->fsm_.done() && !self->fsm_.in_round()) {
-            self->guarded([&] { self->begin_round(); });
+            self->guarded([&] { self->begin_round_or_look(); });
         }
     });
+}
+
+time_point quorum_acquire::look_for_own_at() const noexcept {
+    return own_lock_.due(started_, what_.nodes.front().terms.lease);
+}
+
+void quorum_acquire::begin_round_or_look() {
+    auto const now = lease_clock::now();
+    auto const& first = what_.nodes.front();
+    if (now >= look_for_own_at()) {
+        own_lock_.look(leading(), *first.on, first.terms, started_, now);
+    }
+    if (now >= wait_.attempt_at()) {
+        begin_round();
+    } else {
+        arm_retry();
+    }
 }
 
 void quorum_acquire::on_turn() {

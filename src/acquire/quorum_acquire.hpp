@@ -2,6 +2,7 @@
 #define HOLDFAST_ACQUIRE_QUORUM_ACQUIRE_HPP
 
 #include "acquire/acquisitions.hpp"
+#include "acquire/own_lock_watch.hpp"
 #include "acquire/quorum_keeper.hpp"
 #include "acquire/quorum_line.hpp"
 #include "acquire/quorum_node.hpp"
@@ -82,6 +83,8 @@ private:
     void wait_for_stragglers();
     void retry();
     void arm_retry();
+    [[nodiscard]] time_point look_for_own_at() const noexcept;
+    void begin_round_or_look();
     void arm_limit(time_point at);
     [[nodiscard]] bool may_reach_majority(time_point now) const noexcept;
     [[nodiscard]] std::size_t valid_parts() const noexcept;
@@ -116,6 +119,7 @@ private:
     std::optional<quorum_line::place> place_;
     std::optional<timer> limit_;
     std::optional<timer> pause_;
+    own_lock_watch own_lock_;
     std::shared_ptr<quorum_keeper> keeper_;
     // What was asked in an earlier round is not wanted any more.
     std::uint64_t round_ = 0;

@@ -18,11 +18,6 @@ namespace {
 
 constexpr auto longest_jitter = wait_queue_fsm::longest_jitter;
 
-// A waiter that waits longer for a lock of its own client may wait for itself.
-nanos long_wait(acquire_op const& op) {
-    return std::clamp<nanos>(3 * nanos{op.terms().lease}, millis{3'000}, millis{10'000});
-}
-
 }  // namespace
 
 wait_queue::wait_queue(acquisitions& all, std::shared_ptr<target const> on)
@@ -81,7 +76,7 @@ void wait_queue::leave(acquire_op& op) noexcept {
         drop_candidate();
         // Without a subscription that serves the next waiter, too, it is closed at once.
         empty_since_ = lingers() ? lease_clock::now() : time_point{};
-        warned_of_own_lock_ = false;
+        own_lock_.reset();
     }
 }
 
@@ -155,8 +150,8 @@ void wait_queue::listen(time_point now) {
 }
 
 void wait_queue::attempt_or_sleep(time_point now) {
-    if (now >= warn_at()) {
-        warn_of_own_lock();
+    if (now >= look_for_own_at()) {
+        own_lock_.look(all_, *on_, front().terms(), front().started(), now);
     }
     // While this client has the lock, its waiters get it from there; if it is lost, from the
     // server.
@@ -171,7 +166,7 @@ void wait_queue::attempt_or_sleep(time_point now) {
     }
     if (*at <= now) {
         send_attempt(now);
-    } else if (auto const next = std::min(*at, warn_at()); next != time_point::max()) {
+    } else if (auto const next = std::min(*at, look_for_own_at()); next != time_point::max()) {
         arm(next);
     }
 }
@@ -256,25 +251,10 @@ void wait_queue::end_all(error_code cause) {
     update();
 }
 
-time_point wait_queue::warn_at() const noexcept {
+time_point wait_queue::look_for_own_at() const noexcept {
     auto const& head = *waiters_.front();
-    bool const by_itself = on_->speaks->gives() == primitive::grants::exclusive;
-    return warned_of_own_lock_ || !by_itself ? time_point::max() : head.started() + long_wait(head);
-}
-
-void wait_queue::warn_of_own_lock() {
-    warned_of_own_lock_ = true;
-    auto const other = on_->speaks->other_side();
-    if (all_.held().any_of(*on_) || (other && all_.held().any_of(target_key{*on_, *other}))) {
-        all_.client().log(
-            log_level::warning,
-            fmt::format(
-                "an acquisition of \"{}\" has waited for long while this client itself holds the "
-                "lock: does it wait for a lease of its own, or for one whose holder waits for it?",
-                escaped(on_->lock)
-            )
-        );
-    }
+    return on_->speaks->leases() ? own_lock_.due(head.started(), head.terms().lease)
+                                 : time_point::max();
 }
 
 }  // namespace holdfast::detail

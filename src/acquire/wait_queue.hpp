@@ -5,6 +5,7 @@
 #include "acquire/candidate.hpp"
 #include "acquire/client_channel.hpp"
 #include "acquire/op_list.hpp"
+#include "acquire/own_lock_watch.hpp"
 #include "core/orphan_watch.hpp"
 #include "core/wait_queue_fsm.hpp"
 #include "lease/holds.hpp"
@@ -149,8 +150,7 @@ private:
     [[nodiscard]] std::int64_t stated_limit() const noexcept;
     void count_wait(acquire_op& op);
     void arm(time_point at);
-    [[nodiscard]] time_point warn_at() const noexcept;
-    void warn_of_own_lock();
+    [[nodiscard]] time_point look_for_own_at() const noexcept;
     void warn_of_orphan();
 
     acquisitions& all_;
@@ -179,7 +179,7 @@ private:
     // The last message began a turn of clients that do not queue.
     bool turn_is_announced_ = false;
     bool warned_of_expiry_ = false;
-    bool warned_of_own_lock_ = false;
+    own_lock_watch own_lock_;
 };
 
 }  // namespace holdfast::detail

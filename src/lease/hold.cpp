@@ -359,6 +359,14 @@ std::shared_ptr<tenure> hold::on_vacated(tenure const& which) noexcept {
     return gone;
 }
 
+time_point hold::held_since(time_point now) const noexcept {
+    auto oldest = time_point::max();
+    for_each_tenure([&](tenure const& each) {
+        oldest = each.alive(now) ? std::min(oldest, each.since()) : oldest;
+    });
+    return oldest;
+}
+
 bool hold::has(tenure const* which) const noexcept {
     return which && (shared_ ? static_cast<shared_hold const&>(*this).contains(*which)
                              : tenure_.get() == which);

@@ -129,6 +129,8 @@ public:
     [[nodiscard]] std::shared_ptr<tenure> on_vacated(tenure const& which) noexcept;
     /// Nothing between two tenures, and after the end. One of those that share the hold.
     [[nodiscard]] std::shared_ptr<tenure> const& current() const noexcept { return tenure_; }
+    /// Since when the oldest of those has it that have not lost it; `max` if there is none.
+    [[nodiscard]] time_point held_since(time_point now) const noexcept;
     /// Whether this tenure has it.
     [[nodiscard]] bool has(tenure const* which) const noexcept;
 

@@ -257,10 +257,16 @@ release_fsm::terms holds::release_terms(hold const& of, parting const& left, tim
     return made;
 }
 
-bool holds::any_of(target_key const& on) const noexcept {
-    return std::any_of(holds_.begin(), holds_.end(), [&](hold const& each) {
-        return target_key{*each.on()} == on;
-    });
+time_point holds::held_since(target_key const& on) const noexcept {
+    auto const now = lease_clock::now();
+    auto oldest = time_point::max();
+    for (auto const& each : holds_) {
+        // Whatever the number of permits is.
+        if (each.on()->kind == on.kind && each.on()->lock == on.name) {
+            oldest = std::min(oldest, each.held_since(now));
+        }
+    }
+    return oldest;
 }
 
 bool holds::has(target const& on, holder_id const& id) const noexcept {

@@ -73,9 +73,9 @@ public:
     );
     /// Asks the server ahead of time for what the next holders will need.
     void refill_ahead(hold& of, time_point now);
-    /// Whether this client holds the lock. Looks at each hold.
-    [[nodiscard]] bool any_of(target const& on) const noexcept { return any_of(target_key{on}); }
-    [[nodiscard]] bool any_of(target_key const& on) const noexcept;
+    /// Since when somebody of this client has held the lock, the oldest one of those who do; `max`
+    /// if nobody does. Looks at each hold.
+    [[nodiscard]] time_point held_since(target_key const& on) const noexcept;
     /// Whether this holder id has it. Looks at each hold.
     [[nodiscard]] bool has(target const& on, holder_id const& id) const noexcept;
     /// The server says that it has granted the lock to this holder id, with this token. A hold with

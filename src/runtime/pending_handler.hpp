@@ -30,7 +30,7 @@ public:
     pending_handler(completion_handler<Results...>&& handler, asio::any_io_executor const& relay)
         : handler_{std::move(handler.handler)},
           relay_{asio::require(relay, asio::execution::blocking.never)} {
-        keep_busy(std::move(handler.executor), relay);
+        keep_busy(std::move(handler.executor), handler.has_other, relay);
     }
 
     pending_handler(pending_handler&&) noexcept = default;
@@ -83,14 +83,20 @@ private:
         std::move(handler)(std::move(results)...);
     }
 
-    void keep_busy(asio::any_io_executor&& own, asio::any_io_executor const& relay) {
+    void keep_busy(
+        asio::any_io_executor&& own,
+        bool has_other,
+        asio::any_io_executor const& relay
+    ) {
         constexpr auto busy = asio::execution::outstanding_work.tracked;
         if (own) {
             relayed_ = own != relay;
             executor_ = asio::prefer(std::move(own), busy);
             return;
         }
-        auto const other = asio::get_associated_executor(handler_, asio::any_completion_executor{});
+        auto const other =
+            has_other ? asio::get_associated_executor(handler_, asio::any_completion_executor{})
+                      : asio::any_completion_executor{};
         if (other) {
             relayed_ = true;
             executor_ = asio::prefer(other, busy);

@@ -174,6 +174,8 @@ asio::awaitable<void> multi_user::hold(
     for (std::size_t i = 0; i < members.size(); ++i) {
         auto kind = kind_of(what, started);
         kind.permits = members[i].permits;
+        // A member of which so little has passed is not renewed while others are.
+        kind.request_timeout += 100ms;
         beliefs.emplace_back(*this, members[i].lock, leases[i], kind);
     }
     auto const watching = std::make_shared<call<loss_reason>>(executor_);
