@@ -166,7 +166,7 @@ void oracle::on_parted(belief_ref of) {
     }
     std::erase_if(by_serial_, [&of](auto const& one) { return one.second == of; });
     look_at_end(*of);
-    watch_given_back(*of);
+    watch_given_back(*of, in_.now());
     beliefs_.erase(of);
 }
 

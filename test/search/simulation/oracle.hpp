@@ -313,7 +313,7 @@ private:
     void judge_length(belief const& one, lease_kind const& kind);
     void judge_end(belief const& one);
     void look_at_end(belief& one);
-    void watch_given_back(belief const& one);
+    void watch_given_back(belief const& one, nanos ends);
     void check_given_back(std::uint32_t number, std::string const& side, std::string const& holder);
     [[nodiscard]] bool keeps_on_server(std::string const& side, std::string const& holder);
     void check_truth(belief const& one);

@@ -50,7 +50,9 @@ void oracle::check_deadline(std::uint64_t serial) {
     if (!std::exchange(one->was_lost, true)) {
         judge_end(*one);
     }
-    watch_given_back(*one);
+    // One whose `max_hold` is over is lost before its deadline.
+    auto const deadline = one->of->true_time_of(one->held->deadline().time_since_epoch());
+    watch_given_back(*one, std::max(in_.now(), deadline));
 }
 
 // A message that was late hides a step of the server's clock, and the receiver believes to have the

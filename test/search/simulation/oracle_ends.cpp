@@ -132,10 +132,10 @@ bool oracle::keeps_on_server(std::string const& side, std::string const& holder)
     return !is_reader(side) || reading_.left_of(lock, holder) > 0;
 }
 
-void oracle::watch_given_back(belief const& one) {
-    truths_[lock_of(one.lock)].used_until[one.holder] = in_.now();
-    in_.after(
-        slowest_release,
+void oracle::watch_given_back(belief const& one, nanos ends) {
+    truths_[lock_of(one.lock)].used_until[one.holder] = ends;
+    in_.at(
+        ends + slowest_release,
         [this, number = one.of->number(), side = one.lock, holder = one.holder] {
             check_given_back(number, side, holder);
         },
