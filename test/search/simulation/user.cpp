@@ -188,11 +188,16 @@ bool user::may_be_unreachable(nanos asked_at, request const& what) const {
     return may_be_cut_off(asked_at) || connects || all_.in.now() - since >= waits;
 }
 
+// Who connects only now may find a replica in the place of the primary that it knew.
+bool user::may_be_refused(nanos asked_at) const {
+    return may_be_cut_off(asked_at) || process_.connects_at() >= asked_at;
+}
+
 bool user::may_pass(error_code ec, nanos asked_at, request const& what) const {
     return ec == errc::unreachable ? may_be_unreachable(asked_at, what)
            : ec == errc::not_replicated
                ? node_.settings().replicas.count > 0 && may_be_unreachable(asked_at, what)
-           : ec == errc::server_refused ? may_be_cut_off(asked_at)
+           : ec == errc::server_refused ? may_be_refused(asked_at)
                                         : false;
 }
 

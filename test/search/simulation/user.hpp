@@ -171,6 +171,7 @@ protected:
     [[nodiscard]] std::string failure_of(std::string const& name, error_code ec, nanos asked_at)
         const;
     /// The same of an error that may be another one soon.
+    [[nodiscard]] bool may_be_refused(nanos asked_at) const;
     [[nodiscard]] bool may_pass(error_code ec, nanos asked_at, request const& what) const;
     /// How soon a cancellation has ended an operation.
     template <class Call>
