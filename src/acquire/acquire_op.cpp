@@ -69,7 +69,7 @@ acquire_op::acquire_op(
       handler_{std::move(handler)},
       fsm_{what_.how_long = effective_patience(what_.how_long, what_.limit)},
       started_{lease_clock::now()},
-      number_{client_->next_acquisition()} {
+      number_{what_.provisional ? 0 : client_->next_acquisition()} {
     if (what_.how_long == patience::one_attempt) {
         alone_ = std::make_unique<by_itself>();
     }
@@ -398,10 +398,13 @@ void acquire_op::tell_of_end(
     lease const& granted,
     nanos waited,
     grant_kind how
-) const {
+) {
     bool const is_granted = what == acquire_fsm::verdict_kind::deliver;
     if (what_.provisional && !is_granted) {
         return;
+    }
+    if (what_.provisional) {
+        number_ = client_->next_acquisition();
     }
     client_->tell_observer([&](observer& told) {
         if (what_.provisional) {

@@ -132,7 +132,7 @@ private:
         lease const& granted,
         nanos waited,
         grant_kind how
-    ) const;
+    );
     [[nodiscard]] observer::acquisition observed() const noexcept {
         return {number_, what_.on->lock, has_waited};
     }
