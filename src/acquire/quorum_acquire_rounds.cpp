@@ -40,6 +40,7 @@ void quorum_acquire::begin_round() {
             ask(i, now);
         } else {
             tally_.on_failed(i, each.why_not());
+            wait_.on_not_asked(i, each.counts_from());
         }
     }
     judge();

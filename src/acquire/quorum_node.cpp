@@ -9,12 +9,11 @@
 
 namespace holdfast::detail {
 
-bool quorum_node::counts(time_point now) const noexcept {
+time_point quorum_node::counts_from() const noexcept {
     auto const& settings = client->settings();
     auto const& status = client->node();
-    return status.up() &&
-           saturating_add(status.began_by(), settings.restart_delay.value_or(settings.lease)) <=
-               now;
+    auto const delay = settings.restart_delay.value_or(settings.lease);
+    return status.up() ? saturating_add(status.began_by(), delay) : time_point::max();
 }
 
 error_code quorum_node::why_not() const noexcept {

@@ -29,7 +29,9 @@ struct quorum_node {
 
     /// Its server is connected, and has been running for so long that nothing it may have forgotten
     /// is held any more.
-    [[nodiscard]] bool counts(time_point now) const noexcept;
+    [[nodiscard]] bool counts(time_point now) const noexcept { return counts_from() <= now; }
+    /// From when on it does; `max` if its server is not connected.
+    [[nodiscard]] time_point counts_from() const noexcept;
     /// Why it does not count.
     [[nodiscard]] error_code why_not() const noexcept;
 

@@ -12,6 +12,7 @@ void quorum_wait::on_round(time_point now) noexcept {
     round_began_ = now;
     attempt_at_ = time_point::max();
     std::fill(news_.begin(), news_.end(), false);
+    std::fill(counts_from_.begin(), counts_from_.end(), time_point::max());
 }
 
 time_point quorum_wait::earliest(time_point now) const noexcept {
@@ -57,7 +58,7 @@ time_point quorum_wait::after_loss(
         } else if (vote.what == kind::refused && vote.remaining) {
             free_at_[i] = saturating_add(now, *vote.remaining);
         } else {
-            free_at_[i] = time_point::max();
+            free_at_[i] = counts_from_[i];
         }
     }
     bool const refusing = std::ranges::any_of(of.votes(), [](auto const& vote) {
@@ -74,13 +75,16 @@ time_point quorum_wait::after_loss(
     pauses_.reset();
     auto const free_at = majority_free_at();
     if (free_at <= now) {
-        return earliest(now) + spread(part);
+        return try_at(free_at, part, now);
     }
     auto const polled_at = saturating_add(now, fallback_poll_interval_);
-    auto const at = free_at == time_point::max()
-                        ? polled_at
-                        : free_at + scaled(longest_jitter, part) + millis{1};
+    auto const at = free_at == time_point::max() ? polled_at : try_at(free_at, part, now);
     return hears ? at : std::min(at, polled_at);
+}
+
+time_point quorum_wait::try_at(time_point free_at, double part, time_point now) const noexcept {
+    return free_at <= now ? earliest(now) + spread(part)
+                          : free_at + scaled(longest_jitter, part) + millis{1};
 }
 
 void quorum_wait::on_news(std::size_t node, double part, time_point now) noexcept {
@@ -89,8 +93,8 @@ void quorum_wait::on_news(std::size_t node, double part, time_point now) noexcep
         return;
     }
     free_at_[node] = now;
-    if (majority_free_at() <= now) {
-        attempt_at_ = std::min(attempt_at_, earliest(now) + spread(part));
+    if (auto const free_at = majority_free_at(); free_at != time_point::max()) {
+        attempt_at_ = std::min(attempt_at_, try_at(free_at, part, now));
     }
 }
 

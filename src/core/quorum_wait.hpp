@@ -30,11 +30,16 @@ public:
     /// A waiter that may not hear of a release tries again after `fallback_poll_interval`.
     quorum_wait(std::size_t nodes, nanos fallback_poll_interval)
         : free_at_(nodes, time_point::max()),
+          counts_from_(nodes, time_point::max()),
           news_(nodes, false),
           fallback_poll_interval_{fallback_poll_interval} {}
 
     /// A round begins.
     void on_round(time_point now) noexcept;
+    /// This node is not asked in it: it counts from then on, if nothing changes.
+    void on_not_asked(std::size_t node, time_point counts_from) noexcept {
+        counts_from_[node] = counts_from;
+    }
     /// It came to no grant. `part` in [0, 1) is drawn by the caller. `hears`: what a majority of
     /// the nodes publish arrives.
     void on_lost(quorum_tally const& of, bool hears, double part, time_point now) noexcept;
@@ -49,6 +54,8 @@ public:
 
 private:
     [[nodiscard]] time_point majority_free_at() const noexcept;
+    /// When to try because a majority may be free at that time.
+    [[nodiscard]] time_point try_at(time_point free_at, double part, time_point now) const noexcept;
     /// The earliest time for the next round.
     [[nodiscard]] time_point earliest(time_point now) const noexcept;
     [[nodiscard]] time_point after_loss(
@@ -61,6 +68,8 @@ private:
     [[nodiscard]] nanos spread(double part) const noexcept;
 
     std::vector<time_point> free_at_;
+    // Of nodes that were not asked in this round.
+    std::vector<time_point> counts_from_;
     std::vector<bool> news_;
     nanos fallback_poll_interval_;
     backoff pauses_{shortest_pause, longest_pause};

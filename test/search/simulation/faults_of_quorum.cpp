@@ -14,6 +14,8 @@ void faults::on_node(std::size_t which) {
         return;
     }
     bool const keeps = dice().chance(40);
+    // A client that has not known the process before relies on the clock of the next one.
+    bool const all_known = all_.in.now() >= 2s;
     auto const begin_again = [this, &on, &at, keeps] {
         if (!keeps) {
             all_.quorums.on_forgotten();
@@ -30,7 +32,7 @@ void faults::on_node(std::size_t which) {
         case 2:
             say(fmt::format("{} begins again, {} its data", at.host, keeps ? "with" : "without"));
             begin_again();
-            if (!keeps && dice().chance(30)) {
+            if (!keeps && dice().chance(30) && all_known) {
                 // It seems to have been up for long.
                 say(fmt::format("the clock of {} goes ahead", at.host));
                 at.clock_offset += 1h;

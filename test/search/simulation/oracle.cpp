@@ -279,6 +279,7 @@ void oracle::excuse(std::string const& lock) {
         }
     }
     for (auto const& key : lock.empty() ? data.lock_keys() : std::vector<std::string>{lock}) {
+        truths_[key].forgotten_at = in_.now();
         for (auto const& [field, unused] : data.hgetall(key)) {
             auto const end = field.rfind(":write");
             excused_.insert(field.substr(0, end));

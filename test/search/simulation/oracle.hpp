@@ -220,6 +220,8 @@ private:
         // Somebody left it without an expiry.
         std::optional<nanos> endless_since;
         bool freed_in_silence = false;
+        // When its data were last lost without a notification.
+        nanos forgotten_at{-1};
         // By the first token: those that a holder may use, and the holder.
         struct tokens {
             std::uint64_t last;

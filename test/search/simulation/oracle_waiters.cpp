@@ -111,11 +111,11 @@ void oracle::watch_waiters(std::string const& lock, nanos when) {
                     );
                 // Who looks when the lease ends that it knows of: it does not queue, and is not
                 // told that the lock goes from hand to hand; or nothing told it of a primary that
-                // lost its place and got it back.
+                // lost its place and got it back, or that its place in the queue is lost.
                 auto const told = told_.find({one.of->number(), lock});
                 if (told != told_.end() &&
                     ((!told->second.queues && told->second.at < known.passed_on_at) ||
-                     told->second.at < unseen_at_)) {
+                     told->second.at < unseen_at_ || told->second.at < known.forgotten_at)) {
                     since = std::max(since, told->second.until);
                 }
                 if (in_.now() - since >= slowest_wake_up(lock)) {

@@ -55,6 +55,23 @@ BOOST_AUTO_TEST_CASE(it_sleeps_until_a_majority_has_ended) {
     BOOST_TEST((late.attempt_at() == late.now + 12s + 1ms + quorum_wait::longest_jitter / 2));
 }
 
+// One was restarted a moment ago, and does not vote yet.
+BOOST_AUTO_TEST_CASE(it_tries_when_a_node_that_was_not_asked_makes_up_a_majority) {
+    waiting one;
+    one.on_not_asked(4, start + 3s);
+    quorum_tally all{5};
+    for (std::size_t i = 0; i < 4; ++i) {
+        all.on_refused(i, 30s);
+    }
+    all.on_failed(4, errc::quorum_not_reached);
+    one.lose(all);
+    BOOST_TEST((one.attempt_at() == one.now + 30s + 1ms));
+    one.on_news(0, 0, start + 1s);
+    BOOST_TEST((one.attempt_at() == one.now + 30s + 1ms));
+    one.on_news(1, 0, start + 1s);
+    BOOST_TEST((one.attempt_at() == start + 3s + 1ms));
+}
+
 BOOST_AUTO_TEST_CASE(it_tries_when_a_majority_was_freed) {
     waiting one;
     one.lose(held_for(10s));
