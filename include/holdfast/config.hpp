@@ -241,8 +241,8 @@ struct config {
 ///
 /// What the URL does not name keeps its default; the port of a Sentinel is 26379. All URLs
 /// understand `?client_name=…`; those with TLS also understand `ca_file`, `certificate_file`,
-/// `private_key_file` and `tls_host_name`, those of a cluster `channels` (`automatic`, `sharded` or `plain`). Special
-/// characters are percent-encoded.
+/// `private_key_file` and `tls_host_name`, those of a cluster `channels` (`automatic`, `sharded` or
+/// `plain`). Special characters are percent-encoded.
 ///
 /// Of a URL with Sentinels, user and password are the servers'. `sentinel_username` and
 /// `sentinel_password` are for the Sentinels. `rediss-sentinel` means TLS for servers and

@@ -285,7 +285,8 @@ BOOST_AUTO_TEST_CASE(an_acquisition_of_a_quorum_counts_once_with_its_result) {
         for (std::size_t i = 0; i < 3; ++i) {
             nodes.refuse(i, 10);
         }
-        BOOST_TEST(nodes.eventually([&] { return nodes.sent(2).ends_with("quorum_lock.acquire"); }));
+        BOOST_TEST(nodes.eventually([&] { return nodes.sent(2).ends_with("quorum_lock.acquire"); })
+        );
     }
     for (std::size_t i = 0; i < 3; ++i) {
         nodes.grant(i);

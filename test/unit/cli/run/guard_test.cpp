@@ -106,7 +106,8 @@ BOOST_AUTO_TEST_CASE(it_tells_why_nothing_was_started) {
 }
 
 BOOST_AUTO_TEST_CASE(the_group_gets_signals_and_stops_are_told) {
-    guarded all{shell("exec 2>&-; trap 'echo told' USR1; echo ready; while :; do sleep 0.01; done")};
+    guarded all{shell("exec 2>&-; trap 'echo told' USR1; echo ready; while :; do sleep 0.01; done")
+    };
     auto const group = all.expect(kind::started).number;
     BOOST_TEST(all.line() == "ready");
     all.by->pass_on(SIGUSR1);
