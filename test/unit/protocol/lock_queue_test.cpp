@@ -1,5 +1,6 @@
 // The queue of a lock: turns of clients that do not queue, and places that come back.
 
+#include "protocol/hand_over_message.hpp"
 #include "protocol/lock.hpp"
 #include "protocol/multi_lock.hpp"
 #include "unit/protocol/on_model.hpp"
@@ -8,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 using namespace std::chrono_literals;
@@ -409,6 +411,44 @@ BOOST_AUTO_TEST_CASE(a_turn_that_stays_behind_keeps_nobody_from_several_locks) {
     BOOST_TEST(!all.granted(4));
     all.ask({"DEL", on.lock});
     BOOST_TEST((together() == attempt_reply::kind::granted));
+}
+
+// On a cluster a client listens to a channel for each lock.
+BOOST_AUTO_TEST_CASE(on_a_cluster_each_of_several_locks_is_refused_for_those_who_wait_for_it) {
+    on_model all{"unused"};
+    target const both[] = {make_lock_target("", "{t}a"), make_lock_target("", "{t}b")};
+    auto const who = id(3);
+    std::vector<primitive::attempt> attempts;
+    for (auto const& each : both) {
+        attempts.push_back({
+            .on = each,
+            .id = who,
+            .lease = 30s,
+            .counter_ttl = 1h,
+            .floor = {},
+            .timeout = 3s,
+            .hand_over = true,
+        });
+    }
+    auto const sent = acquire_together(attempts);
+    auto const outcome = [&] {
+        auto const keys = std::to_string(sent.keys());
+        std::vector<std::string_view> words{"EVAL", sent.what().cluster.text, keys};
+        for (std::size_t i = 0; i < sent.size(); ++i) {
+            words.push_back(sent.word(i));
+        }
+        words.emplace_back("nonce");
+        return all.server.execute(all.session, words).value().text;
+    };
+    auto const waits = id(1);
+    auto const entry = std::string{waits.view()} + " 3000";
+    all.ask({"ZADD", both[1].queue(), "1", entry});
+    auto const client = waits.view().substr(0, waits.view().rfind(':'));
+    auto const listener = all.server.connect([](holdfast::memory::value) {});
+    all.server.execute(listener, {"SUBSCRIBE", channel_of_client(client, both[1])});
+    BOOST_TEST(outcome() == "nonce 0 1");
+    all.server.execute(listener, {"UNSUBSCRIBE"});
+    BOOST_TEST(outcome().starts_with("nonce 1 "));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

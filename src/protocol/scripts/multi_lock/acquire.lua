@@ -30,7 +30,9 @@ for i = 1, locks do
         if #fields > 0 and not ours[i] then
             return about(i, ' 0 ')
         end
-        -- Clients that died leave their places behind, and the turn of those that do not queue.
+        -- Clients that died leave their places behind, and the turn of those that do not queue. On a cluster, their channels are named after
+        -- the second key: that of this lock.
+        local KEYS = {lock, KEYS[first + 1]}
         for _, entry in ipairs(#fields == 0 and queue and redis.pcall('ZRANGE', queue, '0', '63') or {}) do
             local client = string.match(entry, '^(.+):%d+ %d+$')
             if client and call('PUBSUB', 'NUMSUB', 'holdfast_client:' .. client)[2] > 0 then
