@@ -244,7 +244,8 @@ void check_read(std::string_view text, config const& settings) {
         &settings.tls.ca_file,
         &settings.tls.certificate_file,
         &settings.tls.private_key_file,
-        &settings.tls.host_name
+        &settings.tls.host_name,
+        &settings.sentinel_tls.host_name
     };
     check(
         std::none_of(
@@ -274,10 +275,14 @@ void check_read(std::string_view text, config const& settings) {
         "a user name comes with a password"
     );
     check(
-        !settings.tls.insecure_accept_any_certificate && settings.tls.host_name.empty() &&
-            !settings.sentinel_tls.insecure_accept_any_certificate &&
-            settings.sentinel_tls.host_name.empty(),
+        !settings.tls.insecure_accept_any_certificate &&
+            !settings.sentinel_tls.insecure_accept_any_certificate,
         "no URL takes the verification away"
+    );
+    check(
+        (settings.tls.enabled || settings.tls.host_name.empty()) &&
+            (settings.sentinel_tls.enabled || settings.sentinel_tls.host_name.empty()),
+        "a name that a certificate must have comes with TLS"
     );
     check_round_trip(settings);
     check_login(settings);
