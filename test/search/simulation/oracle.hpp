@@ -1,6 +1,7 @@
 #ifndef HOLDFAST_TEST_SIMULATION_ORACLE_HPP
 #define HOLDFAST_TEST_SIMULATION_ORACLE_HPP
 
+#include "protocol/reply.hpp"
 #include "simulation/counting_judge.hpp"
 #include "simulation/fair_judge.hpp"
 #include "simulation/hand_over_judge.hpp"
@@ -277,6 +278,9 @@ private:
     void on_stray_script(script_event const& what);
     void on_kept_after_failover(std::string const& lock, std::string const& holder);
     void on_lost_writes(std::string const& holder, nanos until, bool gone);
+    /// The new primary was asked, and does not know of the holder.
+    void on_missing_after_failover(std::string const& holder);
+    void on_told_busy(script_event const& what, detail::script_reply const& said);
     [[nodiscard]] std::optional<nanos> kept_until(
         std::string const& lock,
         std::string const& holder
@@ -382,7 +386,7 @@ private:
         bool gone = false;    // the lock, not only some time
         bool stray = false;   // a former primary gave it to him, or went on giving
         bool unseen = false;  // the primary is one that was it before
-        bool moved = false;   // the lock is at a server that nothing has happened to
+        bool moved = false;   // the lock is at a server of which the client has heard no failover
         bool ended = false;   // the former primary has said that it is not his any more
     };
     std::map<std::string, lost_writes, std::less<>> lost_;

@@ -1,7 +1,6 @@
 // What a failover takes away, and what may come of it.
 
 #include "protocol/lock.hpp"
-#include "protocol/reply.hpp"
 #include "protocol/semaphore.hpp"
 #include "simulation/oracle.hpp"
 
@@ -17,6 +16,8 @@ namespace {
 
 // A holder that runs has found the new primary by then, and has asked it.
 constexpr nanos slowest_news = 12s;
+// A node of a cluster that was asked which slots are where has answered.
+constexpr nanos slowest_map = 1s;
 
 std::string without_mode(std::string const& field) {
     return field.substr(0, field.rfind(":write"));
@@ -147,6 +148,16 @@ void oracle::on_kept_after_failover(std::string const& lock, std::string const& 
     if (kept_until(lock, holder).value_or(0ns) >= lost->second.until) {
         lost_.erase(lost);
         reached(sometimes::survived_failover);
+    }
+}
+
+// A node of a cluster sends it on to the one that has the slot now, which may answer before any
+// node has told that client why the slot is there.
+void oracle::on_missing_after_failover(std::string const& holder) {
+    auto const lost = lost_.find(holder);
+    if (server_.is_cluster() && lost != lost_.end()) {
+        auto const healed = std::max(lost->second.since, last_disturbance_);
+        lost->second.moved = lost->second.moved || in_.now() - healed < slowest_map;
     }
 }
 
@@ -303,6 +314,9 @@ void oracle::on_stray_script(script_event const& what) {
         }
     } else if (asks && outcome == 0) {
         held_.emplace(said.nonce(), lock);
+        if (what.does == "acquire") {
+            on_told_busy(what, said);
+        }
         // The clock of the former primary has gone forward.
         if (auto const lost = lost_.find(what.holder); lost != lost_.end()) {
             lost->second.ended = true;

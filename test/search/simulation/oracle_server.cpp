@@ -142,9 +142,7 @@ void oracle::on_script(script_event const& what) {
             in_.violation(lock + " is refused to the holder who has it");
         }
         if (refused) {
-            auto const remaining = std::chrono::milliseconds{said.integer(1)};
-            auto const until = in_.now() + server_.true_duration_of(remaining);
-            told_[{what.from, lock}] = {in_.now(), until, what.queues};
+            on_told_busy(what, said);
         }
         // If one of its own got it, the others of that client know, too.
         if (refused || outcome == 1) {
@@ -169,6 +167,8 @@ void oracle::on_script(script_event const& what) {
             if (auto const first = static_cast<std::uint64_t>(said.integer(1)); first != 0) {
                 on_tokens(known, what, std::string{what.holder}, first, counter_of(lock));
             }
+        } else if (outcome == 0) {
+            on_missing_after_failover(std::string{what.holder});
         }
     } else if (what.does == "release" || what.does == "force_release") {
         on_released(known, what);

@@ -30,6 +30,12 @@ void oracle::on_waits_no_more(waiter_ref of, bool granted) {
     waiters_.erase(of);
 }
 
+void oracle::on_told_busy(script_event const& what, detail::script_reply const& said) {
+    auto const remaining = std::chrono::milliseconds{said.integer(1)};
+    auto const until = in_.now() + server_.true_duration_of(remaining);
+    told_[{what.from, std::string{what.lock}}] = {in_.now(), until, what.queues};
+}
+
 bool oracle::is_waited_for(std::string_view lock) const {
     return std::any_of(waiters_.begin(), waiters_.end(), [&](waiter const& one) {
         return lock_of(one.lock) == lock;
