@@ -134,13 +134,15 @@ private:
             // A single node that is slow may keep a majority from answering in time.
             // A round begins after a pause that is drawn, and need not have all of the time.
             auto const limit = overtime(what) / 2;
+            // It may be one that another of its client's acquisitions had begun before.
+            auto const asked_since = started - overtime(what);
             // Each client counts for itself since when it has known a node.
             nanos const delay = node_.settings().lock_delay;
             bool const held_back =
                 delay > 0ns &&
                 !all_.judge.healthy_for(process_, all_.in.now() - started + delay + 1s);
             bool const too_few = may_be_cut_off(started) || held_back ||
-                                 process_.waits_for_answer(started, limit) ||
+                                 process_.waits_for_answer(asked_since, limit) ||
                                  all_.quorums.withheld(started, node_.settings());
             bool const unheard = ec == errc::quorum_not_reached && !waits && too_few;
             if (held || !(unheard || expected(ec, asked.cancelled))) {
