@@ -104,6 +104,13 @@ int main(int argc, char** argv) {
            "Expose the locks' metrics at this port, and the next ones: one for each server"
     )
         ->check(CLI::Range(1, 65'000));
+    app.add_option(
+        "--locks",
+        options.locks,
+        "URL of Sentinels or of a cluster on this machine, for the locks alone: their primary is "
+        "killed in the middle of the sale. ./dev demo --deployment sentinel, or cluster, starts "
+        "them"
+    );
     CLI11_PARSE(app, argc, argv);
     // A closed output becomes an error, so that everything is still ended in order.
     std::signal(SIGPIPE, SIG_IGN);

@@ -226,6 +226,7 @@ void private_redis::wait_until_listening() {
 std::vector<server_process> start_servers(
     std::size_t count,
     std::string const& redis_url,
+    std::string const& locks_url,
     bool locked,
     std::uint16_t metrics_port
 ) {
@@ -240,6 +241,8 @@ std::vector<server_process> start_servers(
             program.string(),
             "--redis",
             redis_url,
+            "--locks",
+            locks_url,
             locked ? "--lock" : "--no-lock"
         };
         if (metrics_port != 0) {

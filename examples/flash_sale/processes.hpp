@@ -67,6 +67,7 @@ struct server_process {
 [[nodiscard]] std::vector<server_process> start_servers(
     std::size_t count,
     std::string const& redis_url,
+    std::string const& locks_url,
     bool locked,
     std::uint16_t metrics_port
 );

@@ -2,6 +2,7 @@
 
 #include "buyers.hpp"
 #include "holder_kill.hpp"
+#include "primary_kill.hpp"
 #include "store.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -124,6 +125,7 @@ asio::awaitable<sale_result> hold_sale(
         start_servers(
             options.servers,
             std::string{redis_url},
+            options.locks.empty() ? std::string{redis_url} : options.locks,
             locked,
             locked ? options.metrics_port : std::uint16_t{0}
         )
@@ -144,7 +146,15 @@ asio::awaitable<sale_result> hold_sale(
         auto const items = static_cast<std::uint64_t>(options.items);
         // Something must be left to buy when the victim dies, however long it waits for the lock.
         floor->wait_at = items * 3 / 4;
-        start(executor, floor, kill_a_holder(floor, servers, redis_url, items / 4));
+        if (options.locks.empty()) {
+            start(executor, floor, kill_a_holder(floor, servers, redis_url, items / 4));
+        } else {
+            start(
+                executor,
+                floor,
+                kill_the_primary(floor, redis_url, options.locks, options.items)
+            );
+        }
     }
     for (std::size_t i = 0; i < options.buyers; ++i) {
         start(executor, floor, buyer(floor, i));
@@ -156,6 +166,9 @@ asio::awaitable<sale_result> hold_sale(
     if (floor->killed) {
         elapsed -= floor->killed->held + floor->killed->stood_still;
     }
+    if (floor->failed_over) {
+        elapsed -= floor->failed_over->stood_still;
+    }
     sale_result result;
     result.items = options.items;
     result.sold = state.sold;
@@ -164,6 +177,7 @@ asio::awaitable<sale_result> hold_sale(
     result.per_second = static_cast<double>(state.sold) / elapsed.count();
     result.locks = co_await collect(*floor);
     result.killed = floor->killed;
+    result.failed_over = floor->failed_over;
     co_return result;
 }
 

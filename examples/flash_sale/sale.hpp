@@ -18,6 +18,8 @@ struct sale_options {
     std::size_t buyers = 64;
     std::size_t servers = 4;
     std::uint16_t metrics_port = 0;
+    /// Sentinels or a cluster on this machine; empty: the locks are on the server of the stock.
+    std::string locks;
 };
 
 struct sale_result {
@@ -28,11 +30,13 @@ struct sale_result {
     double per_second = 0;
     lock_stats locks;
     std::optional<kill_report> killed;
+    std::optional<failover_report> failed_over;
 
     [[nodiscard]] std::int64_t oversold() const { return sold > items ? sold - items : 0; }
 };
 
-/// Holds the sale once. With the lock, one of the servers is killed while it holds it.
+/// Holds the sale once. With the lock, one of the servers is killed while it holds it; or, where
+/// the locks have servers of their own, their primary.
 boost::asio::awaitable<sale_result> hold_sale(
     sale_options const& options,
     std::string_view redis_url,

@@ -28,6 +28,12 @@ struct kill_report {
     std::chrono::duration<double> stood_still{0};
 };
 
+/// How the killing of the locks' primary went.
+struct failover_report {
+    /// The longest time without a sale since then.
+    std::chrono::duration<double> stood_still{0};
+};
+
 /// What the buyers and the others of one sale share. They all run on one thread.
 struct sale_floor {
     std::vector<std::uint16_t> ports;
@@ -42,6 +48,7 @@ struct sale_floor {
     std::size_t busy = 0;
     std::exception_ptr failure;
     std::optional<kill_report> killed;
+    std::optional<failover_report> failed_over;
 };
 
 }  // namespace flash_sale

@@ -14,7 +14,7 @@ namespace flash_sale {
 namespace {
 
 holdfast::config lock_config(shop_options const& options) {
-    auto result = holdfast::parse_url(options.url);
+    auto result = holdfast::parse_url(options.locks);
     result.lease = options.lease;
     result.observer = options.observer;
     return result;

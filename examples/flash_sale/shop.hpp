@@ -20,6 +20,8 @@ namespace flash_sale {
 
 struct shop_options {
     std::string url;
+    /// The servers of the locks.
+    std::string locks;
     bool locked = true;
     std::chrono::milliseconds lease{2'000};
     std::shared_ptr<holdfast::observer> observer;

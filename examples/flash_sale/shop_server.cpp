@@ -170,7 +170,9 @@ int serve_until_signalled(shop_options options, std::optional<std::uint16_t> met
 int main(int argc, char** argv) {
     CLI::App app{"A server of the flash sale"};
     flash_sale::shop_options options;
-    app.add_option("--redis", options.url, "URL of the Redis server")->required();
+    app.add_option("--redis", options.url, "URL of the Redis server that has the stock")
+        ->required();
+    app.add_option("--locks", options.locks, "URL of the servers of the locks")->required();
     app.add_flag(
         "--lock,!--no-lock",
         options.locked,
