@@ -109,7 +109,7 @@ redis_server::~redis_server() {
 }
 
 std::string redis_server::tcp_url() const {
-    return "redis://127.0.0.1:" + std::to_string(tcp_port_);
+    return "redis://" + address() + ":" + std::to_string(tcp_port_);
 }
 
 std::string redis_server::tls_url() const {
@@ -176,7 +176,9 @@ void redis_server::remove_data() const {
 }
 
 std::vector<std::string> redis_server::command_line() const {
-    std::vector<std::string> words{options_.program, (folder_ / "configuration").string()};
+    auto words = options_.place.launcher;
+    words.push_back(options_.program);
+    words.push_back((folder_ / "configuration").string());
     if (options_.sentinel) {
         words.emplace_back("--sentinel");
     }
@@ -185,7 +187,8 @@ std::vector<std::string> redis_server::command_line() const {
 
 void redis_server::write_configuration() const {
     std::ofstream out{folder_ / "configuration"};
-    out << "bind 127.0.0.1\n"
+    out << "bind " << address() << "\n"
+        << "protected-mode no\n"
         << "port " << tcp_port_ << "\n"
         << "unixsocket " << unix_socket() << "\n"
         << "unixsocketperm 700\n"

@@ -13,6 +13,12 @@
 
 namespace holdfast::test {
 
+/// Where a server runs and listens for TCP.
+struct server_place {
+    std::string address = "127.0.0.1";
+    std::vector<std::string> launcher{};  // stands before the program, and becomes it
+};
+
 struct server_options {
     bool tcp = false;
 
@@ -27,6 +33,7 @@ struct server_options {
     std::string program{};             // empty: as redis_server says
     bool cluster = false;              // a node of a cluster, with a TCP port
     bool sentinel = false;             // a Sentinel, which keeps what it knows in `restart(true)`
+    server_place place{};
 };
 
 /// Whether the program that servers are started with was built with TLS.
@@ -35,8 +42,9 @@ bool server_speaks_tls();
 /// The first number of that program's version: 6, 7, 8, …
 int server_major();
 
-/// A private server, in a folder of its own, reachable on loopback only: `server_options::program`,
-/// else the program that the environment variable HOLDFAST_TEST_SERVER names, else `redis-server`.
+/// A private server, in a folder of its own, reachable on loopback only, unless it has a place of
+/// its own: `server_options::program`, else the program that the environment variable
+/// HOLDFAST_TEST_SERVER names, else `redis-server`.
 ///
 /// It dies with the test, however the test ends (see `child_process`). Not thread-safe.
 class redis_server {
@@ -51,6 +59,7 @@ public:
     std::string url() const { return "unix://" + unix_socket(); }
     std::string tcp_url() const;
     std::string tls_url() const;  // the host is "localhost"
+    std::string const& address() const { return options_.place.address; }
     std::uint16_t tcp_port() const { return tcp_port_; }
     std::uint16_t tls_port() const { return tls_port_; }
     std::string unix_socket() const { return (folder_ / "socket").string(); }

@@ -51,6 +51,10 @@ std::map<std::string, std::string> ask(redis_server const& sentinel) {
     return fields_of(brief_probe(sentinel).cmd("SENTINEL", "MASTER", name));
 }
 
+server_place place_of(std::vector<server_place> const& places, std::size_t number) {
+    return places.empty() ? server_place{} : places.at(number);
+}
+
 // Whether a Sentinel has heard that each replica it knows follows the primary.
 bool sees_all_follow(redis_server const& sentinel) {
     auto const all = brief_probe(sentinel).cmd("SENTINEL", "REPLICAS", name);
@@ -95,13 +99,15 @@ void sentinel_group::start_servers() {
             .users = options_.users,
             .extra = {"repl-diskless-sync-delay 0", "repl-ping-replica-period 1"},
             .program = options_.program,
+            .place = place_of(options_.server_places, i),
         };
         if (!options_.password.empty()) {
             made.extra.push_back("masterauth " + options_.password);
         }
         if (i > 0) {
             made.extra.push_back(
-                "replicaof 127.0.0.1 " + std::to_string(servers_.front()->tcp_port())
+                "replicaof " + servers_.front()->address() + " " +
+                std::to_string(servers_.front()->tcp_port())
             );
         }
         servers_.push_back(std::make_unique<redis_server>(std::move(made)));
@@ -119,7 +125,8 @@ void sentinel_group::start_sentinels() {
                 {
                     monitored(
                         "monitor",
-                        "127.0.0.1 " + std::to_string(servers_.front()->tcp_port()) + " " +
+                        servers_.front()->address() + " " +
+                            std::to_string(servers_.front()->tcp_port()) + " " +
                             std::to_string(quorum)
                     ),
                     monitored(
@@ -134,6 +141,7 @@ void sentinel_group::start_sentinels() {
                 },
             .program = options_.program,
             .sentinel = true,
+            .place = place_of(options_.sentinel_places, i),
         };
         if (!options_.password.empty()) {
             made.extra.push_back(monitored("auth-pass", options_.password));
@@ -184,7 +192,7 @@ std::string sentinel_group::url_of(
         auto const& one = *sentinels_.at(number);
         hosts += hosts.empty() ? "" : ",";
         hosts += options_.sentinel_tls ? "localhost:" + std::to_string(one.tls_port())
-                                       : "127.0.0.1:" + std::to_string(one.tcp_port());
+                                       : one.address() + ":" + std::to_string(one.tcp_port());
     }
     auto const login = options_.password.empty() ? "" : ":" + options_.password + "@";
     return "redis-sentinel://" + login + hosts + "/" + std::string{name} + query;
@@ -204,9 +212,10 @@ std::string sentinel_group::url_as(std::string const& login) const {
 }
 
 std::size_t sentinel_group::primary(std::size_t asked) const {
-    auto const port = ask(*sentinels_.at(asked)).at("port");
+    auto const named = ask(*sentinels_.at(asked));
     for (std::size_t i = 0; i < servers_.size(); ++i) {
-        if (std::to_string(servers_[i]->tcp_port()) == port) {
+        auto const& one = *servers_[i];
+        if (one.address() == named.at("ip") && std::to_string(one.tcp_port()) == named.at("port")) {
             return i;
         }
     }
@@ -294,6 +303,7 @@ bool sentinel_group::has_all_data(std::size_t number) const {
                says.at("connected_slaves") == std::to_string(options_.replicas);
     }
     return says.at("role") == "slave" && says.at("master_link_status") == "up" &&
+           says.at("master_host") == servers_.at(primary())->address() &&
            says.at("master_port") == std::to_string(servers_.at(primary())->tcp_port());
 }
 

@@ -27,9 +27,13 @@ struct group_options {
     // After so long without an answer a Sentinel takes the primary for dead; longer before Redis 7.
     std::chrono::milliseconds down_after{500};
     std::chrono::milliseconds failover_timeout{6'000};
+
+    // Of each server, and of each Sentinel; on loopback without them.
+    std::vector<server_place> server_places{};
+    std::vector<server_place> sentinel_places{};
 };
 
-/// A primary, its replicas, and Sentinels that watch them: private servers on loopback.
+/// A primary, its replicas, and Sentinels that watch them: private servers.
 ///
 /// They end with the test, however it ends (see `child_process`). Not thread-safe.
 class sentinel_group {
