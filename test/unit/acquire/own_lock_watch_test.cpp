@@ -15,12 +15,15 @@ using namespace std::chrono_literals;
 using namespace holdfast::test;
 namespace asio = boost::asio;
 using holdfast::log_level;
+using holdfast::testing::memory_server;
+using holdfast::testing::virtual_time;
 
 namespace {
 
 struct logging {
     holdfast::config settings() {
         holdfast::config made;
+        made.restart_delay = 0ms;
         made.log = [this](log_level level, std::string_view line) {
             if (level == log_level::warning) {
                 lines.emplace_back(line);
@@ -87,6 +90,50 @@ BOOST_AUTO_TEST_CASE(of_a_member_of_several_locks) {
     server.advance(6s);
     BOOST_TEST_REQUIRE(lines.size() == 1U);
     BOOST_TEST(lines.front().find("\"b\"") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(of_a_quorum) {
+    memory_server second{virtual_time};
+    memory_server third{virtual_time};
+    holdfast::client const b{context, second, settings()};
+    holdfast::client const c{context, third, settings()};
+    server.settle();
+    holdfast::quorum_lock const all{client.lock("a"), b.lock("a"), c.lock("a")};
+    acquired_of<holdfast::quorum_lease> kept;
+    all.acquire(kept.handler());
+    server.settle();
+    BOOST_TEST_REQUIRE(kept.granted());
+    acquired_of<holdfast::quorum_lease> waits;
+    all.acquire(waits.handler());
+    server.advance(4'900ms);
+    BOOST_TEST(lines.empty());
+    server.advance(200ms);
+    BOOST_TEST_REQUIRE(lines.size() == 1U);
+    auto const& line = lines.front();
+    BOOST_TEST(line.find("\"a\" has waited for 5.0 s") != line.npos, line);
+    BOOST_TEST(line.find(client.id()) != line.npos, line);
+    // Once is enough.
+    server.advance(5min);
+    BOOST_TEST(lines.size() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(of_a_quorum_after_a_lease_if_that_is_shorter) {
+    memory_server second{virtual_time};
+    memory_server third{virtual_time};
+    holdfast::client const b{context, second, settings()};
+    holdfast::client const c{context, third, settings()};
+    server.settle();
+    holdfast::quorum_lock const all{client.lock("a"), b.lock("a"), c.lock("a")};
+    acquired_of<holdfast::quorum_lease> kept;
+    acquired_of<holdfast::quorum_lease> waits;
+    all.acquire(kept.handler());
+    server.settle();
+    BOOST_TEST_REQUIRE(kept.granted());
+    all.acquire({.lease = 2s}, waits.handler());
+    server.advance(1'900ms);
+    BOOST_TEST(lines.empty());
+    server.advance(200ms);
+    BOOST_TEST(lines.size() == 1U);
 }
 
 BOOST_AUTO_TEST_CASE(what_a_client_says_of_itself_is_the_holder_that_others_see) {
