@@ -1,5 +1,7 @@
 #include <holdfast/error.hpp>
 
+#include <boost/asio/error.hpp>
+
 #include <string>
 
 namespace holdfast {
@@ -88,7 +90,8 @@ boost::system::error_category const& error_category() noexcept {
 
 bool is_retryable(error_code ec) noexcept {
     return ec == errc::too_many_waiters || ec == errc::unreachable || ec == errc::server_refused ||
-           ec == errc::not_replicated || ec == errc::quorum_not_reached;
+           ec == errc::not_replicated || ec == errc::quorum_not_reached ||
+           ec == asio::error::try_again;
 }
 
 }  // namespace holdfast

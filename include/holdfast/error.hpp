@@ -93,8 +93,9 @@ enum class errc {
 }
 
 /// Whether the same call may succeed later although nobody changes anything: the server was
-/// unreachable or refused the request for the moment, or there were too many waiters. False for
-/// success, for cancellation, and for causes that somebody has to fix.
+/// unreachable or refused the request for the moment, there were too many waiters, or the lock was
+/// busy (`asio::error::try_again` of `with_lease()`). False for success, for cancellation, and for
+/// causes that somebody has to fix.
 ///
 /// @par Thread safety   Safe.
 [[nodiscard]] HOLDFAST_EXPORT bool is_retryable(error_code ec) noexcept;

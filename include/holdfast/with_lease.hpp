@@ -20,6 +20,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/system/system_error.hpp>
 
+#include <chrono>
 #include <concepts>
 #include <exception>
 #include <memory>
@@ -29,6 +30,19 @@
 #include <utility>
 
 namespace holdfast {
+
+/// Settings of one `with_lease()` that does not wait for its lock without a limit.
+struct with_lease_options {
+    /// Those of the acquisition.
+    acquire_options acquire = {};
+
+    /// How long to wait for the lock; zero means one attempt. It limits nothing after the grant:
+    /// see `acquire_options::max_hold`. None means no limit.
+    std::optional<std::chrono::nanoseconds> wait_at_most = std::nullopt;
+};
+
+// As `acquire_options`: a temporary of a co_await expression.
+static_assert(std::is_trivially_destructible_v<with_lease_options>);
 
 namespace detail {
 
@@ -95,18 +109,22 @@ asio::awaitable<void, Executor> run_body(Body& body, Lease& held, outcome<Result
 
 // A spawned coroutine of its own: it switches its cancellation off to release, which must not show
 // in the caller. Everything here runs on one strand.
-template <class Executor, class Lock, class Body, class Result>
+template <class Executor, class Lock, class Body, class Begin, class Result>
 asio::awaitable<void, Executor> run_with_lease(
     Lock on,
     Body& body,
-    acquire_options options,
+    Begin begin,
     outcome<Result>& out
 ) {
     constexpr asio::use_awaitable_t<Executor> awaited;
     co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
     auto const executor = co_await asio::this_coro::executor;
-    auto acquire = on.acquire(options, asio::deferred);
+    auto acquire = begin(on);
     lease_of<Lock> held = co_await std::move(acquire)(awaited);
+    if (!held) {
+        // Only a wait with a limit ends so.
+        throw boost::system::system_error(asio::error::try_again);
+    }
 
     co_await asio::this_coro::throw_if_cancelled(false);
     auto callers = co_await asio::this_coro::cancellation_state;
@@ -153,10 +171,17 @@ Executor one_at_a_time(Executor const& executor) {
     }
 }
 
-// `Body` is a reference to an lvalue, or the type of a copy.
-template <class Body, class Lock>
-auto spawn_with_lease(Lock on, Body body, acquire_options options)
+// `Body` is a reference to an lvalue, or the type of a copy. `begin` makes the acquisition.
+template <class Body, class Lock, class Begin>
+auto spawn_with_lease(Lock on, Body body, Begin begin)
     -> std::invoke_result_t<Body&, lease_of<Lock>&> {
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
+    static_assert(
+        std::is_lvalue_reference_v<Body> || std::is_trivially_destructible_v<Body>,
+        "name it: GCC 12 destroys the captures of a temporary function object twice when it is "
+        "part of a co_await expression; write `auto body = ...; co_await with_lease(lock, body);`"
+    );
+#endif
     using executor_type = typename std::invoke_result_t<Body&, lease_of<Lock>&>::executor_type;
     outcome<body_result<Body, lease_of<Lock>>> out;
     // With several threads, the body and the watch would otherwise run at the same time.
@@ -164,7 +189,7 @@ auto spawn_with_lease(Lock on, Body body, acquire_options options)
     auto const executor = one_at_a_time(callers);
     auto run = asio::co_spawn(
         executor,
-        run_with_lease<executor_type>(std::move(on), body, options, out),
+        run_with_lease<executor_type>(std::move(on), body, begin, out),
         asio::deferred
     );
     co_await std::move(run)(asio::use_awaitable_t<executor_type>{});
@@ -209,14 +234,29 @@ template <lock_like Lock, class Body>
     requires std::is_invocable_v<detail::kept_body<Body>&, lease_of<Lock>&>
 [[nodiscard]] auto with_lease(Lock const& on, Body&& body, acquire_options options = {})
     -> std::invoke_result_t<detail::kept_body<Body>&, lease_of<Lock>&> {
-#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
-    static_assert(
-        std::is_lvalue_reference_v<Body> || std::is_trivially_destructible_v<Body>,
-        "name it: GCC 12 destroys the captures of a temporary function object twice when it is "
-        "part of a co_await expression; write `auto body = ...; co_await with_lease(lock, body);`"
-    );
-#endif
-    return detail::spawn_with_lease<detail::kept_body<Body>>(on, std::forward<Body>(body), options);
+    auto begin = [options](Lock const& by) { return by.acquire(options, asio::deferred); };
+    return detail::spawn_with_lease<detail::kept_body<Body>>(on, std::forward<Body>(body), begin);
+}
+
+/// The same, but waits for the lock no longer than `with_lease_options::wait_at_most`. Where
+/// `asio::cancel_after` would also cancel the body, this limits the waiting alone. `on` also has
+/// `try_acquire_for(limit, options, token)`, as all locks of this library do.
+///
+/// @par Completion, cancellation, lifetimes, thread safety   As without a limit.
+/// @throws boost::system::system_error `asio::error::try_again` if the lock was busy until the time
+/// was up: the body was not called. Otherwise what `lock::try_acquire_for()` reports, and what is
+/// thrown without a limit.
+template <lock_like Lock, class Body>
+    requires std::is_invocable_v<detail::kept_body<Body>&, lease_of<Lock>&>
+[[nodiscard]] auto with_lease(Lock const& on, Body&& body, with_lease_options options)
+    -> std::invoke_result_t<detail::kept_body<Body>&, lease_of<Lock>&> {
+    if (!options.wait_at_most) {
+        return with_lease(on, std::forward<Body>(body), options.acquire);
+    }
+    auto begin = [options](Lock const& by) {
+        return by.try_acquire_for(*options.wait_at_most, options.acquire, asio::deferred);
+    };
+    return detail::spawn_with_lease<detail::kept_body<Body>>(on, std::forward<Body>(body), begin);
 }
 
 }  // namespace holdfast

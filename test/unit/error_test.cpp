@@ -78,6 +78,8 @@ BOOST_AUTO_TEST_CASE(what_passes_by_itself_is_worth_another_try) {
           errc::quorum_not_reached}) {
         BOOST_TEST(holdfast::is_retryable(value));
     }
+    // The lock was busy.
+    BOOST_TEST(holdfast::is_retryable(boost::asio::error::try_again));
 }
 
 BOOST_AUTO_TEST_CASE(what_somebody_has_to_mend_is_not) {

@@ -122,6 +122,10 @@ static_assert(noexcept(std::declval<lease const&>().get_executor()));
         co_return static_cast<int>(all.size());
     };
     sum += co_await holdfast::with_lease(four, of_all);
+    // Limiting the wait needs `try_acquire_for`, which a lock-like type of a user need not have.
+    sum += co_await holdfast::with_lease(one, body, {.wait_at_most = 1s});
+    sum += co_await holdfast::with_lease(two, body, {.acquire = {.lease = 5s}, .wait_at_most = 1s});
+    sum += co_await holdfast::with_lease(four, of_all, {.acquire = {.lease = 5s}});
     co_return sum;
 }
 

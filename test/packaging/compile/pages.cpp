@@ -74,6 +74,17 @@ asio::awaitable<int> with_the_lock(holdfast::client& client, asio::awaitable<int
     co_return co_await holdfast::with_lease(lock, body);
 }
 
+asio::awaitable<void> with_the_lock_within(holdfast::client& client, asio::awaitable<void> (*job)(holdfast::fencing_token)) {
+    auto body = [&](holdfast::lease& lease) -> asio::awaitable<void> { co_await job(lease.token()); };
+    auto lock = client.lock("lock:stock");
+    try {
+        co_await holdfast::with_lease(lock, body, {.wait_at_most = 2s});
+    } catch (boost::system::system_error const& e) {
+        if (e.code() != asio::error::try_again) throw;
+        std::cout << "somebody else has it\n";  // for 2 s: the job was not started
+    }
+}
+
 void in_a_callback(holdfast::client& client) {
     client.lock("lock:stock").acquire([](boost::system::error_code ec, holdfast::lease lease) {
         if (ec) {
