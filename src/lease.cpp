@@ -1,5 +1,6 @@
 #include <holdfast/lease.hpp>
 
+#include "lease/delivery.hpp"
 #include "lease/lease_handles.hpp"
 #include "lease/tenure.hpp"
 
@@ -21,7 +22,7 @@ lease::~lease() {
 }
 
 lease::operator bool() const& noexcept {
-    return share_ && !share_->released;
+    return detail::used(share_) && !share_->released;
 }
 
 bool lease::valid() const& noexcept {
@@ -29,23 +30,24 @@ bool lease::valid() const& noexcept {
 }
 
 lease_state lease::state() const noexcept {
-    return share_ ? share_->of.state(*share_) : lease_state::empty;
+    return detail::used(share_) ? share_->of.state(*share_) : lease_state::empty;
 }
 
 loss_reason lease::loss() const noexcept {
-    return share_ ? share_->of.loss(*share_) : loss_reason::none;
+    return detail::used(share_) ? share_->of.loss(*share_) : loss_reason::none;
 }
 
 fencing_token lease::token() const noexcept {
-    return share_ ? share_->of.token() : fencing_token{};
+    return detail::used(share_) ? share_->of.token() : fencing_token{};
 }
 
 lease_clock::time_point lease::deadline() const noexcept {
-    return share_ ? share_->of.deadline() : lease_clock::time_point::min();
+    return detail::used(share_) ? share_->of.deadline() : lease_clock::time_point::min();
 }
 
 lease_clock::duration lease::remaining() const noexcept {
-    return share_ ? detail::time_left(share_->of.deadline()) : lease_clock::duration{0};
+    return detail::used(share_) ? detail::time_left(share_->of.deadline())
+                                : lease_clock::duration{0};
 }
 
 namespace detail {
@@ -55,7 +57,7 @@ asio::any_io_executor executor_of(lease_share const* held) noexcept {
 }
 
 void start_renew(std::shared_ptr<lease_share> held, plain_handler handler) {
-    if (held) {
+    if (used(held)) {
         held->of.renew(held, std::move(handler));
     } else {
         refuse_empty(std::move(handler));
@@ -63,7 +65,7 @@ void start_renew(std::shared_ptr<lease_share> held, plain_handler handler) {
 }
 
 void start_release(std::shared_ptr<lease_share> held, plain_handler handler) {
-    if (held) {
+    if (used(held)) {
         held->of.release(held, std::move(handler));
     } else {
         refuse_empty(std::move(handler));
@@ -71,7 +73,7 @@ void start_release(std::shared_ptr<lease_share> held, plain_handler handler) {
 }
 
 void start_wait_lost(std::shared_ptr<lease_share> held, loss_handler handler) {
-    if (held) {
+    if (used(held)) {
         held->of.wait_lost(held, std::move(handler));
     } else {
         refuse_empty(std::move(handler), loss_reason::none);

@@ -1,5 +1,6 @@
 #include <holdfast/multi_lease.hpp>
 
+#include "lease/delivery.hpp"
 #include "lease/lease_group.hpp"
 #include "lease/lease_handles.hpp"
 
@@ -25,15 +26,15 @@ bool multi_lease::valid() const& noexcept {
 }
 
 lease_state multi_lease::state() const noexcept {
-    return group_ ? group_->state() : lease_state::empty;
+    return detail::used(group_) ? group_->state() : lease_state::empty;
 }
 
 loss_reason multi_lease::loss() const noexcept {
-    return group_ ? group_->loss() : loss_reason::none;
+    return detail::used(group_) ? group_->loss() : loss_reason::none;
 }
 
 std::size_t multi_lease::size() const noexcept {
-    return group_ ? group_->leases().size() : 0;
+    return detail::used(group_) ? group_->leases().size() : 0;
 }
 
 fencing_token multi_lease::token(std::size_t member) const noexcept {
@@ -50,11 +51,11 @@ std::vector<fencing_token> multi_lease::tokens() const {
 }
 
 lease_clock::time_point multi_lease::deadline() const noexcept {
-    return group_ ? group_->deadline() : lease_clock::time_point::min();
+    return detail::used(group_) ? group_->deadline() : lease_clock::time_point::min();
 }
 
 lease_clock::duration multi_lease::remaining() const noexcept {
-    return group_ ? detail::time_left(group_->deadline()) : lease_clock::duration{0};
+    return detail::used(group_) ? detail::time_left(group_->deadline()) : lease_clock::duration{0};
 }
 
 namespace detail {
@@ -64,7 +65,7 @@ asio::any_io_executor executor_of(lease_group const* held) noexcept {
 }
 
 void start_renew_all(std::shared_ptr<lease_group> held, plain_handler handler) {
-    if (held) {
+    if (used(held)) {
         held->renew(std::move(handler));
     } else {
         refuse_empty(std::move(handler));
@@ -72,7 +73,7 @@ void start_renew_all(std::shared_ptr<lease_group> held, plain_handler handler) {
 }
 
 void start_release_all(std::shared_ptr<lease_group> held, plain_handler handler) {
-    if (held) {
+    if (used(held)) {
         held->release(std::move(handler));
     } else {
         refuse_empty(std::move(handler));
@@ -80,7 +81,7 @@ void start_release_all(std::shared_ptr<lease_group> held, plain_handler handler)
 }
 
 void start_wait_any_lost(std::shared_ptr<lease_group> held, loss_handler handler) {
-    if (held) {
+    if (used(held)) {
         held->wait_lost(std::move(handler));
     } else {
         refuse_empty(std::move(handler), loss_reason::none);

@@ -1,5 +1,6 @@
 #include <holdfast/quorum_lease.hpp>
 
+#include "lease/delivery.hpp"
 #include "lease/lease_group.hpp"
 #include "lease/lease_handles.hpp"
 
@@ -30,23 +31,28 @@ bool quorum_lease::valid() const& noexcept {
 }
 
 lease_state quorum_lease::state() const noexcept {
-    return group_ ? group_->state() : lease_state::empty;
+    return detail::used(group_) ? group_->state() : lease_state::empty;
 }
 
 loss_reason quorum_lease::loss() const noexcept {
-    return group_ ? group_->loss() : loss_reason::none;
+    return detail::used(group_) ? group_->loss() : loss_reason::none;
+}
+
+fencing_token quorum_lease::token() const noexcept {
+    static_cast<void>(detail::used(group_));
+    return token_;
 }
 
 std::size_t quorum_lease::nodes() const noexcept {
-    return group_ ? group_->standing() : 0;
+    return detail::used(group_) ? group_->standing() : 0;
 }
 
 lease_clock::time_point quorum_lease::deadline() const noexcept {
-    return group_ ? group_->deadline() : lease_clock::time_point::min();
+    return detail::used(group_) ? group_->deadline() : lease_clock::time_point::min();
 }
 
 lease_clock::duration quorum_lease::remaining() const noexcept {
-    return group_ ? detail::time_left(group_->deadline()) : lease_clock::duration{0};
+    return detail::used(group_) ? detail::time_left(group_->deadline()) : lease_clock::duration{0};
 }
 
 }  // namespace holdfast

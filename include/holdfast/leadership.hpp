@@ -142,6 +142,7 @@ public:
 
 private:
     friend struct detail::campaign_access;
+    friend struct detail::lease_access;
     leadership(lease held, std::shared_ptr<detail::mandate> leads) noexcept
         : lease_{std::move(held)},
           leads_{std::move(leads)} {}

@@ -63,7 +63,8 @@ public:
     /// @}
 
     /// Lets the client release the lease in the background, if it was not released. Does not wait
-    /// for the release.
+    /// for the release. If nothing has used the lease, and it is destroyed in the handler that
+    /// received it, as in `co_await lock.acquire();`, the client logs one warning.
     ~lease();
 
     /// @{

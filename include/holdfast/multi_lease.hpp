@@ -166,6 +166,7 @@ public:
 
 private:
     friend class detail::lease_group;
+    friend struct detail::lease_access;
     explicit multi_lease(std::shared_ptr<detail::lease_group> held) noexcept
         : group_{std::move(held)} {}
 

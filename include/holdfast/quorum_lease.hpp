@@ -90,7 +90,7 @@ public:
 
     /// The fencing token, which is greater than that of every grant of this name before. It stays
     /// after the release. Zero if there was no grant.
-    [[nodiscard]] fencing_token token() const noexcept { return token_; }
+    [[nodiscard]] fencing_token token() const noexcept;
 
     /// The number of nodes whose leases are valid at this instant; zero after the release.
     [[nodiscard]] std::size_t nodes() const noexcept;
@@ -163,6 +163,7 @@ public:
 
 private:
     friend class detail::lease_group;
+    friend struct detail::lease_access;
     quorum_lease(std::shared_ptr<detail::lease_group> held, fencing_token token) noexcept
         : group_{std::move(held)},
           token_{token} {}

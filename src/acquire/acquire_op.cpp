@@ -385,7 +385,9 @@ void acquire_op::carry_out(
         error = asio::error::try_again;
     }
     tell_of_end(verdict.kind, error, granted, now - started_, how);
-    if (leases) {
+    if (leases && what_.part) {
+        end_acquire<no_scope>(handler_, what_.how_long, error, std::move(granted));
+    } else if (leases) {
         end_acquire(handler_, what_.how_long, error, std::move(granted));
     } else {
         handler_.complete(error, lease{});

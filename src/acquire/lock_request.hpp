@@ -31,6 +31,8 @@ struct lock_request {
     std::shared_ptr<joint_attempt> with = {};
     /// It is a node's part of a quorum.
     std::shared_ptr<ballot> vote = {};
+    /// An operation on several locks gets the lease, not the user.
+    bool part = false;
     /// If it is refused, the operation on several locks goes on: that is no result to tell of.
     bool provisional = false;
 };

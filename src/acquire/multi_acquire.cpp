@@ -147,6 +147,7 @@ std::shared_ptr<acquire_op> multi_acquire::make_op(
     asked.terms = asked.terms.limited_as({});
     asked.how_long = how_long;
     asked.limit = left();
+    asked.part = true;
     asked.provisional = with && how_long_ != patience::one_attempt;
     asked.with = std::move(with);
     auto on_end = [self = shared_from_this(), which, round = round_](error_code ec, lease given) {

@@ -35,6 +35,7 @@ std::weak_ptr<acquire_op> quorum_node::ask(
             .how_long = patience::one_attempt,
             .who = what.who,
             .vote = std::move(what.vote),
+            .part = true,
             .provisional = true,
         },
         what.holder,

@@ -1,5 +1,6 @@
 #include "lease/lease_group.hpp"
 
+#include "lease/delivery.hpp"
 #include "lease/group_answers.hpp"
 #include "lease/tenure.hpp"
 #include "lease/told_once.hpp"
@@ -343,6 +344,7 @@ void lease_group::end_keeping() noexcept {
 }
 
 void lease_group::abandon() noexcept {
+    bool discarded = delivery::discards(this);
     {
         std::lock_guard const guard{mutex_};
         static_cast<void>(look());
@@ -353,6 +355,10 @@ void lease_group::abandon() noexcept {
     // Nothing joins any more.
     for (auto const& each : leases_) {
         if (auto const& share = lease_access::share_of(each)) {
+            // One lock of several says enough.
+            if (std::exchange(discarded, false)) {
+                report_discarded_lease(client_, share->of.over().on());
+            }
             share->of.abandon(*share);
         }
     }

@@ -6,6 +6,7 @@
 #include "runtime/guarded_executor.hpp"
 
 #include <holdfast/fencing_token.hpp>
+#include <holdfast/leadership.hpp>
 #include <holdfast/lease.hpp>
 #include <holdfast/multi_lease.hpp>
 #include <holdfast/quorum_lease.hpp>
@@ -25,6 +26,21 @@ struct lease_access {
     [[nodiscard]] static std::shared_ptr<lease_share> const& share_of(lease const& which) noexcept {
         return which.share_;
     }
+    /// @{
+    /// What stays the same when a lease is moved; null for an empty lease.
+    [[nodiscard]] static void const* identity_of(lease const& which) noexcept {
+        return which.share_.get();
+    }
+    [[nodiscard]] static void const* identity_of(leadership const& which) noexcept {
+        return identity_of(which.lease_);
+    }
+    [[nodiscard]] static void const* identity_of(multi_lease const& which) noexcept {
+        return which.group_.get();
+    }
+    [[nodiscard]] static void const* identity_of(quorum_lease const& which) noexcept {
+        return which.group_.get();
+    }
+    /// @}
     /// Of a lease that is not empty.
     static void raise_token(lease const& which, fencing_token to) noexcept;
     [[nodiscard]] static fencing_token quorum_token(lease const& which) noexcept;

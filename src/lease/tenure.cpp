@@ -1,5 +1,6 @@
 #include "lease/tenure.hpp"
 
+#include "lease/delivery.hpp"
 #include "lease/holds.hpp"
 #include "lease/loss_message.hpp"
 #include "runtime/recycling_allocator.hpp"
@@ -344,6 +345,9 @@ void tenure::release(std::shared_ptr<lease_share> const& asking, plain_handler h
 void tenure::abandon(lease_share& dropped) noexcept {
     if (dropped.released) {
         return;
+    }
+    if (delivery::discards(&dropped)) {
+        report_discarded_lease(hold_->share_client(), hold_->on());
     }
     try {
         auto const now = lease_clock::now();

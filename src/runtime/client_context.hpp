@@ -203,6 +203,10 @@ public:
     void on_not_notified(target const& on);
 
     // From any thread, without a mutex.
+    /// A holder discarded a lease. False if that was noted before.
+    [[nodiscard]] bool note_discarded_lease() noexcept {
+        return !discarded_lease_.exchange(true, std::memory_order_relaxed);
+    }
     /// Tells the observer, if there is one.
     template <class F>
     void tell_observer(F f) const {
@@ -262,6 +266,7 @@ private:
     right learning_ = right::assumed;
     std::atomic<bool> gone_{false};
     std::atomic<bool> closed_{false};
+    std::atomic<bool> discarded_lease_{false};
     std::atomic<std::uint64_t> acquisitions_begun_{0};
     // The servers that are not held back.
     std::set<std::uint32_t> granting_;

@@ -9,6 +9,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
+#include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/execution/blocking.hpp>
 #include <boost/asio/execution/outstanding_work.hpp>
 #include <boost/asio/prefer.hpp>
@@ -19,6 +20,12 @@
 #include <variant>
 
 namespace holdfast::detail {
+
+/// For `pending_handler::complete_in()`: nothing.
+struct no_scope {
+    template <class... Results>
+    explicit no_scope(bool, Results const&...) noexcept {}
+};
 
 /// A user's handler until it is called: keeps its executor busy, and calls it there, never from
 /// inside `complete`.
@@ -44,11 +51,16 @@ public:
     void on_cancel(OnCancel on_cancel) {
         auto slot = asio::get_associated_cancellation_slot(handler_);
         if (slot.is_connected()) {
-            slot.assign(std::move(on_cancel));
+            cancelled_ = &slot.template emplace<noted<OnCancel>>(std::move(on_cancel)).cancelled;
         }
     }
 
-    void complete(Results... results) {
+    void complete(Results... results) { complete_in<no_scope>(std::move(results)...); }
+
+    /// The same; while the handler runs, a `Scope{cancelled, results...}` exists. `cancelled`: the
+    /// user cancelled the operation, perhaps after its result was decided.
+    template <class Scope>
+    void complete_in(Results... results) {
         if (!handler_) {
             return;
         }
@@ -56,16 +68,19 @@ public:
         // promise that it does not run things at once. In the usual case the two are the same.
         relay_.execute([handler = std::move(handler_),
                         executor = std::move(executor_),
+                        cancelled = cancelled_,
                         relayed = relayed_,
                         ... results = std::move(results)]() mutable {
             if (!relayed) {
-                call(std::move(handler), results...);
+                call<Scope>(std::move(handler), cancelled, results...);
                 return;
             }
             std::visit(
                 [&](auto const& busy) {
-                    busy.execute([handler = std::move(handler), ... results = std::move(results)](
-                                 ) mutable { call(std::move(handler), results...); });
+                    busy.execute(
+                        [handler = std::move(handler), cancelled, ... results = std::move(results)](
+                        ) mutable { call<Scope>(std::move(handler), cancelled, results...); }
+                    );
                 },
                 executor
             );
@@ -77,8 +92,23 @@ public:
 private:
     using erased = asio::any_completion_handler<void(Results...)>;
 
-    static void call(erased&& handler, Results&... results) {
+    // Is in the cancellation slot.
+    template <class OnCancel>
+    struct noted {
+        explicit noted(OnCancel&& f) : then{std::move(f)} {}
+        void operator()(asio::cancellation_type type) {
+            cancelled = cancelled || type != asio::cancellation_type::none;
+            then(type);
+        }
+
+        OnCancel then;
+        bool cancelled = false;
+    };
+
+    template <class Scope>
+    static void call(erased&& handler, bool const* cancelled, Results&... results) {
         // Here and not before: this is where the user may emit the signal.
+        [[maybe_unused]] Scope const scope{cancelled && *cancelled, results...};
         asio::get_associated_cancellation_slot(handler).clear();
         std::move(handler)(std::move(results)...);
     }
@@ -108,6 +138,8 @@ private:
     erased handler_;
     std::variant<asio::any_io_executor, asio::any_completion_executor> executor_;
     asio::any_io_executor relay_;
+    // In the cancellation slot, which is cleared when the handler is called.
+    bool const* cancelled_ = nullptr;
     // It has another executor than the relay.
     bool relayed_ = false;
 };
