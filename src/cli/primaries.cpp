@@ -122,7 +122,7 @@ asio::awaitable<primaries> open_cluster(config const& settings) {
     if (!found.slots) {
         co_return found;
     }
-    for (std::uint32_t number = 0; number < found.slots->servers(); ++number) {
+    for (auto const number : found.slots->servers()) {
         if (found.slots->is_primary(number)) {
             auto opening =
                 open_one(settings_of_node(settings, found.slots->address(number)), trust);

@@ -123,13 +123,16 @@ bool client_state::all_up() const {
 
 grant_delay& client_state::delay(std::uint32_t number) {
     auto const goes_on = [this](some const& those) { acquisitions_.on_connected(those); };
-    return delays_.try_emplace(number, *this, number, goes_on).first->second;
+    auto& one = delays_[number];
+    if (!one) {
+        one = std::make_shared<grant_delay>(*this, number, goes_on);
+    }
+    return *one;
 }
 
-// Not destroyed: what they asked for may still be answered.
 void client_state::clear_delays() noexcept {
-    for (auto& [number, one] : delays_) {
-        one.clear();
+    for (auto const& [number, one] : std::exchange(delays_, {})) {
+        one->clear();
     }
 }
 
@@ -213,6 +216,13 @@ void client_state::on_closed(std::uint32_t number) {
         }
         return closed;
     }));
+}
+
+void client_state::on_forgotten(std::uint32_t number) {
+    if (auto const gone = delays_.extract(number)) {
+        gone.mapped()->clear();
+    }
+    forget_server(number);
 }
 
 void client_state::on_changed() {

@@ -74,6 +74,7 @@ private:
     void on_changed() override;
     void on_failed_over(std::uint32_t server) override;
     void on_closed(std::uint32_t server) override;
+    void on_forgotten(std::uint32_t server) override;
     [[nodiscard]] bool has_leases() const override { return !holds_.empty(); }
 
     void start(backend_factory const& make_backend);
@@ -101,7 +102,7 @@ private:
     acquisitions acquisitions_;
     connection_waiters connecting_;
     elections electing_;
-    std::map<std::uint32_t, grant_delay> delays_;  // by the server's number
+    std::map<std::uint32_t, std::shared_ptr<grant_delay>> delays_;  // by the server's number
     repetition faults_of_names_;
     // Those that are up.
     std::vector<observer::connection> connections_;

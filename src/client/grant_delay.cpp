@@ -50,9 +50,11 @@ void grant_delay::meet() {
     auto const sent_at = lease_clock::now();
     client_.exec(
         meet_server(*where, run_id_, request_timeout_for(settings, settings.lease)),
-        [this, client = client_.shared_from_this(), sent_at, epoch = epoch_](
-            exec_result const& result
-        ) {
+        [this,
+         self = shared_from_this(),
+         client = client_.shared_from_this(),
+         sent_at,
+         epoch = epoch_](exec_result const& result) {
             if (epoch == epoch_) {
                 on_met(result, sent_at);
             }
@@ -125,7 +127,10 @@ time_point grant_delay::end_of(millis known_for) {
 void grant_delay::wait(nanos rest) {
     timer_.emplace(client_.strand());
     sleep_until(*timer_, lease_clock::now() + rest);
-    timer_->async_wait([this, client = client_.shared_from_this(), epoch = epoch_](error_code ec) {
+    timer_->async_wait([this,
+                        self = shared_from_this(),
+                        client = client_.shared_from_this(),
+                        epoch = epoch_](error_code ec) {
         if (!ec && epoch == epoch_) {
             end();
         }

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,7 +23,7 @@ namespace holdfast::detail {
 /// there. It is another one than before when slots have moved, and then it is as if the node were
 /// met anew. A replica that takes over has the slots of its primary, and so its key, under which
 /// another run id stands.
-class grant_delay {
+class grant_delay : public std::enable_shared_from_this<grant_delay> {
 public:
     /// `over` is called when attempts may be made for what was connected to.
     grant_delay(
@@ -39,6 +40,7 @@ public:
     /// It has another server's keys since a moment ago.
     void on_replaced();
     void on_disconnected() noexcept;
+    /// Nothing is granted by this server any more.
     void clear() noexcept;
 
 private:

@@ -73,6 +73,9 @@ public:
     virtual void on_failed_over(std::uint32_t /*server*/) {}
     /// The connections to this server were closed, because nothing needs them.
     virtual void on_closed(std::uint32_t /*server*/) {}
+    /// No node names this server any more, and its connections are closed. Its number will not be
+    /// used again.
+    virtual void on_forgotten(std::uint32_t /*server*/) {}
     /// The client has leases. A lease may need no request for a long time, so the backend looks for
     /// changes that take it away.
     [[nodiscard]] virtual bool has_leases() const { return false; }

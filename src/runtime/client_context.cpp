@@ -207,9 +207,6 @@ client_context::some client_context::those_with(std::function<bool(std::string_v
 }
 
 server_knowledge& client_context::server(std::uint32_t number) {
-    while (servers_.size() <= number) {
-        servers_.emplace_back();
-    }
     return servers_[number];
 }
 

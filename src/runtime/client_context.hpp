@@ -22,7 +22,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -230,6 +229,8 @@ protected:
     void close() noexcept { closed_.store(true, std::memory_order_release); }
     /// The executor's context is being destroyed.
     void mark_gone() noexcept { gone_.store(true, std::memory_order_release); }
+    /// There is no server of this number any more.
+    void forget_server(std::uint32_t number) noexcept { servers_.erase(number); }
     /// Lets go of all that belongs to it.
     void leave_context() noexcept;
 
@@ -259,7 +260,7 @@ private:
     std::minstd_rand jitter_;
     // A message for each kind of lock whose releases may not be published.
     std::map<target_kind, repetition> unpublished_;
-    std::deque<server_knowledge> servers_{1};
+    std::map<std::uint32_t, server_knowledge> servers_;
     // By any server.
     bool hand_over_denied_ = false;
     enum class right : std::uint8_t { assumed, doubted, denied };

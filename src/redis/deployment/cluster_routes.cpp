@@ -202,7 +202,7 @@ void cluster_routes::on_closed(std::uint32_t server) {
 }
 
 void cluster_routes::on_slots(std::uint32_t server, script_reply const& slots) {
-    if (stopped_) {
+    if (stopped_ || !map_.knows(server)) {
         return;
     }
     awaited_.erase(server);

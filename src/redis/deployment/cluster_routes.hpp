@@ -98,6 +98,10 @@ private:
     void open_wanted();
     void leave_replaced();
     void leave_unused();
+    void close_unused();
+    /// Forgets the servers that no node names, that the user did not name, and that are not
+    /// connected to.
+    void forget_unnamed();
     void leave_unless_primary(std::uint32_t server);
     /// Asks a node for the slots; `server` if it can be asked.
     void ask_for_slots(std::uint32_t server);

@@ -244,6 +244,11 @@ void cluster_routes::leave_replaced() {
 }
 
 void cluster_routes::leave_unused() {
+    close_unused();
+    forget_unnamed();
+}
+
+void cluster_routes::close_unused() {
     if (!map_.known() || !map_.any_primary()) {
         return;
     }
@@ -256,6 +261,20 @@ void cluster_routes::leave_unused() {
     if (left || !awaited_.empty()) {
         // No event tells when such a server is idle, or fails to answer.
         look_within(look_interval);
+    }
+}
+
+// Where nodes come and go, each at a new address, what is known of them would grow for ever.
+void cluster_routes::forget_unnamed() {
+    if (settling_) {
+        // What the map has to tell names servers. `settle` follows.
+        return;
+    }
+    auto const forgotten = map_.forget_unless([this](std::uint32_t number) {
+        return is_seed(number) || nodes_->find(number);
+    });
+    for (auto const number : forgotten) {
+        events_->on_forgotten(number);
     }
 }
 

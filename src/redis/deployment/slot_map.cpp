@@ -43,35 +43,64 @@ std::size_t end_of_row(std::size_t first, Slots const&... of) {
 
 }  // namespace
 
-slot_map::slot_map() : servers_(slot_count, nobody) {}
+slot_map::slot_map() : server_of_(slot_count, nobody) {}
 
 std::uint32_t slot_map::number_of(config::address const& where) {
-    auto const at = std::find(addresses_.begin(), addresses_.end(), where);
-    auto const number = static_cast<std::uint32_t>(at - addresses_.begin());
-    if (at == addresses_.end()) {
-        slots_of_.resize(addresses_.size() + 1);
-        addresses_.push_back(where);
+    auto const known = std::find_if(servers_.begin(), servers_.end(), [&](auto const& each) {
+        return each.second.where == where;
+    });
+    if (known != servers_.end()) {
+        return known->first;
     }
-    return number;
+    servers_.emplace(next_number_, node{where});
+    return next_number_++;
+}
+
+std::vector<std::uint32_t> slot_map::servers() const {
+    std::vector<std::uint32_t> all;
+    for (auto const& [number, one] : servers_) {
+        all.push_back(number);
+    }
+    return all;
+}
+
+std::vector<std::uint32_t> slot_map::forget_unless(
+    std::function<bool(std::uint32_t server)> const& needed
+) {
+    std::set<std::uint32_t> former;
+    for (auto const& [slot, server] : former_) {
+        former.insert(server);
+    }
+    std::vector<std::uint32_t> forgotten;
+    std::erase_if(servers_, [&](auto const& each) {
+        auto const number = each.first;
+        bool const forget = each.second.slots == 0 && !former.contains(number) && !needed(number);
+        if (forget) {
+            agreed_.erase(number);
+            forgotten.push_back(number);
+        }
+        return forget;
+    });
+    return forgotten;
 }
 
 void slot_map::assign(std::size_t first, std::size_t end, std::uint32_t server) {
-    auto const before = servers_[first];
+    auto const before = server_of_[first];
     if (before == server) {
         return;
     }
     agreed_.clear();
     note_move(first, end, before, server);
     if (before != nobody) {
-        slots_of_[before] -= end - first;
+        servers_.at(before).slots -= end - first;
         served_ -= end - first;
     }
     if (server != nobody) {
-        slots_of_[server] += end - first;
+        servers_.at(server).slots += end - first;
         served_ += end - first;
         receivers_.insert(server);
     }
-    fill(servers_, first, end, server);
+    fill(server_of_, first, end, server);
 }
 
 void slot_map::note_move(std::size_t first, std::size_t end, std::uint32_t from, std::uint32_t to) {
@@ -104,8 +133,7 @@ std::optional<std::vector<std::uint32_t>> slot_map::read(
         if (!first || !last || *last < *first || host.empty() || !port || *port == 0) {
             return std::nullopt;
         }
-        auto const server =
-            number_of({host == "-" ? addresses_[by].host : std::string{host}, *port});
+        auto const server = number_of({host == "-" ? address(by).host : std::string{host}, *port});
         fill(said, *first, *last + 1U, server);
     }
     return said;
@@ -125,11 +153,7 @@ bool slot_map::on_answer(
         return false;
     }
     auto& said = *read_answer;
-    std::vector<bool> reached(addresses_.size());
-    for (std::uint32_t server = 0; server < reached.size(); ++server) {
-        reached[server] = within_reach(server);
-    }
-    auto before = servers_;
+    auto before = server_of_;
     for (auto const& [slot, server] : former_) {
         before[slot] = server;
     }
@@ -137,10 +161,10 @@ bool slot_map::on_answer(
     std::set<std::uint32_t> doubtful;
     std::set<std::uint32_t> named;
     for (std::size_t slot = 0, end = 0; slot < slot_count; slot = end) {
-        end = end_of_row(slot, servers_, said, before);
-        auto const known = servers_[slot];
+        end = end_of_row(slot, server_of_, said, before);
+        auto const known = server_of_[slot];
         bool const own = by == known || by == said[slot];
-        if (known == said[slot] || own || known == nobody || !reached[known]) {
+        if (known == said[slot] || own || known == nobody || !within_reach(known)) {
             assign(slot, end, said[slot]);
         } else {
             named.insert(said[slot] == nobody ? known : said[slot]);
@@ -149,12 +173,12 @@ bool slot_map::on_answer(
     }
     auto const former = std::exchange(former_, {});
     for (std::size_t slot = 0, end = 0; slot < slot_count; slot = end) {
-        end = end_of_row(slot, servers_, said, before);
+        end = end_of_row(slot, server_of_, said, before);
         if (!doubtful.contains(before[slot]) && !named.contains(said[slot])) {
             continue;
         }
         fill(said, slot, end, before[slot]);
-        for (auto moved = slot; servers_[slot] != before[slot] && moved < end; ++moved) {
+        for (auto moved = slot; server_of_[slot] != before[slot] && moved < end; ++moved) {
             former_.emplace(static_cast<std::uint16_t>(moved), before[slot]);
         }
     }
@@ -179,24 +203,20 @@ void slot_map::find_successions(
     if (before == said) {
         return;
     }
-    std::vector<bool> had_slots(addresses_.size());
-    std::vector<bool> has_slots(addresses_.size());
+    std::set<std::uint32_t> had_slots;
+    std::set<std::uint32_t> has_slots;
     for (std::size_t slot = 0; slot < slot_count; slot = end_of_row(slot, before, said)) {
-        if (before[slot] != nobody) {
-            had_slots[before[slot]] = true;
-        }
-        if (said[slot] != nobody) {
-            has_slots[said[slot]] = true;
-        }
+        had_slots.insert(before[slot]);
+        has_slots.insert(said[slot]);
     }
     std::set<succession> all;
     std::set<std::uint32_t> replaced;
     for (std::size_t slot = 0; slot < slot_count; slot = end_of_row(slot, before, said)) {
         auto const from = before[slot];
         auto const to = said[slot];
-        if (from != nobody && to != nobody && !has_slots[from]) {
+        if (from != nobody && to != nobody && !has_slots.contains(from)) {
             all.insert({from, to});
-            if (!had_slots[to]) {
+            if (!had_slots.contains(to)) {
                 replaced.insert(from);
             }
         }
@@ -204,8 +224,8 @@ void slot_map::find_successions(
     std::erase_if(all, [&](succession const& one) { return !replaced.contains(one.from); });
     // That these have moved was told before it was known why.
     for (auto const& [slot, server] : former) {
-        if (all.contains({server, servers_[slot]})) {
-            note_move(slot, slot + 1U, server, servers_[slot]);
+        if (all.contains({server, server_of_[slot]})) {
+            note_move(slot, slot + 1U, server, server_of_[slot]);
         }
     }
     successions_.merge(all);
@@ -213,20 +233,19 @@ void slot_map::find_successions(
 
 void slot_map::on_moved(std::uint16_t slot, std::uint32_t to) {
     agreed_.clear();
-    former_.emplace(slot, servers_[slot]);
+    former_.emplace(slot, server_of_[slot]);
     assign(slot, slot + 1U, to);
 }
 
 std::optional<std::uint32_t> slot_map::server_of(std::uint16_t slot) const noexcept {
-    return known_server(servers_[slot]);
+    return known_server(server_of_[slot]);
 }
 
 std::optional<std::uint32_t> slot_map::any_primary() const noexcept {
-    auto const at =
-        std::find_if(slots_of_.begin(), slots_of_.end(), [](auto count) { return count > 0; });
-    return at == slots_of_.end()
-               ? std::nullopt
-               : std::optional{static_cast<std::uint32_t>(at - slots_of_.begin())};
+    auto const at = std::find_if(servers_.begin(), servers_.end(), [](auto const& each) {
+        return each.second.slots > 0;
+    });
+    return at == servers_.end() ? std::nullopt : std::optional{at->first};
 }
 
 }  // namespace holdfast::detail

@@ -22,18 +22,25 @@ namespace holdfast::detail {
 
 /// Which primary of a Redis Cluster has which slot. It does no I/O.
 ///
-/// A server is known by its number. It keeps the number for as long as the map lives, whether it
-/// has slots or not.
+/// A server is known by its number until it is forgotten. No other server gets that number.
 class slot_map {
 public:
     slot_map();
 
     /// The number of the server there; a new one if it was not known.
     [[nodiscard]] std::uint32_t number_of(config::address const& where);
+    /// Of a server that is known.
     [[nodiscard]] config::address const& address(std::uint32_t server) const {
-        return addresses_[server];
+        return servers_.at(server).where;
     }
-    [[nodiscard]] std::size_t servers() const noexcept { return addresses_.size(); }
+    [[nodiscard]] bool knows(std::uint32_t server) const { return servers_.contains(server); }
+    /// In the order of their numbers.
+    [[nodiscard]] std::vector<std::uint32_t> servers() const;
+    /// Forgets the servers that have no slots, except those that had slots of which no answer has
+    /// said yet who has them, and those that `needed` returns true for. What the `take_` functions
+    /// return has to be taken before. @returns their numbers.
+    std::vector<std::uint32_t> forget_unless(std::function<bool(std::uint32_t server)> const& needed
+    );
 
     /// What the server of this number answered to `scripts::cluster_slots`. False if it is not such
     /// an answer, and nothing has changed.
@@ -93,13 +100,14 @@ public:
     [[nodiscard]] bool known() const noexcept { return known_; }
     /// It has slots.
     [[nodiscard]] bool is_primary(std::uint32_t server) const noexcept {
-        return server < slots_of_.size() && slots_of_[server] > 0;
+        auto const at = servers_.find(server);
+        return at != servers_.end() && at->second.slots > 0;
     }
     /// One that has slots; none if there is none.
     [[nodiscard]] std::optional<std::uint32_t> any_primary() const noexcept;
 
 private:
-    // In `servers_`.
+    // In `server_of_`.
     static constexpr std::uint32_t nobody = 0xffff'ffff;
 
     [[nodiscard]] static std::optional<std::uint32_t> known_server(std::uint32_t server) noexcept {
@@ -119,10 +127,16 @@ private:
         std::map<std::uint16_t, std::uint32_t> const& former
     );
 
-    std::vector<config::address> addresses_;
-    std::vector<std::uint32_t> servers_;
-    // How many slots each server has.
-    std::vector<std::size_t> slots_of_;
+    struct node {
+        config::address where;
+        // How many it has.
+        std::size_t slots = 0;
+    };
+
+    std::map<std::uint32_t, node> servers_;
+    std::uint32_t next_number_ = 0;
+    // By slot.
+    std::vector<std::uint32_t> server_of_;
     // Who had the slots that have moved, as far as no answer has said yet what became of all that
     // server's slots.
     std::map<std::uint16_t, std::uint32_t> former_;

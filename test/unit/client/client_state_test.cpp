@@ -30,6 +30,7 @@ using holdfast::test::failed;
 using holdfast::test::freed;
 using holdfast::test::grant;
 using holdfast::test::granted;
+using holdfast::test::replied;
 using holdfast::test::scripted_client;
 
 namespace {
@@ -388,6 +389,32 @@ BOOST_AUTO_TEST_CASE(on_a_cluster_a_lock_that_is_gone_from_a_slot_that_moved_was
     BOOST_TEST(all.eventually([&] { return all.sent() == "renew"; }));
     all.answer(holdfast::test::replied(0, 0));
     BOOST_TEST((lease.loss() == holdfast::loss_reason::deleted));
+}
+
+BOOST_AUTO_TEST_CASE(nothing_is_kept_of_a_server_that_no_node_names_any_more) {
+    config settings;
+    settings.lock_delay = 1h;
+    scripted_client all{settings, false};
+    holdfast::detail::connection_id const there{
+        .what = scripted_client::purpose::commands,
+        .server = 5
+    };
+    all.server->commands_up = true;
+    auto const connect = [&](std::string const& run_id) {
+        all.server->run_id = run_id;
+        all.on_strand([&] { all.server->events->on_up(there); });
+    };
+    connect("a");
+    connect("b");
+    BOOST_TEST(all.log.count("the server is another one") == 1U);
+    BOOST_TEST(all.sent() == "server.meet server.meet");
+    all.on_strand([&] { all.server->events->on_forgotten(5); });
+    // What was asked of it is answered.
+    all.answer(replied(3'600'000, 1));
+    all.answer(replied(3'600'000, 1));
+    connect("c");
+    BOOST_TEST(all.log.count("the server is another one") == 1U);
+    BOOST_TEST(all.sent() == "server.meet");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -163,9 +164,13 @@ BOOST_AUTO_TEST_CASE(whoever_is_named_by_a_third_is_asked_and_left_if_it_has_not
     BOOST_TEST(eventually([&] { return log.count("127.0.0.1:13 ") > 0; }));
     BOOST_TEST(eventually([&] { return std::count(left.begin(), left.end(), 3U) == 1; }));
     BOOST_TEST((to->server_of(slot_of("foo")) == has_it));
-    // It is believed if it says so itself.
-    to->on_slots(3, holdfast::detail::script_reply{"42 0 8191 127.0.0.1 11 8192 16383 - 13"});
-    BOOST_TEST(to->server_of(slot_of("foo")).value() == 3U);
+    // It was forgotten, and is named again. It is believed if it says so itself.
+    to->on_slots(
+        0,
+        holdfast::detail::script_reply{"42 0 8191 127.0.0.1 11 8192 16383 127.0.0.1 13"}
+    );
+    to->on_slots(4, holdfast::detail::script_reply{"42 0 8191 127.0.0.1 11 8192 16383 - 13"});
+    BOOST_TEST(to->server_of(slot_of("foo")).value() == 4U);
 }
 
 BOOST_AUTO_TEST_CASE(a_server_that_takes_over_is_told_of_and_one_that_gets_a_slot_is_not) {
@@ -196,6 +201,23 @@ BOOST_AUTO_TEST_CASE(a_subscription_waits_for_the_slots) {
     BOOST_TEST(static_cast<bool>(held));
     learn(two_halves);
     BOOST_TEST(eventually([&] { return log.count("127.0.0.1:12 ") > 0; }));
+}
+
+BOOST_AUTO_TEST_CASE(nodes_that_come_and_go_at_new_addresses_are_forgotten_with_their_connections) {
+    constexpr std::uint32_t nodes = 50;
+    for (std::uint32_t i = 1; i <= nodes; ++i) {
+        // Each says that it has all slots. Number 0 is the node that the user named.
+        learn(" 0 16383 127.0.0.1 " + std::to_string(i + 1), i - 1);
+    }
+    BOOST_TEST(eventually([&] { return forgotten.size() == nodes - 1; }));
+    BOOST_TEST(std::count(forgotten.begin(), forgotten.end(), 0U) == 0);
+    BOOST_TEST(std::count(forgotten.begin(), forgotten.end(), nodes) == 0);
+    for (auto const number : left) {
+        BOOST_TEST((number == 0 || std::count(forgotten.begin(), forgotten.end(), number) == 1));
+    }
+    // What one of them says late is about nothing.
+    to->on_slots(forgotten.front(), holdfast::detail::script_reply{"42 0 16383 127.0.0.1 9"});
+    BOOST_TEST(to->server_of(slot_of("foo")).value() == nodes);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -64,10 +64,13 @@ struct routes_to_nowhere : nowhere {
     void on_changed() override { ++changes; }
     void on_failed_over(std::uint32_t server) override { successors.push_back(server); }
 
+    void on_forgotten(std::uint32_t server) override { forgotten.push_back(server); }
+
     std::function<bool(std::string_view key)> moved;
     int changes = 0;
     std::vector<std::uint32_t> successors;
     std::vector<std::uint32_t> receivers;
+    std::vector<std::uint32_t> forgotten;
     std::shared_ptr<detail::cluster_routes> to;
 };
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <vector>
 
 using holdfast::config;
 using holdfast::detail::script_reply;
@@ -28,6 +29,9 @@ struct fixture {
         return map.on_answer(by, script_reply{"42" + words}, [this](auto server) {
             return within_reach.contains(server);
         });
+    }
+    std::vector<std::uint32_t> forget() {
+        return map.forget_unless([this](auto server) { return server == seed; });
     }
     std::string owner(std::uint16_t slot) const {
         auto const server = map.server_of(slot);
@@ -293,7 +297,40 @@ BOOST_AUTO_TEST_CASE(a_server_keeps_its_number) {
     BOOST_TEST(number("a", 7001) != a);
     BOOST_TEST(number("b", 7000) != a);
     BOOST_TEST(number("a", 7000) == a);
-    BOOST_TEST(map.servers() == 4U);
+    BOOST_TEST(map.servers().size() == 4U);
+}
+
+BOOST_AUTO_TEST_CASE(an_address_that_no_node_names_is_forgotten) {
+    BOOST_TEST(answers(two_halves));
+    auto const b = number("b", 7001);
+    BOOST_TEST(forget().empty());
+    BOOST_TEST(answers(" 0 8191 a 7000 8192 16383 c 7002"));
+    BOOST_TEST(forget() == std::vector{b}, boost::test_tools::per_element());
+    BOOST_TEST(!map.knows(b));
+    BOOST_TEST(!map.is_primary(b));
+    BOOST_TEST(map.servers().size() == 3U);
+    // What is said of its number later is not about the server that is there next.
+    BOOST_TEST(number("b", 7001) > b);
+}
+
+BOOST_AUTO_TEST_CASE(addresses_in_an_answer_that_is_no_such_answer_are_forgotten) {
+    BOOST_TEST(answers(two_halves));
+    BOOST_TEST(!answers(" 0 5 c 7002 6"));
+    BOOST_TEST(map.servers().size() == 4U);
+    BOOST_TEST(forget().size() == 1U);
+}
+
+// Until an answer has said what became of all its slots, a failover could not be told.
+BOOST_AUTO_TEST_CASE(a_server_is_known_until_it_is_known_who_has_its_slots) {
+    BOOST_TEST(answers(" 0 0 a 7000 1 16383 b 7001"));
+    auto const a = number("a", 7000);
+    auto const c = number("c", 7002);
+    map.on_moved(0, c);
+    BOOST_TEST(!map.is_primary(a));
+    BOOST_TEST(forget().empty());
+    BOOST_TEST(answers(" 0 0 c 7002 1 16383 b 7001"));
+    BOOST_TEST((map.take_successions() == std::set<slot_map::succession>{{a, c}}));
+    BOOST_TEST(forget() == std::vector{a}, boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_SUITE_END()
