@@ -209,14 +209,18 @@ void acquisitions::on_freed(target const& on, bool notified) {
 // Hand-over
 
 // By the server's clock, which may be slower, and in whole milliseconds.
-nanos acquisitions::time_to_claim(millis window) const {
+nanos acquisitions::time_to_claim(target const& on, millis window) const {
+    if (!on.speaks->hands_over()) {
+        // It is the first waiter's turn, and nobody claims anything.
+        return window + millis{2};
+    }
     nanos const longest{std::max(window, primitive::longest_window)};
     return longest + scaled(longest, client_.settings().drift) + millis{2};
 }
 
 void acquisitions::on_given_back(std::shared_ptr<target const> const& on, released const& what) {
     if (what.reply && what.reply->handed_over) {
-        looks_.later(on, what.id, lease_clock::now() + time_to_claim(what.reply->window));
+        looks_.later(on, what.id, lease_clock::now() + time_to_claim(*on, what.reply->window));
     }
     if (what.reply && what.reply->lost == loss_reason::none && !what.reply->handed_over) {
         on_freed(*on, what.reply->notified);

@@ -195,7 +195,7 @@ private:
     void read_forbidden(reading& read);
     void on_learning_denied();
     void pass_on(hand_over_message const& message);
-    [[nodiscard]] nanos time_to_claim(millis window) const;
+    [[nodiscard]] nanos time_to_claim(target const& on, millis window) const;
     void list_owner(std::shared_ptr<acquire_op> const& op);
     void unlist_owner(acquire_op& op) noexcept;
     void try_singles();

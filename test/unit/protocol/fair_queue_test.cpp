@@ -57,6 +57,14 @@ struct fair_world : on_model {
         auto const deadline = std::to_string(server.time() / 1'000 + 300'000);
         ask({"ZADD", on.waiters(), deadline, thread});
     }
+    // Java waiters that are not waited for any more.
+    void queue_the_gone(int count) {
+        for (int i = 0; i < count; ++i) {
+            auto const thread = "71b9d3a0-0c52-4f4e-8f0a-2f3c8f1ea222:" + std::to_string(i);
+            ask({"RPUSH", on.queue(), thread});
+            ask({"ZADD", on.waiters(), std::to_string(server.time() / 1'000 - 1), thread});
+        }
+    }
     std::int64_t life_of(std::string_view key) { return ask({"PTTL", key}).number; }
 
     primitive const& speaks = fair_lock_protocol();
@@ -185,6 +193,62 @@ BOOST_FIXTURE_TEST_CASE(nobody_comes_back_before_a_waiter_of_another_make, with_
 BOOST_FIXTURE_TEST_CASE(one_that_was_silent_for_long_has_the_lock_at_once, fair_world) {
     former_place const had{static_cast<std::uint64_t>(start - 20'000'000), 20s, 10s};
     BOOST_TEST(granted(2, had));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_script_removes_at_most_64_waiters_that_are_gone, fair_world) {
+    queue_the_gone(200);
+    // Each attempt goes on where the one before has stopped.
+    for (int left : {136, 72, 8}) {
+        auto const reply = acquire(2);
+        BOOST_TEST((reply.what == attempt_reply::kind::busy));
+        BOOST_TEST((reply.remaining == 1ms));
+        BOOST_TEST(reply.place.has_value());
+        BOOST_TEST(ask({"LLEN", on.queue()}).number == left + 1);
+    }
+    BOOST_TEST(granted(2));
+    BOOST_TEST(ask({"EXISTS", on.queue()}).number == 0);
+}
+
+BOOST_FIXTURE_TEST_CASE(
+    behind_many_waiters_that_are_gone_the_first_that_came_is_granted,
+    fair_world
+) {
+    queue_the_gone(100);
+    BOOST_TEST(!granted(2));
+    // The second one removes the rest, and has not the turn. One that does not wait has it neither.
+    BOOST_TEST(!granted(3));
+    BOOST_TEST((acquire(4, false).what == attempt_reply::kind::busy));
+    BOOST_TEST(granted(2));
+    BOOST_TEST(!granted(4));
+    release(2);
+    BOOST_TEST(granted(3));
+}
+
+BOOST_FIXTURE_TEST_CASE(
+    one_that_does_not_wait_does_not_pass_those_behind_64_that_are_gone,
+    fair_world
+) {
+    BOOST_TEST_REQUIRE(granted(1));
+    queue_the_gone(64);
+    queue_from_java(other_thread);
+    ask({"DEL", on.lock});
+    BOOST_TEST((acquire(4, false).what == attempt_reply::kind::busy));
+    BOOST_TEST(heard() == "0");
+    BOOST_TEST(ask({"LINDEX", on.queue(), "0"}).text == other_thread);
+}
+
+BOOST_FIXTURE_TEST_CASE(who_releases_goes_on_at_once_behind_64_that_are_gone, fair_world) {
+    BOOST_TEST_REQUIRE(granted(1));
+    queue_the_gone(150);
+    queue_from_java(other_thread);
+    for (int i = 0; i < 2; ++i) {
+        auto const looked = release(1);
+        BOOST_TEST(looked.handed_over);
+        BOOST_TEST((looked.window == 1ms));
+        BOOST_TEST(heard() == "");
+    }
+    BOOST_TEST(!release(1).handed_over);
+    BOOST_TEST(heard() == "0");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -359,4 +359,24 @@ BOOST_AUTO_TEST_CASE(a_renewal_reports_a_refused_message_about_the_rest_of_its_h
     BOOST_TEST(renewed(1).notified);
 }
 
+// A script that removes many of them at once would keep the server from all others.
+BOOST_AUTO_TEST_CASE(nobody_passes_those_who_wait_behind_many_places_of_whom_nothing_is_known) {
+    semaphore_world all;
+    all.set(1);
+    BOOST_TEST_REQUIRE(all.granted(1));
+    BOOST_TEST(!all.granted(2, 1, true));
+    for (int i = 1; i <= 250; ++i) {
+        all.ask({"ZADD", queue, std::to_string(i), "1 gone:" + std::to_string(i)});
+    }
+    BOOST_TEST(all.release(1));
+    BOOST_TEST(all.waiting() == 187);
+    BOOST_TEST(!all.granted(3));
+    BOOST_TEST(all.waiting() == 123);
+    auto const reply = all.acquire(2, 1, true);
+    BOOST_TEST((reply.what == attempt_reply::kind::busy));
+    BOOST_TEST((reply.remaining == 1ms));
+    BOOST_TEST(all.waiting() == 59);
+    BOOST_TEST(all.granted(2, 1, true));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -41,7 +41,10 @@ if remaining ~= -2 then
     end
 end
 local free = remaining == -2
-local head = not ours and first_waiter(free)
+local head, more
+if not ours then
+    head, more = first_waiter(free)
+end
 -- It asked in time, and has no place any more: nobody has. Those that came before it are about to ask again, too.
 local silent = string.match(waits, ' (%d+)$')
 local comes_back = silent and silent / 1000 < patience and not call('ZSCORE', trust, holder) and head ~= holder
@@ -108,7 +111,8 @@ if not ours and (not free or head and head ~= holder or comes_back) then
         end
         if free and head then
             local trusted = call('ZSCORE', trust, head)
-            look = math.min(look, trusted and trusted - ms + 1 or look)
+            -- Whoever may have gone is removed by the next script, which need not wait.
+            look = more and 1 or math.min(look, trusted and trusted - ms + 1 or look)
         elseif head == holder and remaining >= 0 then
             look = math.min(look, remaining)
         end

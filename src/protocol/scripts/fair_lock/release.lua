@@ -26,11 +26,11 @@ if call('EXISTS', queue) == 1 then
         end
         local now = call('TIME')
         ms = math.floor((now[1] * 1000000 + now[2]) / 1000)
-        local head = first_waiter(true)
+        local head, more = first_waiter(true)
         if head then
             told = tell(head)
             -- Nobody else may look, when it is gone, who is the first one then.
-            further = told == 0 and string.format(' 0 0 0 - %.0f', patience) or ''
+            further = told == 0 and string.format(' 0 0 0 - %.0f', more and 1 or patience) or ''
         end
     end)
     if not done then

@@ -118,16 +118,17 @@ local function tell(head)
     return redis.pcall('PUBLISH', channel .. ':' .. head, '0')
 end
 
--- The first one in the queue that has not gone, or is `holder`.
+-- The first one in the queue that has not gone, or is `holder`. A script removes at most 64 that have gone. Then the next one comes first, which
+-- may have gone as well: the second result says so, and the next script goes on.
 local function first_waiter(free)
-    local head, gone_client
-    for _ = 1, 1000 do
-        head = call('LINDEX', queue, '0')
+    local gone_client
+    for _ = 1, 64 do
+        local head = call('LINDEX', queue, '0')
         if not head or head == holder or not is_gone(head, free, gone_client) then
-            break
+            return head
         end
         gone_client = not listens(head) and string.match(head, '^(.+):')
         drop(head)
     end
-    return head
+    return call('LINDEX', queue, '0'), true
 end

@@ -80,7 +80,8 @@ if not ours and (not enough or head and head ~= entry or comes_back(entry)) then
     end
     local look, next_end = patience / 4, nil
     if head and head ~= entry then
-        next_end = heard_until(head)
+        -- Whoever may have gone is removed by the next script, which need not wait.
+        next_end = heard_until(head) or ms
     else
         next_end = call('ZRANGE', deadlines, '0', '0', 'WITHSCORES')[2]
     end
