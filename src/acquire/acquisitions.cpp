@@ -251,12 +251,12 @@ void acquisitions::on_message(hand_over_message const& message) {
             break;
         case kind::wait:
             if (queue) {
-                queue->on_others_wait();
+                queue->on_others_wait(message);
             }
             break;
         case kind::look:
             if (queue) {
-                queue->on_doubt();
+                queue->on_forced(message);
             }
             break;
     }

@@ -62,7 +62,10 @@ public:
     void on_next(hand_over_message const& message);
     /// Whether the lock is still ours has to be asked.
     void on_doubt();
-    void on_others_wait();
+    /// One waits in the server's queue behind this holder. Of another holder it says nothing.
+    void on_others_wait(hand_over_message const& message);
+    /// The lock was taken by force from this holder. Of another one it says nothing.
+    void on_forced(hand_over_message const& message);
     /// The hold is given back to the server: the place of those who still wait.
     [[nodiscard]] std::optional<primitive::queue_entry> next_entry();
     void on_given_back(released const& what);

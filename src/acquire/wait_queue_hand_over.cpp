@@ -204,9 +204,15 @@ void wait_queue::on_doubt() {
     }
 }
 
-void wait_queue::on_others_wait() {
-    if (auto const held = own_.lock()) {
+void wait_queue::on_others_wait(hand_over_message const& message) {
+    if (auto const held = own_.lock(); held && held->id().view() == message.holder) {
         held->fsm().on_others_wait();
+    }
+}
+
+void wait_queue::on_forced(hand_over_message const& message) {
+    if (auto const held = own_.lock(); held && held->id().view() == message.holder) {
+        on_doubt();
     }
 }
 

@@ -512,4 +512,59 @@ BOOST_AUTO_TEST_CASE(a_release_that_is_not_answered_makes_its_waiters_ask) {
     BOOST_TEST(all.text(1).find(client) == all.text(1).rfind(client));
 }
 
+BOOST_AUTO_TEST_CASE(a_message_that_a_lock_was_taken_from_another_holder_costs_no_command) {
+    handing_client all;
+    acquiring first{all};
+    acquiring second{all};
+    acquiring const third{all};
+    all.answer(granted(100));
+    all.answer(replied(1, 101, 0, 0));
+    all.say("look lock " + std::string{all.state->holder_id_of(7).view()} + " a");
+    all.say("look lock 0f4b1c5e-7a3d-4e8b-9c21-d5a6f7e80123:7 a");
+    all.say("look lock 0f4b1c5e-7a3d-4e8b-9c21-d5a6f7e80123:7 b");
+    release(all, first);
+    BOOST_TEST((second.got.token() == fencing_token{101}));
+    BOOST_TEST(all.sent() == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_message_that_a_lock_was_taken_from_its_holder_makes_the_client_ask) {
+    handing_client all;
+    acquiring first{all};
+    auto const mine = all.id();
+    acquiring const second{all};
+    acquiring const third{all};
+    all.answer(granted(100));
+    all.answer(replied(1, 101, 0, 0));
+    all.say("look lock " + mine + " a");
+    release(all, first);
+    BOOST_TEST(!second.done());
+    BOOST_TEST(all.sent() != "");
+}
+
+BOOST_AUTO_TEST_CASE(a_message_that_others_wait_for_another_holder_ends_no_run_of_local_grants) {
+    handing_client all;
+    acquiring first{all};
+    auto const mine = all.id();
+    std::list<acquiring> others;
+    for (int i = 0; i < 3; ++i) {
+        others.emplace_back(all);
+    }
+    // It takes no longer if another client waits.
+    auto const end_run = [&all] {
+        BOOST_TEST(all.eventually([&, began = lease_clock::now()] {
+            return lease_clock::now() > began + 10ms;
+        }));
+    };
+    all.answer(granted(100));
+    all.answer(replied(1, 101, 0, 0));
+    all.say("wait lock " + std::string{all.state->holder_id_of(7).view()} + " a");
+    end_run();
+    release(all, first);
+    BOOST_TEST(others.front().got.valid());
+    all.say("wait lock " + mine + " a");
+    end_run();
+    release(all, others.front());
+    BOOST_TEST(all.sent().find("release") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
