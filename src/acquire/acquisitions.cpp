@@ -4,21 +4,13 @@
 #include "acquire/quorum_keeper.hpp"
 #include "acquire/quorum_line.hpp"
 #include "acquire/wait_queue.hpp"
+#include "core/backoff.hpp"
 #include "protocol/lock.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace holdfast::detail {
-
-namespace {
-
-// After a reconnection the attempts are spread over this much time each, and no more than that
-// altogether: a server that has just come up is not flooded by all its clients at once.
-constexpr nanos spread_each{20'000};
-constexpr nanos longest_spread = millis{250};
-
-}  // namespace
 
 acquisitions::acquisitions(client_context& client, holds& held)
     : client_{client},
@@ -139,8 +131,7 @@ void acquisitions::forget(std::shared_ptr<target const> on, holder_id const& id)
 }
 
 void acquisitions::on_connected(client_context::some const& those) {
-    auto const waiting = static_cast<nanos::rep>(queues_.size() + singles_.size());
-    auto const spread = std::min(waiting * spread_each, longest_spread);
+    auto const spread = spread_of(queues_.size() + singles_.size());
     queues_.on_connected(spread, those);
     if (singles_.empty()) {
         return;
@@ -148,7 +139,9 @@ void acquisitions::on_connected(client_context::some const& those) {
     if (!singles_timer_) {
         singles_timer_.emplace(client_.strand());
     }
-    sleep_until(*singles_timer_, lease_clock::now() + scaled(spread, client_.random_part()));
+    // What this client has released is not refused to it because the release has not left.
+    auto const delay = spread_of(held_.releases().size()) + scaled(spread, client_.random_part());
+    sleep_until(*singles_timer_, lease_clock::now() + delay);
     singles_timer_->async_wait([this, client = client_.shared_from_this()](error_code ec) {
         if (!ec) {
             try_singles();

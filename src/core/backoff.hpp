@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 
 namespace holdfast::detail {
 
@@ -34,6 +35,15 @@ private:
     duration max_;
     duration bound_;
 };
+
+/// After a reconnection so many requests are spread over this much time: a server that has just
+/// come up is not flooded by all its clients at once.
+[[nodiscard]] constexpr std::chrono::nanoseconds spread_of(std::size_t requests) noexcept {
+    using duration = std::chrono::nanoseconds;
+    constexpr duration each{20'000};
+    constexpr duration longest = std::chrono::milliseconds{250};
+    return std::min(static_cast<duration::rep>(requests) * each, longest);
+}
 
 }  // namespace holdfast::detail
 

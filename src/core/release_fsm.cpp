@@ -76,10 +76,12 @@ release_fsm::verdict release_fsm::look(time_point now) noexcept {
     return {};
 }
 
-void release_fsm::on_connected(time_point now) noexcept {
+void release_fsm::on_connected(nanos delay, time_point now) noexcept {
     connected_ = true;
     if (!in_flight_) {
-        send_at_ = std::min(send_at_, now);
+        auto const ends = told_ ? terms_.until : std::min(terms_.until, answer_by());
+        auto const most = std::max<nanos>((ends - now) / 2, nanos{0});
+        send_at_ = std::min(send_at_, now + std::min(delay, most));
     }
 }
 

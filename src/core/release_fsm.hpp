@@ -82,7 +82,9 @@ public:
     /// Time has passed.
     verdict look(time_point now) noexcept;
     void on_disconnected() noexcept { connected_ = false; }
-    void on_connected(time_point now) noexcept;
+    /// It is sent after `delay`, which spreads many releases; earlier if that is more than half of
+    /// the time that is left to tell the caller, or until the server has freed the lock by itself.
+    void on_connected(nanos delay, time_point now) noexcept;
     /// Nothing will be answered any more.
     verdict on_stopped() noexcept;
 

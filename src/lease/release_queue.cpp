@@ -1,6 +1,7 @@
 #include "lease/release_queue.hpp"
 
 #include "core/backoff.hpp"
+#include "core/lease_terms.hpp"
 #include "lease/tenure.hpp"
 #include "protocol/primitive.hpp"
 #include "runtime/recycling_allocator.hpp"
@@ -230,21 +231,26 @@ void release_queue::on_disconnected(client_context::some const& those) {
 
 void release_queue::on_connected(client_context::some const& those) {
     auto const now = lease_clock::now();
-    std::vector<entry_ptr> due;
+    std::vector<entry_ptr> all;
     for (auto const& [at, e] : pending_) {
-        if (!those(*e->task.on)) {
-            continue;
-        }
-        e->fsm.on_connected(now);
-        if (e->fsm.due(now)) {
-            due.push_back(e);
+        if (those(*e->task.on)) {
+            all.push_back(e);
         }
     }
-    for (auto const& e : due) {
-        if (e->listed) {
-            send(e, now);
-            requeue(*e);
+    // The first one leaves at once, and the order stays: others may wait for a lock longest whose
+    // lease ends first.
+    auto const spread = spread_of(all.size());
+    double before = 0;
+    for (auto const& e : all) {
+        auto const part = before++ / static_cast<double>(all.size());
+        e->fsm.on_connected(scaled(spread, part), now);
+        if (!e->listed) {
+            continue;
         }
+        if (e->fsm.due(now)) {
+            send(e, now);
+        }
+        requeue(*e);
     }
 }
 

@@ -61,12 +61,14 @@ public:
     ~release_queue();
 
     void add(release_task task, time_point now = lease_clock::now());
-    /// A connection was made, or broke, for the releases of `those`.
+    /// A connection was made, or broke, for the releases of `those`. Many are sent one after the
+    /// other, over `spread_of` their number.
     void on_connected(client_context::some const& those = client_context::everything());
     void on_disconnected(client_context::some const& those = client_context::everything());
     /// Nothing more will be answered.
     void stop() noexcept;
     [[nodiscard]] bool idle() const noexcept { return pending_.empty(); }
+    [[nodiscard]] std::size_t size() const noexcept { return pending_.size(); }
     /// Whether a lock may be left on the server that was to be freed.
     [[nodiscard]] bool left_behind() const noexcept;
 

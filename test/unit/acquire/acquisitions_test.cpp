@@ -237,4 +237,26 @@ BOOST_AUTO_TEST_CASE(waiters_are_counted_by_their_target) {
     BOOST_TEST(all.state->acquires().waiters_of(make_lock_target("", "b")) == 0U);
 }
 
+// It would be refused the lock that its own client has released.
+BOOST_AUTO_TEST_CASE(after_a_reconnection_a_single_attempt_follows_the_releases_of_its_client) {
+    scripted_client all;
+    std::list<acquiring> held;
+    for (int i = 0; i < 100; ++i) {
+        auto const name = "lock-" + std::to_string(i);
+        held.emplace_back(
+            all,
+            acquiring_options{.on = std::make_shared<target const>(make_lock_target("", name))}
+        );
+        all.answer(granted());
+    }
+    all.set_commands_up(false);
+    held.clear();
+    all.run();
+    all.server->requests.clear();
+    acquiring const single{all, once};
+    all.set_commands_up(true);
+    BOOST_TEST(all.eventually([&] { return all.sent().ends_with(" acquire"); }));
+    BOOST_TEST(all.server->requests.size() == 101U);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -147,13 +147,15 @@ BOOST_AUTO_TEST_CASE(without_a_connection_it_is_sent_when_there_is_one) {
     BOOST_TEST(!fsm.due(t0 + 5s));
     // Its caller is told in time all the same.
     BOOST_TEST(fsm.wake_at() == t0 + 2 * timeout);
-    fsm.on_connected(t0 + 2s);
-    BOOST_TEST(fsm.due(t0 + 2s));
+    fsm.on_connected(10ms, t0 + 2s);
+    BOOST_TEST(!fsm.due(t0 + 2s));
+    BOOST_TEST(fsm.wake_at() == t0 + 2s + 10ms);
+    BOOST_TEST(fsm.due(t0 + 2s + 10ms));
 }
 
 BOOST_AUTO_TEST_CASE(a_new_connection_does_not_repeat_a_request_in_flight) {
     auto fsm = sent();
-    fsm.on_connected(t0 + 1s);
+    fsm.on_connected(0ns, t0 + 1s);
     BOOST_TEST(!fsm.due(t0 + 1s));
 }
 
@@ -198,12 +200,25 @@ BOOST_AUTO_TEST_CASE(what_has_no_end_is_given_back_although_the_server_refuses_i
     BOOST_TEST(fsm.on_answer(answer::failed, errc::no_permission, {}, pause_time, t0) == go_on);
     BOOST_TEST(!fsm.due(t0 + 4s));
     BOOST_TEST(fsm.due(t0 + 6s));
-    fsm.on_connected(t0 + 1s);
+    fsm.on_connected(0ns, t0 + 1s);
     BOOST_TEST(fsm.due(t0 + 1s));
     fsm.on_sent();
     BOOST_TEST(
         fsm.on_answer(answer::freed, {}, loss_reason::none, pause_time, t0 + 2s) == told({})
     );
+}
+
+BOOST_AUTO_TEST_CASE(the_delay_of_a_new_connection_takes_half_of_the_time_that_is_left_at_most) {
+    auto fsm = sent();
+    fsm.on_disconnected();
+    fsm.on_answer(answer::unknown, {}, {}, pause_time, t0 + 1s);
+    auto late = fsm;
+    // The caller is told at the end of two time-outs.
+    fsm.on_connected(250ms, t0 + 2 * timeout - 100ms);
+    BOOST_TEST(fsm.wake_at() == t0 + 2 * timeout - 50ms);
+    late.look(t0 + 2 * timeout);
+    late.on_connected(250ms, until - 20ms);
+    BOOST_TEST(late.wake_at() == until - 10ms);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

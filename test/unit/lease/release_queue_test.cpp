@@ -11,6 +11,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <ctime>
 #include <memory>
 #include <optional>
@@ -85,6 +86,12 @@ struct world : bare_world {
     }
     void add(release_fsm::terms const& how, std::optional<error_code>* told) {
         add(how, [told](error_code ec) { *told = ec; });
+    }
+    void wait_for_requests(std::size_t count) {
+        while (server.requests.size() < count) {
+            context.restart();
+            BOOST_TEST_REQUIRE(context.run_one_for(10s) == 1U);
+        }
     }
     void answer(exec_result const& result) {
         auto oldest = std::move(server.requests.at(0).handler);
@@ -230,11 +237,29 @@ BOOST_AUTO_TEST_CASE(a_new_connection_gets_first_what_would_have_ended_first) {
     }
     all.server.commands_up = true;
     all.queue.on_connected();
-    BOOST_TEST(all.server.requests.size() == 3U);
+    all.wait_for_requests(3);
     for (int i = 0; i < 3; ++i) {
         all.answer(freed());
     }
     BOOST_TEST(order == "123");
+}
+
+BOOST_AUTO_TEST_CASE(many_releases_do_not_leave_in_one_burst_after_a_reconnection) {
+    constexpr std::size_t many = 1'000;
+    world all;
+    all.server.commands_up = false;
+    for (std::size_t i = 0; i < many; ++i) {
+        all.queue.add(all.task(all.terms()));
+    }
+    all.run();
+    all.server.commands_up = true;
+    auto const began = lease_clock::now();
+    all.queue.on_connected();
+    BOOST_TEST(all.server.requests.size() == 1U);
+    all.wait_for_requests(many);
+    // 20 µs each.
+    BOOST_TEST((lease_clock::now() - began >= 19ms));
+    BOOST_TEST(all.server.requests.size() == many);
 }
 
 BOOST_AUTO_TEST_CASE(a_release_that_is_due_costs_the_same_however_many_are_not) {
