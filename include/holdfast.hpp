@@ -7,6 +7,7 @@
 #define HOLDFAST_HPP
 
 #include <holdfast/client.hpp>
+#include <holdfast/client_status.hpp>
 #include <holdfast/config.hpp>
 #include <holdfast/counting_semaphore.hpp>
 #include <holdfast/election.hpp>

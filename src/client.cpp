@@ -111,6 +111,10 @@ stats client::stats() const {
     return state_->snapshot();
 }
 
+client_status client::status() const {
+    return state_->status();
+}
+
 asio::any_io_executor client::get_executor() const noexcept {
     return state_->executor();
 }

@@ -1,6 +1,7 @@
 #ifndef HOLDFAST_CLIENT_HPP
 #define HOLDFAST_CLIENT_HPP
 
+#include <holdfast/client_status.hpp>
 #include <holdfast/config.hpp>
 #include <holdfast/counting_semaphore.hpp>
 #include <holdfast/detail/asio_abi.hpp>
@@ -228,7 +229,8 @@ public:
     /// @}
 
     /// Waits until both connections are up and have been checked. Other operations do not need it.
-    /// If the server cannot be reached, the wait goes on.
+    /// If the server cannot be reached, the wait goes on. If you cancel it, for example with
+    /// `asio::cancel_after`, `status()` says why the client is not connected.
     ///
     /// Of a Redis Cluster: until each slot has a primary, and one of them can be used. The others
     /// are connected to when they are needed.
@@ -295,6 +297,11 @@ public:
     ///
     /// @par Errors   None.
     [[nodiscard]] holdfast::stats stats() const;
+
+    /// Whether the client is connected, since when, and why it was not. For a health check.
+    ///
+    /// @par Errors   None.
+    [[nodiscard]] client_status status() const;
 
     /// The type that `get_executor()` returns.
     using executor_type = asio::any_io_executor;

@@ -226,8 +226,9 @@ struct config {
     /// with `errc::too_many_waiters`. Of single attempts (`try_acquire()`, and what a multi-lock
     /// or a quorum lock asks for its members) so many may be unanswered, for all locks together.
     std::size_t max_waiters = 100'000;
-    /// Receives log messages. Off by default.
-    log_sink log = {};
+    /// Receives log messages. By default, warnings and errors go to standard error. `nullptr` turns
+    /// the log off.
+    log_sink log = log_to_stderr;
     /// The observer is told of acquisitions, leases and connections as they happen. There is none
     /// by default. The clients that are made with this configuration share it.
     std::shared_ptr<holdfast::observer> observer = {};

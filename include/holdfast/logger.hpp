@@ -1,6 +1,8 @@
 #ifndef HOLDFAST_LOGGER_HPP
 #define HOLDFAST_LOGGER_HPP
 
+#include <holdfast/export.hpp>
+
 #include <functional>
 #include <string_view>
 
@@ -19,9 +21,26 @@ enum class log_level {
     debug,
 };
 
+/// The name of the enumerator, such as `warning`; `unknown` for any other value.
+///
+/// @par Thread safety   Safe.
+[[nodiscard]] HOLDFAST_EXPORT std::string_view to_string(log_level level) noexcept;
+
 /// Receives log messages. It is called on the client's strand, one call at a time. It must not
 /// block and must not throw. A message never contains a password; names of locks are escaped.
+///
+/// The client limits warnings and errors. The first line of a cause is written at once, for up to
+/// three locks. If the cause repeats, one line follows after 10 s, and then after pauses that
+/// double up to 10 min. That line says how often the cause occurred meanwhile, and for how many
+/// locks.
 using log_sink = std::function<void(log_level, std::string_view message)>;
+
+/// Writes a warning or an error to standard error (`std::clog`) as one line, such as
+/// `holdfast: warning: …`. Ignores other levels. The default of `config::log`.
+///
+/// @par Thread safety   Safe, unless the program has called `std::ios::sync_with_stdio(false)`.
+/// @par Errors          None. A line that cannot be written is lost.
+HOLDFAST_EXPORT void log_to_stderr(log_level level, std::string_view message) noexcept;
 
 }  // namespace holdfast
 

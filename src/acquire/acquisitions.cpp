@@ -322,6 +322,29 @@ void acquisitions::on_lost(hold const& of) {
     }
 }
 
+acquisitions::stranded acquisitions::out_of_reach() const {
+    stranded found;
+    auto const add = [&](acquire_op const& first, std::size_t count) {
+        if (client_.can_execute(*first.on())) {
+            return;
+        }
+        found.count += count;
+        if (first.started() < found.since) {
+            found.since = first.started();
+            found.lock = first.on()->lock;
+        }
+    };
+    queues_.for_each([&](wait_queue const& each) {
+        if (!each.empty()) {
+            add(each.front(), each.size());
+        }
+    });
+    for (auto const& each : singles_.copy()) {
+        add(*each, 1);
+    }
+    return found;
+}
+
 std::size_t acquisitions::waiters_of(target const& on) const noexcept {
     return queues_.waiters_of(on);
 }

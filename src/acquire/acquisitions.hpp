@@ -8,7 +8,6 @@
 #include "acquire/wait_queues.hpp"
 #include "core/acquire_fsm.hpp"
 #include "core/quorum_clock.hpp"
-#include "core/repetition.hpp"
 #include "lease/holds.hpp"
 #include "lease/successors.hpp"
 #include "protocol/backend.hpp"
@@ -160,6 +159,14 @@ public:
     [[nodiscard]] bool closed() const noexcept { return closed_; }
     void clear() noexcept;
 
+    /// Acquisitions that wait while no request about their locks can be sent.
+    struct stranded {
+        std::size_t count = 0;
+        /// That of the acquisition that has waited longest, and when it began.
+        std::string lock = {};
+        time_point since = time_point::max();
+    };
+    [[nodiscard]] stranded out_of_reach() const;
     [[nodiscard]] std::size_t waiters_of(target const& on) const noexcept;
     [[nodiscard]] std::size_t waiters_of_name(target const& on) const noexcept {
         return queues_.waiters_of_name(on);

@@ -165,6 +165,7 @@ void acquisitions::warn_of_limit(target const& on, reading const& read) {
     if (reply.found_permits != 0) {
         client_.log(
             log_level::warning,
+            {"missing permits", on.lock},
             fmt::format(
                 "semaphore \"{}\": {} of {} permits were missing and are free again: either the "
                 "set of acquired permits was lost, or the limit was lowered while no permit was "
@@ -179,6 +180,7 @@ void acquisitions::warn_of_limit(target const& on, reading const& read) {
     if (differs && other_limits_.size() < most_names && other_limits_.insert(on.lock).second) {
         client_.log(
             log_level::warning,
+            {"another limit", on.lock},
             fmt::format(
                 "semaphore \"{}\": the server's limit of {} permits applies, although this client "
                 "states {}: state the same limit in all programs, or change it on the server",

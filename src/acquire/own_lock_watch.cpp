@@ -48,6 +48,7 @@ void own_lock_watch::look(
     using seconds = std::chrono::duration<double>;
     by.client().log(
         log_level::warning,
+        {"held by its own client", on.lock},
         fmt::format(
             "an acquisition of \"{}\" has waited for {:.1f} s, and its own client ({}) has held "
             "the lock for {:.1f} s: does it wait for a lease of its own, or for one whose holder "

@@ -156,8 +156,10 @@ void wait_queue::on_unreplicated(error_code cause, time_point now) {
         fsm_.on_unsubscribed(now);
     }
     fsm_.on_setback(client.random_part(), now);
+    auto const why = "given back: " + cause.message();
     client.log(
         log_level::warning,
+        {why, on_->lock},
         fmt::format(
             "the lock \"{}\" was granted, and is given back: {}",
             escaped(on_->lock),
@@ -205,6 +207,7 @@ void wait_queue::warn_of_orphan() {
     auto const patience = std::chrono::ceil<millis>(front().orphan_after());
     all_.client().log(
         log_level::error,
+        {"no expiry", on_->lock},
         patience > millis{0}
             ? fmt::format(
                   "the lock \"{}\" has no expiry: it is taken over in {} ms if nothing changes",
@@ -232,6 +235,7 @@ void wait_queue::on_granted(
     if (what.seen) {
         all_.client().log(
             log_level::warning,
+            {"taken over", on_->lock},
             fmt::format(
                 "the lock \"{}\" had no expiry and was taken over from \"{}\"",
                 escaped(on_->lock),

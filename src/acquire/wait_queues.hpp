@@ -37,6 +37,12 @@ public:
     /// Of all targets of its kind and name. Looks at each queue.
     [[nodiscard]] std::size_t waiters_of_name(target const& on) const noexcept;
     [[nodiscard]] std::size_t size() const noexcept { return queues_.size(); }
+    template <class F>
+    void for_each(F f) const {
+        for (auto const& [key, queue] : queues_) {
+            f(*queue);
+        }
+    }
 
     /// The last waiter of a queue has gone. It is closed now, or, to keep its subscription for the
     /// next waiter, after a moment.

@@ -175,6 +175,8 @@ config config_of(global_options const& options, char const* from_environment) {
                                                  : default_url;
     auto settings = parse_url(url);
     settings.key_prefix = options.key_prefix;
+    // The program reports what went wrong itself.
+    settings.log = nullptr;
     if (settings.client_name == config{}.client_name) {
         settings.client_name = name_of_process();
     }

@@ -7,6 +7,8 @@
 
 #include <boost/asio/error.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <new>
 #include <utility>
@@ -89,6 +91,7 @@ void client_state::on_context_gone() noexcept {
     auto const shutdown = std::exchange(shutdown_waiters_, {});
     end_timer_.reset();
     close();
+    note_state(connection_state::stopped);
     mark_gone();
     holds_.on_context_gone();
     acquisitions_.clear();
@@ -109,10 +112,27 @@ void client_state::report_name(std::string_view name) {
         return;
     }
     on_strand([self = shared_from_this(), this, fault = fault_of_name(settings(), name)] {
-        if (faults_of_names_.worth_a_line(fault, lease_clock::now())) {
-            log(log_level::error, "invalid name of a lock: " + fault);
-        }
+        log(log_level::error, {"invalid name", fault}, "invalid name of a lock: " + fault);
     });
+}
+
+client_status client_state::status() const {
+    std::lock_guard const guard{status_mutex_};
+    return status_;
+}
+
+void client_state::note_state(connection_state now) {
+    std::lock_guard const guard{status_mutex_};
+    if (status_.state != now && status_.state != connection_state::stopped) {
+        status_.state = now;
+        status_.since = lease_clock::now();
+    }
+}
+
+void client_state::note_error(error_code cause, std::string_view text) {
+    std::lock_guard const guard{status_mutex_};
+    status_.last_error = cause;
+    status_.last_error_text = text;
 }
 
 // What the backend says
@@ -145,6 +165,7 @@ void client_state::on_up(connection_id which) {
         auto const to = backend_->who(which.server);
         auto& known = server(which.server);
         known.reset();
+        stranded_.reset(lease_clock::now());
         if (known.identity.on_connected(to.run_id, lease_clock::now())) {
             log(log_level::warning,
                 "the server is another one: all its leases are asked for there");
@@ -166,6 +187,7 @@ void client_state::on_down(connection_id which) {
         return one.server == gone.server && one.what == gone.what;
     }));
     tell_observer([&](observer& told) { told.on_disconnected(gone); });
+    on_changed();
     if (which.what == purpose::commands) {
         auto const those = those_of(which);
         node_.on_down();
@@ -176,7 +198,47 @@ void client_state::on_down(connection_id which) {
     }
 }
 
+void client_state::on_unconnected(connection_id which, error_code cause, std::string_view text) {
+    note_error(cause, text);
+    if (which.what == purpose::commands) {
+        log_out_of_reach(cause);
+    }
+}
+
+void client_state::log_out_of_reach(error_code cause) {
+    auto const waiting = settings().log ? acquisitions_.out_of_reach() : acquisitions::stranded{};
+    if (waiting.count == 0) {
+        return;
+    }
+    auto const name = escaped(waiting.lock);
+    auto const why = cause.message();
+    auto const line =
+        waiting.count == 1
+            ? fmt::format("an acquisition of \"{}\" waits for a connection: {}", name, why)
+            : fmt::format(
+                  "{} acquisitions wait for a connection, that of \"{}\" first: {}",
+                  waiting.count,
+                  name,
+                  why
+              );
+    auto const now = lease_clock::now();
+    if (auto const told = stranded_.admit(log_level::warning, {}, waiting.lock, line, now)) {
+        settings().log(log_level::warning, *told);
+    }
+}
+
+void client_state::on_refused(refusal const& what) {
+    auto const cause = fmt::format("{}: {}", what.what, what.why);
+    auto const key = what.key.empty() ? "" : fmt::format(" for \"{}\"", escaped(what.key));
+    log(what.permanent ? log_level::error : log_level::warning,
+        {cause, what.key},
+        fmt::format("the server refused {}{}: {}", what.what, key, what.why));
+}
+
 void client_state::on_failure(connection_id which, error_code cause) {
+    if (status().last_error != cause) {
+        note_error(cause, cause.message());
+    }
     node_.on_failure(cause);
     tell(&client_state::ready_waiters_, cause);
     end_all(cause, those_of(which));
@@ -226,7 +288,9 @@ void client_state::on_forgotten(std::uint32_t number) {
 }
 
 void client_state::on_changed() {
-    if (all_up()) {
+    bool const up = all_up();
+    note_state(up ? connection_state::connected : connection_state::connecting);
+    if (up) {
         tell(&client_state::ready_waiters_, {});
     }
 }
@@ -334,6 +398,7 @@ void client_state::begin_shutdown() {
         return;
     }
     close();
+    note_state(connection_state::stopped);
     node_.on_failure(errc::client_stopped);
     node_.on_down();
     acquisitions_.close();
@@ -381,6 +446,8 @@ void client_state::finish_shutdown() {
     electing_.clear();
     acquisitions_.clear();
     backend_->stop();
+    // Behind the losses that are logged on the strand.
+    on_strand([self = shared_from_this(), this] { end_log(); });
     // The backend tells of nothing that ends after this.
     for (auto const& which : std::exchange(connections_, {})) {
         count().connections_now.subtract();

@@ -10,12 +10,14 @@
 #include "runtime/client_context.hpp"
 
 #include <holdfast/client.hpp>
+#include <holdfast/client_status.hpp>
 #include <holdfast/config.hpp>
 
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,6 +44,7 @@ public:
 
     // From any thread.
     [[nodiscard]] stats snapshot() const noexcept { return count().snapshot(); }
+    [[nodiscard]] client_status status() const;
     /// The target of a handle, made of this name behind the prefix. Where that is no name of a
     /// lock, the target is not valid, and the log says why.
     [[nodiscard]] std::shared_ptr<target const> checked(target made, std::string_view name);
@@ -69,6 +72,8 @@ private:
     void on_up(connection_id which) override;
     void on_down(connection_id which) override;
     void on_failure(connection_id which, error_code cause) override;
+    void on_unconnected(connection_id which, error_code cause, std::string_view text) override;
+    void on_refused(refusal const& what) override;
     void on_moved(std::function<bool(std::string_view key)> const& these) override;
     void on_keys_added(std::uint32_t server) override;
     void on_changed() override;
@@ -80,6 +85,9 @@ private:
     void start(backend_factory const& make_backend);
     void start_backend();
     [[nodiscard]] bool all_up() const;
+    void note_state(connection_state now);
+    void note_error(error_code cause, std::string_view text);
+    void log_out_of_reach(error_code cause);
     [[nodiscard]] grant_delay& delay(std::uint32_t server);
     void clear_delays() noexcept;
     void wait_in(
@@ -102,8 +110,11 @@ private:
     acquisitions acquisitions_;
     connection_waiters connecting_;
     elections electing_;
+    mutable std::mutex status_mutex_;
+    client_status status_{.since = lease_clock::now()};
+    // About acquisitions that wait for a connection.
+    repetition stranded_;
     std::map<std::uint32_t, std::shared_ptr<grant_delay>> delays_;  // by the server's number
-    repetition faults_of_names_;
     // Those that are up.
     std::vector<observer::connection> connections_;
     plain_waiters ready_waiters_;

@@ -25,6 +25,7 @@ error_code result_of(script_reply const& reply, election_keys const& of, client_
         by.count().refused_notifications.add();
         by.log(
             log_level::error,
+            {"PUBLISH to observers", of.lock->lock},
             fmt::format(
                 "the leader of the election \"{}\" has changed, but its observers were not "
                 "notified: the server refused PUBLISH. The Redis user lacks one of the "

@@ -3,38 +3,65 @@
 
 #include "core/lease_terms.hpp"
 
-#include <algorithm>
+#include <holdfast/logger.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace holdfast::detail {
 
-/// Keeps a message that comes again and again from filling a log: it is worth a line when it is
-/// new, and then after pauses that grow.
+/// Limits the lines of a log that repeat. The first line of a cause is written at once, for a few
+/// locks. Later ones are left out, except for one after each pause; the pauses grow. It says how
+/// often the cause occurred meanwhile, and for how many locks.
 class repetition {
 public:
-    bool worth_a_line(std::string_view message, time_point now) {
-        if (message != last_) {
-            last_ = message;
-            pause_ = first_pause;
-        } else if (now < next_) {
-            return false;
-        } else {
-            pause_ = std::min(2 * pause_, longest_pause);
-        }
-        next_ = now + pause_;
-        return true;
-    }
-    /// What it was about is over.
-    void reset() noexcept { last_.clear(); }
+    using line = std::pair<log_level, std::string>;
+
+    /// Returns the line to write; nothing if it is left out. `name` is that of the cause, the same
+    /// for all locks. A cause that concerns no lock has an empty `lock`.
+    [[nodiscard]] std::optional<std::string> admit(
+        log_level level,
+        std::string_view name,
+        std::string_view lock,
+        std::string_view text,
+        time_point now
+    );
+    /// The causes are over: their next lines are new. What was left out is dropped.
+    void reset(time_point now) noexcept;
+    /// When a line about what was left out is due. Nothing if nothing was left out.
+    [[nodiscard]] std::optional<time_point> due() const noexcept;
+    /// Returns the lines that are due by then.
+    [[nodiscard]] std::vector<line> take_due(time_point now, time_point by);
 
 private:
-    static constexpr nanos first_pause = millis{10'000};
-    static constexpr nanos longest_pause = millis{600'000};
+    struct cause {
+        log_level level;
+        std::string name;
+        nanos pause;
+        time_point since;
+        time_point until;
+        /// Lines written in this pause.
+        unsigned lines = 0;
+        /// The locks that they name.
+        std::set<std::string, std::less<>> named = {};
+        std::uint64_t left_out = 0;
+        /// The locks of what was left out; not more than a bound.
+        std::set<std::string, std::less<>> unnamed = {};
+        std::string last_text = {};
+    };
 
-    std::string last_;
-    nanos pause_{0};
-    time_point next_{};
+    [[nodiscard]] cause* find(log_level level, std::string_view name) noexcept;
+    void forget_old(time_point now);
+    static void go_on(cause& of, time_point now);
+
+    std::vector<cause> causes_;
 };
 
 }  // namespace holdfast::detail

@@ -40,7 +40,7 @@ void report_loss(
     client->count().lost(reason);
     client->tell_observer([&](observer& told) { told.on_loss({on->lock, token}, reason); });
     client->on_strand([client, on = std::move(on), reason] {
-        client->log(log_level::warning, loss_message(*on, reason));
+        client->log(log_level::warning, {sentence_of(reason), on->lock}, loss_message(*on, reason));
     });
 }
 

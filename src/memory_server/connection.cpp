@@ -40,7 +40,16 @@ void connection::start(detail::backend_events& events) {
     std::lock_guard const guard{server_->mutex_};
     events_ = &events;
     server_->connections_.push_back(weak_from_this());
+    if (!server_->commands_up_) {
+        report_down();
+    }
     update();
+}
+
+void connection::report_down() {
+    tell([](auto& events) {
+        events.on_unconnected({}, errc::unreachable, "the server in memory is down");
+    });
 }
 
 // Nothing is told any more; what was in flight is put aside.
@@ -253,6 +262,9 @@ void connection::go_down(purpose what) {
         std::lock_guard const guard{server_->mutex_};
         answer_lost();
     });
+    if (what == purpose::commands) {
+        report_down();
+    }
 }
 
 // A new session of the server, whose messages are told.

@@ -86,6 +86,7 @@ private:
     void tell(std::function<void(detail::backend_events&)> what);
     void come_up(purpose what);
     void go_down(purpose what);
+    void report_down();
     void carry_out(request& one);
     void answer(request& one, detail::exec_result result);
     void wait_for_replicas(

@@ -46,6 +46,18 @@ struct connection_id {
     friend bool operator==(connection_id const&, connection_id const&) = default;
 };
 
+/// A request that the server refused, for the log. The texts are valid during the call.
+struct refusal {
+    /// It does not pass by itself.
+    bool permanent = false;
+    /// The script or command.
+    std::string_view what;
+    /// The lock's key, or the channel. Empty: none.
+    std::string_view key;
+    /// The server's words, without passwords.
+    std::string_view why;
+};
+
 /// What a backend reports by itself. Called on the client's strand, never from inside a call to the
 /// backend.
 class backend_events {
@@ -58,6 +70,15 @@ public:
     /// The server refuses the connection for a cause that does not pass by itself. The backend
     /// keeps trying.
     virtual void on_failure(connection_id which, error_code cause) = 0;
+    /// A connection could not be made, or it ended. The backend tries again. `text` says why, for
+    /// people; it is valid during the call.
+    virtual void on_unconnected(
+        connection_id /*which*/,
+        error_code /*cause*/,
+        std::string_view /*text*/
+    ) {}
+    /// The server refused a request.
+    virtual void on_refused(refusal const& /*what*/) {}
     /// Another server has these keys now, and its connection was up before. Whoever waited for a
     /// connection to the former one can go on.
     virtual void on_moved(std::function<bool(std::string_view key)> const& /*these*/) {}

@@ -88,6 +88,10 @@ public:
     [[nodiscard]] script const& what() const noexcept { return *what_; }
     [[nodiscard]] std::chrono::nanoseconds timeout() const noexcept { return timeout_; }
     [[nodiscard]] std::size_t keys() const noexcept { return keys_; }
+    /// That of the lock, or of its first one. Empty: it has none.
+    [[nodiscard]] std::string_view first_key() const noexcept {
+        return keys_ == 0 ? std::string_view{} : word(0);
+    }
     /// Of its keys, of which it has one.
     [[nodiscard]] std::uint16_t slot() const noexcept { return slot_ ? *slot_ : slot_of(word(0)); }
     /// Keys and arguments.

@@ -1,7 +1,6 @@
 #ifndef HOLDFAST_REDIS_COMMAND_CONNECTION_HPP
 #define HOLDFAST_REDIS_COMMAND_CONNECTION_HPP
 
-#include "core/repetition.hpp"
 #include "protocol/backend.hpp"
 #include "redis/cluster_observer.hpp"
 #include "redis/reply_matcher.hpp"
@@ -112,9 +111,6 @@ private:
     std::deque<text_reply> inbox_;
     reply_collector collector_;
     texts_in_flight texts_;
-    // What the server refuses again and again fills no log.
-    repetition refusals_;
-    repetition lesser_refusals_;
     timer timeout_;
     asio::any_io_executor beside_;
     lease_clock::time_point timeout_at_ = lease_clock::time_point::max();

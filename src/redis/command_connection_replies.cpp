@@ -97,12 +97,7 @@ void command_connection::on_error_reply(std::string const& text) {
     bool const overdue = !r.handler;
     bool const expected = r.what->is_optional() && cause.error == errc::no_permission;
     bool const severe = cause.what == server_error::effect::permanent && !expected;
-    auto const line = std::string("the server refused ") + std::string(r.what->what().name) + ": " +
-                      loggable(text);
-    auto& before = severe ? refusals_ : lesser_refusals_;
-    if (before.worth_a_line(line, lease_clock::now())) {
-        log(severe ? log_level::error : log_level::warning, line);
-    }
+    report_refusal(r.what->what().name, r.what->first_key(), text, severe);
     auto result = make_result(status_of(cause.what), cause.error);
     result.keys_apart = cause.apart;
     matcher_.put_in_doubt(std::move(r), std::move(result));

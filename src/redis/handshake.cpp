@@ -130,8 +130,10 @@ void handshake::judge_error(step what, std::string const& text, verdict& out) {
         out.error = errc::unsupported_server;
         out.permanent = true;
     }
+    // A server that loads its data is ready soon. Any other refusal needs an operator.
+    bool const loads = text.starts_with("LOADING");
     out.remarks.emplace_back(
-        log_level::error,
+        loads ? log_level::warning : log_level::error,
         "the server refused the connection: " + loggable(text)
     );
 }

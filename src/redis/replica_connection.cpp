@@ -208,9 +208,7 @@ void replica_connection::read_script(item& of, raw_reply& reply) {
         observer->on_doubt(number());
     }
     bool const severe = cause.what == server_error::effect::permanent;
-    log(severe ? log_level::error : log_level::warning,
-        std::string{"the server refused "} + std::string{of.what.what().name} + ": " +
-            loggable(reply.error));
+    report_refusal(of.what.what().name, of.what.first_key(), reply.error, severe);
     answer(of, {status_of(cause.what), cause.error, {}}, 0);
 }
 
@@ -237,7 +235,7 @@ void replica_connection::read_wait(round& ended) {
     auto const now = lease_clock::now();
     if (reply.is_error) {
         auto const cause = classify(reply.error);
-        log(log_level::error, "the server refused WAIT: " + loggable(reply.error));
+        report_refusal("WAIT", {}, reply.error, true);
         auto const what = status_of(cause.what);
         for (auto& one : ended.all) {
             answer(one, {what, cause.error, {}}, 0);

@@ -185,7 +185,17 @@ std::optional<redirection> read_redirection(std::string_view text) {
 
 std::string loggable(std::string_view text) {
     constexpr std::size_t longest = 256;
-    return escaped(text.substr(0, text.find(", with args")), longest);
+    std::string told{text.substr(0, text.find(", with args"))};
+    // "OOM … 'maxmemory'. script: 1a2b…, on @user_script:1.": its name says more than its SHA.
+    if (auto const at = told.find("script: "); at != std::string::npos && at > 0) {
+        told.erase(told.find_last_not_of(", ", at - 1) + 1);
+    }
+    // "ERR Error running script (call to f_1a2b…): …"
+    if (auto const at = told.find(" (call to f_"); at != std::string::npos) {
+        auto const end = told.find(')', at);
+        told.erase(at, end == std::string::npos ? end : end + 1 - at);
+    }
+    return escaped(told, longest);
 }
 
 void reply_collector::add(reply_value value, std::size_t size) {

@@ -8,11 +8,17 @@ namespace holdfast::detail {
 using purpose = connection_id::purpose;
 
 server::server(server_context of, backend_events& events) : events_{events} {
+    auto const refused = [this](refusal const& what) { events_.on_refused(what); };
     supervisor::events const to{
         .up = [this](connection_id which) { on_up(which); },
         .down = [this](connection_id which) { events_.on_down(which); },
         .failure =
             [this](connection_id which, error_code cause) { events_.on_failure(which, cause); },
+        .unconnected =
+            [this](connection_id which, error_code cause, std::string_view text) {
+                events_.on_unconnected(which, cause, text);
+            },
+        .refused = refused,
     };
     commands_ = std::make_shared<command_connection>(of, to);
     if (of.settings->replicas.count > 0) {
@@ -21,6 +27,8 @@ server::server(server_context of, backend_events& events) : events_{events} {
             .up = [this](connection_id) { stays(*replicas_); },
             .down = {},
             .failure = {},
+            .unconnected = {},
+            .refused = refused,
         };
         replicas_ = std::make_shared<replica_connection>(of, beside);
     }

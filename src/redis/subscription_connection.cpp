@@ -258,8 +258,8 @@ void subscription_connection::on_refusal(std::string const& text) {
     if (!answered.subscribe) {
         return;  // Valkey: there was nothing to unsubscribe from
     }
-    log(log_level::error, "the server refused a subscription: " + loggable(text));
     auto const cause = classify(text);
+    report_refusal("a subscription", answered.channel, text, true);
     if (cause.what != server_error::effect::permanent) {
         drop_epoch("a subscription failed");
         return;

@@ -61,9 +61,31 @@ void supervisor::log(log_level level, std::string_view message) const {
 
 // What the connection has to say about itself; not the same again and again.
 void supervisor::say(log_level level, std::string_view what) {
-    auto const line = fmt::format("{} connection to {} {}", name(), describe_endpoint(*at_), what);
-    if (level == log_level::info || said_.worth_a_line(line, lease_clock::now())) {
-        log(level, line);
+    last_said_ = fmt::format("{} connection to {} {}", name(), describe_endpoint(*at_), what);
+    log_limited(level, last_said_);
+}
+
+void supervisor::log_limited(log_level level, std::string_view message) {
+    auto const now = lease_clock::now();
+    if (level == log_level::info) {
+        log(level, message);
+    } else if (auto const line = said_.admit(level, message, {}, message, now)) {
+        log(level, *line);
+    }
+}
+
+void supervisor::report_refusal(
+    std::string_view what,
+    std::string_view key,
+    std::string_view error,
+    bool permanent
+) {
+    auto const why = loggable(error);
+    if (to_.refused) {
+        to_.refused({permanent, what, key, why});
+    } else {
+        auto const level = permanent ? log_level::error : log_level::warning;
+        log_limited(level, fmt::format("the server refused {}: {}", what, why));
     }
 }
 
@@ -82,7 +104,7 @@ void supervisor::stop() {
 void supervisor::drop_epoch(std::string_view why) {
     if (connection_ && !stopped_) {
         connection_->cancel(boost::redis::operation::run);
-        log(log_level::warning, fmt::format("{} connection dropped: {}", name(), why));
+        log_limited(log_level::warning, fmt::format("{} connection dropped: {}", name(), why));
     }
 }
 
@@ -99,6 +121,7 @@ void supervisor::move_to(config const& there) {
 
 bool supervisor::accept(address_source::answer found) {
     if (!found.settings) {
+        last_said_.clear();
         fail(found.cause, found.permanent);
         return false;
     }
@@ -151,6 +174,7 @@ asio::awaitable<void> supervisor::supervise(std::shared_ptr<supervisor> self) {
 
 void supervisor::connect() {
     ++id_.epoch;
+    last_said_.clear();
     try {
         connection_ = make_redis_connection(of_.strand, *at_, *of_.trust);
     } catch (boost::system::system_error const& e) {
@@ -303,7 +327,7 @@ void supervisor::on_connected(handshake::verdict&& passed) {
     // Servers count from the beginning of a second, and to that of another.
     auto const least = passed.uptime.value_or(std::chrono::seconds{0}) - std::chrono::seconds{1};
     began_by_ = up_since_ - std::max(least, std::chrono::seconds{0});
-    said_.reset();
+    said_.reset(up_since_);
     say(log_level::info, "is up");
     constexpr int takes_every_ping = 7;
     if (of_.with == handshake::peer::sentinel && passed.major_version < takes_every_ping) {
@@ -380,6 +404,9 @@ void supervisor::on_epoch_ended(error_code ec) {
 
 void supervisor::fail(error_code cause, bool permanent) {
     obstacle_ = {cause, permanent};
+    if (to_.unconnected) {
+        to_.unconnected(id_, cause, last_said_.empty() ? cause.message() : last_said_);
+    }
     if (permanent && to_.failure) {
         to_.failure(id_, cause);
     }

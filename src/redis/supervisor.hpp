@@ -54,6 +54,10 @@ public:
         std::function<void(connection_id)> down;
         /// The server refuses the connection for a cause that does not pass by itself.
         std::function<void(connection_id, error_code)> failure;
+        /// See `backend_events::on_unconnected`.
+        std::function<void(connection_id, error_code, std::string_view text)> unconnected;
+        /// See `backend_events::on_refused`. Without it the refusal is logged here.
+        std::function<void(refusal const&)> refused;
     };
 
     supervisor(server_context of, connection_id::purpose what, events to);
@@ -95,6 +99,13 @@ protected:
     /// The server has done on this connection what it is for: the next one may be made at once.
     void on_proven() noexcept { backoff_.reset(); }
     void log(log_level level, std::string_view message) const;
+    /// The server refused a request with this error.
+    void report_refusal(
+        std::string_view what,
+        std::string_view key,
+        std::string_view error,
+        bool permanent
+    );
     [[nodiscard]] std::shared_ptr<redis_connection> share_connection() const noexcept {
         return connection_;
     }
@@ -135,6 +146,7 @@ private:
     void on_epoch_ended(error_code ec);
     void fail(error_code cause, bool permanent);
     void say(log_level level, std::string_view what);
+    void log_limited(log_level level, std::string_view message);
     [[nodiscard]] std::string_view name() const noexcept;
 
     server_context of_;
@@ -148,6 +160,8 @@ private:
     timer pause_;
     backoff backoff_;
     repetition said_;
+    // What was last to be said of the connection, written or not.
+    std::string last_said_;
     std::minstd_rand jitter_;
     std::uint64_t nonce_;
     reply_collector unsolicited_;

@@ -63,6 +63,8 @@ guarded_executor client_context::guard(asio::any_io_executor executor) const {
 
 void client_context::leave_context() noexcept {
     backend_.reset();
+    log_timer_.reset();
+    log_ended_ = true;
     strand_ = {};
     later_ = {};
     typed_strand_ = {};
@@ -255,9 +257,6 @@ std::optional<holder_id> client_context::holder_id_in(std::string_view text) con
 // Which of the channels the user may not publish on is known to the server only.
 void client_context::on_not_notified(target const& on) {
     count().refused_notifications.add();
-    if (!unpublished_[on.kind].worth_a_line("PUBLISH", lease_clock::now())) {
-        return;
-    }
     auto const channel = escaped(on.channel(), max_name_length);
     auto const* const each = on.speaks->queues_each() ? ":*" : "";
     auto const clients = on.speaks->hands_over()    ? std::string{", &holdfast_client:*"}
@@ -268,7 +267,10 @@ void client_context::on_not_notified(target const& on) {
             ? "Waiters of other C++ programs ask again after a quarter of config::waiter_patience, "
               "those of Java programs "
             : "Waiters of other clients ";
+    // Each kind of lock needs rights of its own.
+    auto const cause = fmt::format("PUBLISH {}", static_cast<int>(on.kind));
     log(log_level::error,
+        {cause, on.lock},
         fmt::format(
             "the lock \"{}\" was freed, but its waiters were not notified: the server refused "
             "PUBLISH. The Redis user lacks one of the permissions +publish, &{}{}{}. {}look again "
@@ -281,10 +283,49 @@ void client_context::on_not_notified(target const& on) {
         ));
 }
 
-void client_context::log(log_level level, std::string_view message) const {
-    if (settings_->log) {
-        settings_->log(level, message);
+void client_context::log(log_level level, subject about, std::string_view message) {
+    if (!settings_->log) {
+        return;
     }
+    if (level != log_level::error && level != log_level::warning) {
+        settings_->log(level, message);
+        return;
+    }
+    auto const line = logged_.admit(level, about.cause, about.lock, message, lease_clock::now());
+    if (line) {
+        settings_->log(level, *line);
+    } else {
+        log_later();
+    }
+}
+
+void client_context::log_later() {
+    auto const due = logged_.due();
+    if (log_ended_ || !due || log_due_at_ <= *due) {
+        return;
+    }
+    log_timer_.emplace(strand());
+    log_due_at_ = *due;
+    sleep_until(*log_timer_, *due);
+    log_timer_->async_wait([self = shared_from_this(), this](error_code ec) {
+        if (!ec && !log_ended_) {
+            log_due_at_ = time_point::max();
+            log_due(lease_clock::now());
+            log_later();
+        }
+    });
+}
+
+void client_context::log_due(time_point by) {
+    for (auto const& [level, line] : logged_.take_due(lease_clock::now(), by)) {
+        settings_->log(level, line);
+    }
+}
+
+void client_context::end_log() {
+    log_ended_ = true;
+    log_timer_.reset();
+    log_due(time_point::max());
 }
 
 }  // namespace holdfast::detail

@@ -196,7 +196,16 @@ public:
     }
     /// In [0, 1).
     [[nodiscard]] double random_part() { return std::generate_canonical<double, 32>(jitter_); }
-    void log(log_level level, std::string_view message) const;
+    /// What a line of the log is about: a cause, which is the same for all locks, and a lock.
+    struct subject {
+        std::string_view cause;
+        std::string_view lock;
+    };
+    /// Logs a line. A warning or an error that repeats is left out, but for one line after each
+    /// pause; see `repetition`.
+    void log(log_level level, subject about, std::string_view message);
+    /// The same where the message is the cause, and concerns no lock.
+    void log(log_level level, std::string_view message) { log(level, {message, {}}, message); }
     /// A lock or permits were freed, and the message to those who wait was refused. It is counted
     /// and logged.
     void on_not_notified(target const& on);
@@ -233,6 +242,8 @@ protected:
     void forget_server(std::uint32_t number) noexcept { servers_.erase(number); }
     /// Lets go of all that belongs to it.
     void leave_context() noexcept;
+    /// Logs what was left out so far. Nothing is put off after this.
+    void end_log();
 
     // For the client.
     std::shared_ptr<config const> settings_;
@@ -245,6 +256,8 @@ protected:
 
 private:
     [[nodiscard]] bool is_held_back(target const& on) const;
+    void log_due(time_point by);
+    void log_later();
     void confirm_grant(call&& again, is_grant granted, exec_handler&& handler);
     [[nodiscard]] replication replication_of(call const& what) const noexcept;
 
@@ -258,8 +271,10 @@ private:
     random_pool random_;
     std::string client_id_;
     std::minstd_rand jitter_;
-    // A message for each kind of lock whose releases may not be published.
-    std::map<target_kind, repetition> unpublished_;
+    repetition logged_;
+    std::optional<timer> log_timer_;
+    time_point log_due_at_ = time_point::max();
+    bool log_ended_ = false;
     std::map<std::uint32_t, server_knowledge> servers_;
     // By any server.
     bool hand_over_denied_ = false;

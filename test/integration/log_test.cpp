@@ -5,7 +5,12 @@
 #include "support/free_port.hpp"
 #include "support/one_server.hpp"
 
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <sstream>
 #include <string>
+#include <vector>
 
 using namespace holdfast::test;
 
@@ -20,6 +25,55 @@ task check_told_with_growing_pauses(log_lines const& log, std::string_view text)
     BOOST_TEST(co_await co_eventually(2s, [&] { return alarms(log, text) >= 1; }));
     co_await sleep_for(5s);
     BOOST_TEST(alarms(log) <= 4U, log.all());
+}
+
+// What reaches standard error meanwhile.
+class standard_error {
+public:
+    standard_error() : before_{std::clog.rdbuf(text_.rdbuf())} {}
+    standard_error(standard_error const&) = delete;
+    standard_error& operator=(standard_error const&) = delete;
+    ~standard_error() { std::clog.rdbuf(before_); }
+
+    std::string text() const { return text_.str(); }
+    auto lines() const {
+        auto const all = text();
+        return std::count(all.begin(), all.end(), '\n');
+    }
+
+private:
+    std::ostringstream text_;
+    std::streambuf* before_;
+};
+
+using acquisitions = std::vector<std::shared_ptr<acquisition>>;
+
+acquisitions wait_for_locks(holdfast::client& client, int number) {
+    acquisitions all;
+    for (int i = 0; i < number; ++i) {
+        all.push_back(start_acquire(client.lock("order:{}", i)));
+    }
+    return all;
+}
+
+// A program that has set nothing, and acquires 20 locks. A line that repeats is written with
+// growing pauses: 0 s, 10 s, 30 s and 70 s after the first one. So 5 s show a third of what a
+// minute does.
+task check_standard_error(
+    holdfast::client& client,
+    standard_error const& heard,
+    std::string_view what
+) {
+    constexpr int most_lines_in_a_minute = 20;
+    auto const waiting = wait_for_locks(client, 20);
+    auto const told = [&] {
+        auto const text = heard.text();
+        return text.find(what) != std::string::npos && text.find("\"order:") != std::string::npos;
+    };
+    BOOST_TEST(co_await co_eventually(5s, told), heard.text());
+    co_await sleep_for(5s);
+    BOOST_TEST(heard.lines() <= most_lines_in_a_minute / 2, heard.text());
+    BOOST_TEST(heard.text().find("script: ") == std::string::npos, heard.text());
 }
 
 holdfast::config logging(holdfast::config settings, log_lines const& log) {
@@ -126,4 +180,62 @@ BOOST_AUTO_TEST_CASE(a_short_wait_or_one_for_somebody_elses_lock_is_no_warning) 
         BOOST_TEST(!co_await release(theirs));
         BOOST_TEST(alarms(log) == 0U, log.all());
     });
+}
+
+BOOST_AUTO_TEST_CASE(a_full_server_is_reported_in_a_few_lines_that_name_locks) {
+    log_lines log;
+    with_server([&](redis_server& server, asio::any_io_executor executor) -> task {
+        holdfast::client client{executor, logging(holdfast::parse_url(server.url()), log)};
+        co_await warm_up(client);
+        server.probe().cmd("CONFIG", "SET", "maxmemory", "1");
+        // Two kinds of locks: what is refused alternates.
+        auto const waiting = wait_for_locks(client, 10);
+        for (int i = 0; i < 10; ++i) {
+            client.fair_lock("fair:{}", i).acquire([](error_code, holdfast::lease) {});
+        }
+        auto const told = [&] { return log.count("\"order:") >= 3U && log.count("OOM") >= 6U; };
+        BOOST_TEST(co_await co_eventually(5s, told), log.all());
+        co_await sleep_for(3s);
+        BOOST_TEST(alarms(log) <= 6U, log.all());
+        BOOST_TEST(log.count("script: ") == 0U, log.all());
+    });
+}
+
+BOOST_AUTO_TEST_CASE(without_settings_an_absent_server_is_on_standard_error_with_who_waits_for_it) {
+    standard_error const heard;
+    run_with_deadline([&](asio::any_io_executor executor) -> task {
+        holdfast::client client{executor, "redis://127.0.0.1:" + std::to_string(free_tcp_port())};
+        co_await check_standard_error(client, heard, "refused");
+    });
+}
+
+BOOST_AUTO_TEST_CASE(without_settings_a_full_server_is_on_standard_error_with_the_locks) {
+    standard_error const heard;
+    with_server([&](redis_server& server, asio::any_io_executor executor) -> task {
+        server.probe().cmd("CONFIG", "SET", "maxmemory", "1");
+        holdfast::client client{executor, server.url()};
+        co_await check_standard_error(client, heard, "OOM");
+    });
+}
+
+BOOST_AUTO_TEST_CASE(without_settings_a_user_who_may_not_run_scripts_is_on_standard_error) {
+    standard_error const heard;
+    with_alice(
+        "~* &* +@all -@scripting",
+        [&](redis_server& server, asio::any_io_executor executor) -> task {
+            holdfast::client client{executor, as_alice(server)};
+            co_await check_standard_error(client, heard, "permissions");
+        }
+    );
+}
+
+BOOST_AUTO_TEST_CASE(without_settings_a_server_without_scripts_is_on_standard_error) {
+    standard_error const heard;
+    with_server(
+        {.extra = {"rename-command EVAL \"\"", "rename-command EVALSHA \"\""}},
+        [&](redis_server& server, asio::any_io_executor executor) -> task {
+            holdfast::client client{executor, server.url()};
+            co_await check_standard_error(client, heard, "nknown command");
+        }
+    );
 }

@@ -302,11 +302,8 @@ BOOST_AUTO_TEST_CASE(a_release_that_may_not_publish_logs_which_permission_is_mis
         co_await leading.resign();
         check("election", "&redisson_lock__channel:{election}");
         co_await of_both.release();
-        BOOST_TEST(
-            log.count(log_level::error, "the lock \"x\" was freed") +
-                log.count(log_level::error, "the lock \"y\" was freed") ==
-            1U
-        );
+        BOOST_TEST(log.count(log_level::error, "the lock \"x\" was freed") == 1U);
+        BOOST_TEST(log.count(log_level::error, "the lock \"y\" was freed") == 1U);
         BOOST_TEST(collector.stats().refused_notifications == 2U);
         BOOST_TEST(co_await operators.lock("forced").force_release());
         check("forced", "&redisson_lock__channel:{forced}");

@@ -195,6 +195,14 @@ void cluster_routes::on_failure(connection_id which, error_code cause) {
     look_soon();
 }
 
+void cluster_routes::on_unconnected(connection_id which, error_code cause, std::string_view text) {
+    events_->on_unconnected(which, cause, text);
+}
+
+void cluster_routes::on_refused(refusal const& what) {
+    events_->on_refused(what);
+}
+
 void cluster_routes::on_closed(std::uint32_t server) {
     awaited_.erase(server);
     lost_by_.erase(server);

@@ -2,6 +2,7 @@
 #define HOLDFAST_REDIS_DEPLOYMENT_CLUSTER_ROUTES_HPP
 
 #include "core/lease_terms.hpp"
+#include "core/repetition.hpp"
 #include "protocol/backend.hpp"
 #include "protocol/slot.hpp"
 #include "redis/cluster_observer.hpp"
@@ -70,6 +71,8 @@ private:
     void on_up(connection_id which) override;
     void on_down(connection_id which) override;
     void on_failure(connection_id which, error_code cause) override;
+    void on_unconnected(connection_id which, error_code cause, std::string_view text) override;
+    void on_refused(refusal const& what) override;
     void on_closed(std::uint32_t server) override;
 
     void later(std::function<void()> f);
@@ -113,6 +116,7 @@ private:
     void sweep_later();
     /// A primary that has lost its place, and its connections not, says nothing by itself.
     void refresh_later();
+    void say_complete(bool complete);
     void log(log_level level, std::string const& message) const;
 
     server_context common_;
@@ -145,6 +149,7 @@ private:
     bool looking_ = false;
     bool settling_ = false;
     bool was_complete_ = false;
+    repetition said_;
     bool stopped_ = false;
 };
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 namespace holdfast::detail {
@@ -154,13 +155,24 @@ void cluster_routes::settle() {
     tell_of_moves(moves);
     bool const complete = map_.complete();
     if (std::exchange(was_complete_, complete) != complete) {
-        log(complete ? log_level::info : log_level::warning,
-            complete ? "the cluster serves all slots" : "the cluster does not serve all slots");
+        say_complete(complete);
     }
     events_->on_changed();
     leave_unused();
     if (something_is_missing()) {
         look_soon();
+    }
+}
+
+// A cluster whose slots come and go fills no log.
+void cluster_routes::say_complete(bool complete) {
+    auto const now = lease_clock::now();
+    constexpr std::string_view gap = "the cluster does not serve all slots";
+    if (complete) {
+        said_.reset(now);
+        log(log_level::info, "the cluster serves all slots");
+    } else if (auto const line = said_.admit(log_level::warning, gap, {}, gap, now)) {
+        log(log_level::warning, *line);
     }
 }
 

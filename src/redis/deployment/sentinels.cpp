@@ -169,13 +169,14 @@ private:
 
     void say(sentinel_answer const& what, std::string const& remark) {
         if (what.names_one()) {
-            said_.reset();
+            said_.reset(lease_clock::now());
             return;
         }
         auto const line =
             fmt::format("the Sentinel at {} {}", describe_endpoint(*place_.settings), remark);
-        if (said_.worth_a_line(line, lease_clock::now())) {
-            all_.log(what.permanent ? log_level::error : log_level::warning, line);
+        auto const level = what.permanent ? log_level::error : log_level::warning;
+        if (auto const told = said_.admit(level, line, {}, line, lease_clock::now())) {
+            all_.log(level, *told);
         }
     }
 
@@ -322,12 +323,13 @@ void sentinels::conclude(round& which) {
             settings_->primary_name,
             came_to.cause.message()
         );
-        if (said_.worth_a_line(line, lease_clock::now())) {
-            log(came_to.permanent ? log_level::error : log_level::warning, line);
+        auto const level = came_to.permanent ? log_level::error : log_level::warning;
+        if (auto const told = said_.admit(level, line, {}, line, lease_clock::now())) {
+            log(level, *told);
         }
         return;
     }
-    said_.reset();
+    said_.reset(lease_clock::now());
     tell_if_moved();
 }
 

@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <string>
 
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
@@ -415,6 +416,107 @@ BOOST_AUTO_TEST_CASE(nothing_is_kept_of_a_server_that_no_node_names_any_more) {
     connect("c");
     BOOST_TEST(all.log.count("the server is another one") == 1U);
     BOOST_TEST(all.sent() == "server.meet");
+}
+
+BOOST_AUTO_TEST_CASE(the_status_says_whether_it_is_connected_since_when_and_why_it_was_not) {
+    using holdfast::connection_state;
+    scripted_client all{{}, false};
+    auto const began = all.state->status();
+    BOOST_TEST((began.state == connection_state::connecting));
+    BOOST_TEST(!began.last_error);
+    all.on_strand([&] {
+        all.server->events->on_unconnected({}, errc::unreachable, "b:6379 cannot be reached");
+    });
+    auto status = all.state->status();
+    BOOST_TEST((status.state == connection_state::connecting));
+    BOOST_TEST((status.since == began.since));
+    BOOST_TEST((status.last_error == errc::unreachable));
+    BOOST_TEST(status.last_error_text == "b:6379 cannot be reached");
+
+    all.pass(1s);
+    all.server->subscriptions_up = true;
+    all.set_commands_up(true);
+    status = all.state->status();
+    BOOST_TEST((status.state == connection_state::connected));
+    BOOST_TEST((status.since >= began.since + 1s));
+    // That of the last outage.
+    BOOST_TEST((status.last_error == errc::unreachable));
+
+    all.pass(1s);
+    all.set_commands_up(false);
+    all.fail(errc::auth_failed);
+    status = all.state->status();
+    BOOST_TEST((status.state == connection_state::connecting));
+    BOOST_TEST((status.since >= began.since + 2s));
+    BOOST_TEST((status.last_error == errc::auth_failed));
+    BOOST_TEST(!status.last_error_text.empty());
+
+    all.state->shutdown([](error_code) {});
+    all.run();
+    BOOST_TEST((all.state->status().state == connection_state::stopped));
+}
+
+BOOST_AUTO_TEST_CASE(a_ready_that_was_cancelled_leaves_its_reason_in_the_status) {
+    scripted_client all{{}, false};
+    asio::cancellation_signal signal;
+    told ready;
+    all.state->ready(asio::bind_cancellation_slot(signal.slot(), ready.handler()));
+    all.on_strand([&] { all.server->events->on_unconnected({}, errc::server_refused, "LOADING"); });
+    signal.emit(asio::cancellation_type::terminal);
+    all.run();
+    BOOST_TEST((ready.error == asio::error::operation_aborted));
+    BOOST_TEST((all.state->status().last_error == errc::server_refused));
+}
+
+BOOST_AUTO_TEST_CASE(acquisitions_that_wait_for_a_connection_are_reported_with_a_lock) {
+    using holdfast::log_level;
+    scripted_client all{{}, false};
+    auto const fail = [&] {
+        all.on_strand([&] { all.server->events->on_unconnected({}, errc::unreachable, "refused"); }
+        );
+    };
+    fail();
+    BOOST_TEST(all.log.count("waits for a connection") == 0U);
+    acquiring const one{all};
+    for (int i = 0; i < 100; ++i) {
+        fail();
+        all.pass(500ms);
+    }
+    // At once, and after 10 s and 30 s.
+    constexpr auto single = "an acquisition of \"a\" waits for a connection: ";
+    BOOST_TEST(all.log.count(log_level::warning, single) == 3U, all.log.all());
+    acquiring const two{all};
+    all.pass(1min);
+    fail();
+    constexpr auto several = "2 acquisitions wait for a connection, that of \"a\" first: ";
+    BOOST_TEST(all.log.count(log_level::warning, several) == 1U, all.log.all());
+    all.server->commands_up = true;
+    fail();
+    BOOST_TEST(all.log.count(log_level::warning, "for a connection") == 4U, all.log.all());
+}
+
+BOOST_AUTO_TEST_CASE(a_minute_of_refusals_for_twenty_locks_is_five_lines_that_name_locks) {
+    using holdfast::log_level;
+    scripted_client all;
+    auto const refuse = [&](int lock) {
+        auto const name = "order:" + std::to_string(lock);
+        all.on_strand([&] {
+            all.server->events->on_refused(
+                {.permanent = false, .what = "lock.acquire", .key = name, .why = "OOM"}
+            );
+        });
+    };
+    for (int i = 0; i < 1'180; ++i) {
+        refuse(i % 20);
+        all.pass(50ms);
+    }
+    BOOST_TEST(all.log.count(log_level::warning) == 5U, all.log.all());
+    BOOST_TEST(all.log.count("the server refused lock.acquire for \"order:2\": OOM") == 1U);
+    BOOST_TEST(all.log.count("more times in 10 s, for 20 locks)") == 1U, all.log.all());
+    // What was left out is not lost.
+    all.state->shutdown([](error_code) {});
+    all.run();
+    BOOST_TEST(all.log.count(log_level::warning, "OOM") == 6U, all.log.all());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

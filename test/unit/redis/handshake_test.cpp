@@ -197,6 +197,15 @@ BOOST_AUTO_TEST_CASE(a_server_that_says_why_and_closes_the_connection_is_heard) 
     }
 }
 
+BOOST_AUTO_TEST_CASE(a_server_that_loads_its_data_is_a_warning) {
+    constexpr std::string_view text = "LOADING Redis is loading the dataset in memory";
+    auto const verdict = judged({error(text)});
+    BOOST_TEST((verdict.error == errc::server_refused));
+    BOOST_TEST(!verdict.permanent);
+    BOOST_TEST(has_remark(verdict, log_level::warning, text));
+    BOOST_TEST(!has_remark(verdict, log_level::error, text));
+}
+
 BOOST_AUTO_TEST_CASE(what_somebody_has_to_mend_is_permanent) {
     struct {
         std::string_view text;

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -70,6 +71,9 @@ public:
     void on_failure(detail::connection_id which, error_code cause) override {
         failures.emplace_back(which, cause);
     }
+    void on_unconnected(detail::connection_id, error_code cause, std::string_view text) override {
+        unconnected.emplace_back(cause, text);
+    }
     void on_closed(std::uint32_t server) override { left.push_back(server); }
 
     log_lines log;
@@ -78,6 +82,8 @@ public:
     int ups = 0;
     int downs = 0;
     std::vector<std::pair<detail::connection_id, error_code>> failures;
+    // Each attempt that failed, and the text that says why.
+    std::vector<std::pair<error_code, std::string>> unconnected;
     std::vector<std::uint32_t> left;
     boost::asio::io_context context;
     asio::any_io_executor strand = detail::strand{asio::any_io_executor{context.get_executor()}};

@@ -403,6 +403,23 @@ BOOST_AUTO_TEST_CASE(what_a_server_repeats_of_a_command_is_not_logged) {
     BOOST_TEST(holdfast::detail::loggable("NOAUTH a\nb") == "NOAUTH a\\x0ab");
 }
 
+BOOST_AUTO_TEST_CASE(the_hash_of_a_script_is_not_logged) {
+    using holdfast::detail::loggable;
+    BOOST_TEST(
+        loggable("OOM command not allowed when used memory > 'maxmemory'. script: "
+                 "d8379388368fff61dae76a1e4ae4a8c4a3863ada, on @user_script:369."
+        ) == "OOM command not allowed when used memory > 'maxmemory'."
+    );
+    BOOST_TEST(
+        loggable("ERR script tried accessing undeclared key, script: 7f923f79") ==
+        "ERR script tried accessing undeclared key"
+    );
+    BOOST_TEST(
+        loggable("ERR Error running script (call to f_7f923f79): @user_script:1: -OOM command") ==
+        "ERR Error running script: @user_script:1: -OOM command"
+    );
+}
+
 BOOST_AUTO_TEST_CASE(an_error_says_whether_the_script_was_executed) {
     using holdfast::detail::exec_status;
     using holdfast::detail::status_of;

@@ -8,6 +8,8 @@
 #include <boost/test/unit_test.hpp>
 
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 
 using holdfast::errc;
@@ -42,7 +44,12 @@ struct watched final : supervisor {
                .failure =
                    [&at](connection_id which, holdfast::error_code cause) {
                        at.on_failure(which, cause);
-                   }}
+                   },
+               .unconnected =
+                   [&at](connection_id, holdfast::error_code cause, std::string_view text) {
+                       at.unconnected.emplace_back(cause, text);
+                   },
+               .refused = {}}
           } {}
 
     static holdfast::detail::server_context of(nowhere& at, std::shared_ptr<said> source) {
@@ -73,6 +80,13 @@ BOOST_AUTO_TEST_CASE(a_server_that_is_not_there_is_tried_again_and_told_of_once)
     BOOST_TEST((one->why_down().cause == errc::unreachable));
     BOOST_TEST(!one->why_down().permanent);
     BOOST_TEST(at.failures.empty());
+    // Each attempt is reported, with a text for people.
+    BOOST_TEST_REQUIRE(at.unconnected.size() >= 2U);
+    BOOST_TEST((at.unconnected[1].first == errc::unreachable));
+    BOOST_TEST(
+        at.unconnected[1].second.find("connection to /nowhere/redis.sock cannot be made: ") !=
+        std::string::npos
+    );
     BOOST_TEST(at.ups == 0);
     BOOST_TEST(at.downs == 0);
     BOOST_TEST(
