@@ -228,10 +228,10 @@ void client_state::log_out_of_reach(error_code cause) {
 }
 
 void client_state::on_refused(refusal const& what) {
-    auto const cause = fmt::format("{}: {}", what.what, what.why);
+    // Whatever the scripts of several kinds of locks are refused for is one cause.
     auto const key = what.key.empty() ? "" : fmt::format(" for \"{}\"", escaped(what.key));
     log(what.permanent ? log_level::error : log_level::warning,
-        {cause, what.key},
+        {what.why, what.key},
         fmt::format("the server refused {}{}: {}", what.what, key, what.why));
 }
 

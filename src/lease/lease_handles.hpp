@@ -36,6 +36,11 @@ namespace holdfast::detail {
 /// Ends an operation on an empty lease.
 template <class Handler, class... Results>
 void refuse_empty(Handler handler, Results... results) {
+    if (!handler.has_other) {
+        // It only fulfils a promise, for which no thread need be started.
+        std::move(handler.handler)(errc::not_held, std::move(results)...);
+        return;
+    }
     pending_handler<error_code, Results...> waiting{std::move(handler), executor_without_client()};
     waiting.complete(errc::not_held, std::move(results)...);
 }

@@ -106,6 +106,25 @@ struct world {
     holdfast::client client{context, server};
 };
 
+template <class T>
+void is_refused(std::future<T> result) {
+    BOOST_TEST_REQUIRE((result.wait_for(10s) == std::future_status::ready));
+    BOOST_CHECK_THROW(result.get(), boost::system::system_error);
+}
+
+void use_empty_ones() {
+    holdfast::lease lease;
+    is_refused(lease.renew(asio::use_future));
+    is_refused(lease.wait_lost(asio::use_future));
+    is_refused(lease.release(asio::use_future));
+    holdfast::multi_lease several;
+    is_refused(several.release(asio::use_future));
+    holdfast::quorum_lease quorum;
+    is_refused(quorum.release(asio::use_future));
+    holdfast::leadership leads;
+    is_refused(leads.resign(asio::use_future));
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(use_future_test)
@@ -117,6 +136,7 @@ BOOST_AUTO_TEST_CASE(no_operation_starts_a_thread, *boost::unit_test::disabled()
         world all;
         all.use_all();
     }
+    use_empty_ones();
     BOOST_TEST(threads_of_this_process() == before);
     auto const child = ::fork();
     if (child == 0) {

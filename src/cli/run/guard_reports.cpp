@@ -26,6 +26,12 @@ void guard_reports::read() {
             if (ec == asio::error::operation_aborted) {
                 return;
             }
+            if (ec == asio::error::connection_reset) {
+                // The guard has ended with an order that it had not read. Linux says so once, and
+                // before the guard's last reports.
+                read();
+                return;
+            }
             if (ec) {
                 to_.put(guard_ended{});
                 return;

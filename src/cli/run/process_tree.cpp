@@ -50,23 +50,21 @@ int open_process(pid_t id) noexcept {
     return static_cast<int>(::syscall(SYS_pidfd_open, id, 0U));
 }
 
-void signal_process(int descriptor, int number) noexcept {
-    ::syscall(SYS_pidfd_send_signal, descriptor, number, nullptr, 0U);
+bool signal_process(int descriptor, int number) noexcept {
+    return ::syscall(SYS_pidfd_send_signal, descriptor, number, nullptr, 0U) == 0;
 }
 
 // Between the look and now it may have ended, and its id may be another's.
 void signal_same(process_tree::member const& to, int number) {
     int const descriptor = open_process(to.id);
-    if (descriptor < 0 && errno != ENOSYS) {
+    if (descriptor < 0 && errno == ESRCH) {
         return;
     }
     auto const now = stat_of(std::to_string(to.id));
-    if (now && now->started == to.what.started) {
-        if (descriptor >= 0) {
-            signal_process(descriptor, number);
-        } else {
-            ::kill(to.id, number);
-        }
+    // The kernel may not have these calls, and a container may forbid them.
+    if (now && now->started == to.what.started &&
+        (descriptor < 0 || !signal_process(descriptor, number))) {
+        ::kill(to.id, number);
     }
     if (descriptor >= 0) {
         ::close(descriptor);

@@ -53,7 +53,7 @@ std::string ask(std::uint16_t port, std::string const& request_line) {
 
 struct server {
     explicit server(std::string const& redis)
-        : process{{HOLDFAST_SHOP_SERVER, "--redis", redis, "--metrics", "0"}} {
+        : process{{HOLDFAST_SHOP_SERVER, "--redis", redis, "--locks", redis, "--metrics", "0"}} {
         auto const line = process.read_line(std::chrono::seconds{60});
         std::istringstream{line.value_or("")} >> port >> metrics_port;
     }
