@@ -5,7 +5,11 @@
 
 namespace holdfast::detail {
 
+namespace {
+
 using purpose = connection_id::purpose;
+
+}  // namespace
 
 server::server(server_context of, backend_events& events) : events_{events} {
     auto const refused = [this](refusal const& what) { events_.on_refused(what); };
