@@ -32,6 +32,7 @@ struct fixture : backend_events, subscriber {
     void on_failure(connection_id, error_code) override { said.emplace_back("failure"); }
     void on_confirmed(bool) override { said.emplace_back("confirmed"); }
     void on_unconfirmed() override { said.emplace_back("unconfirmed"); }
+    using backend_events::on_refused;
     void on_refused(error_code) override { said.emplace_back("refused"); }
     void on_notification(std::string_view) override { said.emplace_back("notification"); }
 
