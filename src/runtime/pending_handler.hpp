@@ -1,6 +1,8 @@
 #ifndef HOLDFAST_RUNTIME_PENDING_HANDLER_HPP
 #define HOLDFAST_RUNTIME_PENDING_HANDLER_HPP
 
+#include "runtime/recycling_allocator.hpp"
+
 #include <holdfast/detail/completion_handler.hpp>
 #include <holdfast/fwd.hpp>
 
@@ -16,6 +18,7 @@
 #include <boost/asio/require.hpp>
 
 #include <exception>
+#include <memory>
 #include <utility>
 #include <variant>
 
@@ -51,7 +54,9 @@ public:
     void on_cancel(OnCancel on_cancel) {
         auto slot = asio::get_associated_cancellation_slot(handler_);
         if (slot.is_connected()) {
-            cancelled_ = &slot.template emplace<noted<OnCancel>>(std::move(on_cancel)).cancelled;
+            auto cancelled = make_recycled<bool>(false);
+            slot.template emplace<noted<OnCancel>>(std::move(on_cancel), cancelled);
+            cancelled_ = std::move(cancelled);
         }
     }
 
@@ -68,18 +73,18 @@ public:
         // promise that it does not run things at once. In the usual case the two are the same.
         relay_.execute([handler = std::move(handler_),
                         executor = std::move(executor_),
-                        cancelled = cancelled_,
+                        cancelled = std::move(cancelled_),
                         relayed = relayed_,
                         ... results = std::move(results)]() mutable {
             if (!relayed) {
-                call<Scope>(std::move(handler), cancelled, results...);
+                call<Scope>(std::move(handler), cancelled.get(), results...);
                 return;
             }
             std::visit(
                 [&](auto const& busy) {
                     busy.execute(
                         [handler = std::move(handler), cancelled, ... results = std::move(results)](
-                        ) mutable { call<Scope>(std::move(handler), cancelled, results...); }
+                        ) mutable { call<Scope>(std::move(handler), cancelled.get(), results...); }
                     );
                 },
                 executor
@@ -95,14 +100,16 @@ private:
     // Is in the cancellation slot.
     template <class OnCancel>
     struct noted {
-        explicit noted(OnCancel&& f) : then{std::move(f)} {}
+        noted(OnCancel&& f, std::shared_ptr<bool> flag)
+            : then{std::move(f)},
+              cancelled{std::move(flag)} {}
         void operator()(asio::cancellation_type type) {
-            cancelled = cancelled || type != asio::cancellation_type::none;
+            *cancelled = *cancelled || type != asio::cancellation_type::none;
             then(type);
         }
 
         OnCancel then;
-        bool cancelled = false;
+        std::shared_ptr<bool> cancelled;
     };
 
     template <class Scope>
@@ -138,8 +145,8 @@ private:
     erased handler_;
     std::variant<asio::any_io_executor, asio::any_completion_executor> executor_;
     asio::any_io_executor relay_;
-    // In the cancellation slot, which is cleared when the handler is called.
-    bool const* cancelled_ = nullptr;
+    // Shared with the cancellation slot, which another operation may take meanwhile.
+    std::shared_ptr<bool const> cancelled_;
     // It has another executor than the relay.
     bool relayed_ = false;
 };
