@@ -141,6 +141,25 @@ void passes_nobody_by_what_another_clock_has_said(waiters& all) {
     BOOST_TEST(far.place->score <= far.place->server_time + 1);
 }
 
+void removes_a_thousand_silent_ones_at_a_time(
+    waiters& all,
+    std::string const& prefix,
+    std::string const& wanted
+) {
+    auto const queue = prefix + "queue:{L}";
+    for (int i = 1; i <= 1'100; ++i) {
+        auto const entry = wanted + " gone:" + std::to_string(i);
+        all.ask({"ZADD", queue, std::to_string(i), entry});
+        all.ask({"ZADD", prefix + "heard:{L}", "1", entry});
+    }
+    auto const first = all.acquire(1);
+    BOOST_TEST((first.what == attempt_reply::kind::busy));
+    BOOST_TEST((first.remaining == 1ms));
+    BOOST_TEST(all.ask({"ZCARD", queue}).number == 101);
+    BOOST_TEST(all.granted(1));
+    BOOST_TEST(all.ask({"EXISTS", queue}).number == 0);
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(kept_places_test)
@@ -214,6 +233,30 @@ BOOST_FIXTURE_TEST_CASE(who_died_blocks_no_writer_though_it_is_lost_who_was_hear
     release(1);
     ask({"DEL", "holdfast_rwlock_heard:{L}"});
     BOOST_TEST(granted(3, {lives.place->score, 500ms, 400ms}));
+}
+
+// A script that removed them all would stop the server for a while.
+BOOST_FIXTURE_TEST_CASE(a_script_removes_a_bounded_number_of_silent_writers, writers) {
+    removes_a_thousand_silent_ones_at_a_time(*this, "holdfast_rwlock_", "w");
+}
+BOOST_FIXTURE_TEST_CASE(a_script_removes_a_bounded_number_of_silent_places, one_permit) {
+    removes_a_thousand_silent_ones_at_a_time(*this, "holdfast_semaphore_", "1");
+}
+
+BOOST_FIXTURE_TEST_CASE(nobody_passes_those_behind_many_of_whom_nothing_is_known, writers) {
+    BOOST_TEST_REQUIRE(granted(1));
+    BOOST_TEST(!granted(2));
+    for (int i = 1; i <= 150; ++i) {
+        ask({"ZADD", "holdfast_rwlock_queue:{L}", std::to_string(i), "w gone:" + std::to_string(i)}
+        );
+    }
+    release(1);
+    auto const first = acquire(3);
+    BOOST_TEST((first.what == attempt_reply::kind::busy));
+    BOOST_TEST((first.remaining == 1ms));
+    BOOST_TEST(!granted(3));
+    BOOST_TEST((acquire(3).remaining > 1ms));
+    BOOST_TEST(granted(2));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

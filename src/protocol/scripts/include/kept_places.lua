@@ -17,26 +17,36 @@ local function corrected(till)
     return till > latest + 1 and latest
 end
 
--- All at once: several waiters that are gone cost one patience.
+-- All at once: several waiters that are gone cost one patience. A script corrects at most 1,000.
 local function correct_all()
-    local all = call('ZRANGE', heard, '0', '-1', 'WITHSCORES')
+    local all, better = call('ZRANGE', heard, '-1000', '-1', 'WITHSCORES'), {}
     for i = 1, #all, 2 do
         local till = corrected(tonumber(all[i + 1]))
         if till then
-            redis.pcall('ZADD', heard, string.format('%.12f', till), all[i])
+            better[#better + 1] = string.format('%.12f', till)
+            better[#better + 1] = all[i]
         end
+    end
+    if #better > 0 then
+        redis.pcall('ZADD', heard, unpack(better))
     end
 end
 
--- Those that have not been heard of in time.
+-- A script has removed as many places as it may, and whoever is refused should ask again soon.
+local more_gone = false
+
+-- Those that have not been heard of in time. A script removes at most 1,000 in this way.
 local function drop_silent()
     local last = call('ZRANGE', heard, '-1', '-1', 'WITHSCORES')[2]
     if last and corrected(tonumber(last)) then
         correct_all()
     end
-    for _, entry in ipairs(call('ZRANGEBYSCORE', heard, '-inf', string.format('(%.0f', ms + 1))) do
-        drop_place(entry)
+    local silent = call('ZRANGEBYSCORE', heard, '-inf', string.format('(%.0f', ms + 1), 'LIMIT', '0', '1000')
+    if #silent > 0 then
+        call('ZREM', heard, unpack(silent))
+        call('ZREM', queue, unpack(silent))
     end
+    more_gone = #silent == 1000
 end
 
 -- Until when this one is waited for.
@@ -79,9 +89,10 @@ local function keep_place(entry)
     return string.format(' %.0f %.0f 0', came, time)
 end
 
--- The first entry before `own` that matches; the first of all if `own` has no place.
+-- The first entry before `own` that matches; the first of all if `own` has no place. Whoever lives and is not in `heard`, because that was
+-- lost, asks again and states its place: the entry is removed. After 64 of them the next one is returned, which may have gone as well.
 local function first_before(own, pattern)
-    local from = 0
+    local from, dropped = 0, 0
     repeat
         local some = call('ZRANGE', queue, from, from + 31)
         from = from + 32
@@ -89,12 +100,12 @@ local function first_before(own, pattern)
             if entry == own then
                 return nil
             elseif string.find(entry, pattern) then
-                if heard_until(entry) then
+                more_gone = more_gone or dropped == 64
+                if more_gone or heard_until(entry) then
                     return entry
                 end
-                -- `heard` was lost. Whoever lives asks again, and states the place.
                 drop_place(entry)
-                from = from - 1
+                from, dropped = from - 1, dropped + 1
             end
         end
     until #some < 32

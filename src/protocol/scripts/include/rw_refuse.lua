@@ -1,7 +1,7 @@
 -- The answer to an attempt that is refused: `life` is how long the holders have the lock yet, in ms (-1: no end); none if only those that came before are
 -- in the way. One that waits keeps its place, and has to be heard of again.
 local function refuse(life, endless)
-    local ask_again, place = patience / 4, waits ~= '0' and keep_place(entry)
+    local ask_again, place = more_gone and 1 or patience / 4, waits ~= '0' and keep_place(entry)
     if life and life >= endless_hold then
         life = -1
     elseif life and life >= 0 then
