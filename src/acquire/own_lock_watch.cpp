@@ -12,7 +12,6 @@ namespace holdfast::detail {
 namespace {
 
 constexpr nanos longest_silence = millis{5'000};
-constexpr unsigned most_doublings = 6;
 
 nanos patience_for(millis lease) noexcept {
     return std::min<nanos>(longest_silence, lease);
@@ -24,8 +23,7 @@ time_point own_lock_watch::due(time_point started, millis lease) const noexcept 
     if (warned_) {
         return time_point::max();
     }
-    auto const wait = patience_for(lease) * (1U << looks_);
-    return saturating_add(std::max(started, looked_at_), wait);
+    return saturating_add(std::max(started, held_since_), patience_for(lease));
 }
 
 void own_lock_watch::look(
@@ -35,13 +33,12 @@ void own_lock_watch::look(
     time_point started,
     time_point now
 ) {
-    looks_ = std::min(looks_ + 1, most_doublings);
-    looked_at_ = now;
     auto since = by.held().held_since(target_key{on});
     if (auto const other = on.speaks->other_side()) {
         since = std::min(since, by.held().held_since(target_key{on, *other}));
     }
     if (since > now - patience_for(terms.lease)) {
+        held_since_ = std::min(since, now);
         return;
     }
     warned_ = true;

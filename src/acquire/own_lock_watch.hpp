@@ -26,9 +26,8 @@ public:
 
 private:
     bool warned_ = false;
-    // A lock that is fought for within a client is looked at ever less often.
-    unsigned looks_ = 0;
-    time_point looked_at_ = time_point::min();
+    // When the lease began that was there at the last look, or that look if there was none.
+    time_point held_since_ = time_point::min();
 };
 
 }  // namespace holdfast::detail

@@ -176,6 +176,10 @@ BOOST_AUTO_TEST_CASE(nothing_is_reported_while_others_come_and_go) {
     }
     BOOST_TEST(lines.empty());
     // The last one but one keeps it.
+    server.advance(4'900ms);
+    BOOST_TEST(lines.empty());
+    server.advance(200ms);
+    BOOST_TEST(lines.size() == 1U);
     server.advance(1min);
     BOOST_TEST(lines.size() == 1U);
     lines.clear();
