@@ -85,7 +85,12 @@ void multi_acquire::perform(multi_acquire_fsm::action const& next) {
     }
     if (next.what != step::deliver) {
         ++round_;
-        cancel_what_is_asked(asio::cancellation_type::terminal);
+        if (next.what == step::finish) {
+            // An observer is told what this operation has come to.
+            for_each_asked([error = next.error](acquire_op& op) { op.end(error); });
+        } else {
+            cancel_what_is_asked(asio::cancellation_type::terminal);
+        }
         give_back_from(next.kept);
     }
     if (fsm_.done()) {
@@ -325,13 +330,18 @@ void multi_acquire::on_time_up() {
 }
 
 void multi_acquire::cancel_what_is_asked(asio::cancellation_type type) noexcept {
+    for_each_asked([type](acquire_op& op) { op.on_cancel(type); });
+}
+
+template <class F>
+void multi_acquire::for_each_asked(F f) noexcept {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
         auto const op = parts_[i].asked.lock();
         if (!op) {
             continue;
         }
         try {
-            members_[i].client->on_strand([op, type] { op->on_cancel(type); });
+            members_[i].client->on_strand([op, f] { f(*op); });
         } catch (...) {
             // Out of memory: what it is granted is given back when it comes.
         }

@@ -91,6 +91,9 @@ private:
     [[nodiscard]] time_point limit_at() const noexcept;
     [[nodiscard]] nanos left() const noexcept;
     void cancel_what_is_asked(asio::cancellation_type type) noexcept;
+    /// Of the members that are asked for, each on the strand of its client.
+    template <class F>
+    void for_each_asked(F f) noexcept;
     void give_back_from(std::size_t first) noexcept;
     [[nodiscard]] multi_lease all_held();
     void deliver();

@@ -276,6 +276,19 @@ BOOST_AUTO_TEST_CASE(an_acquisition_of_several_locks_counts_once_with_its_result
     BOOST_TEST(got.busy());
     BOOST_TEST(count(*told, "acquires") == 2U);
     BOOST_TEST(count(*told, "gets nothing, busy") == 2U);
+
+    // Their own time is up in the same moment as that of the lock that they wait for.
+    told->lines.clear();
+    std::vector<acquired_of<holdfast::multi_lease>> many(8);
+    for (auto& each : many) {
+        both.try_acquire_for(5ms, each.handler());
+    }
+    all.server.advance(1s);
+    for (auto const& each : many) {
+        BOOST_TEST(each.busy());
+    }
+    BOOST_TEST(count(*told, "gets nothing, busy") == many.size());
+    BOOST_TEST(count(*told, "gets nothing") == many.size());
 }
 
 BOOST_AUTO_TEST_CASE(an_acquisition_of_a_quorum_counts_once_with_its_result) {
