@@ -9,6 +9,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
+#include <algorithm>
 #include <deque>
 #include <iterator>
 #include <memory>
@@ -39,10 +40,16 @@ struct passing {
         }
         --running;
     }
-    asio::awaitable<double> grants_in(std::chrono::milliseconds time) {
-        auto const before = grants;
-        co_await sleep_for(time);
-        co_return static_cast<double>(grants - before);
+    /// The most that a window of 200 ms had, of three. What else the machine does takes from some
+    /// windows only.
+    asio::awaitable<double> best_grants() {
+        int best = 0;
+        for (int i = 0; i < 3; ++i) {
+            auto const before = grants;
+            co_await sleep_for(200ms);
+            best = std::max(best, grants - before);
+        }
+        co_return best;
     }
     task end() {
         stop = true;
@@ -112,22 +119,22 @@ BOOST_AUTO_TEST_CASE(a_contended_lock_is_passed_on_as_often_although_others_only
         elsewhere.cmd("HSET", "L", "71b96ce8-2746-4c7e-9a51-0f6de2f5a111:1", 1);
         passing four{server, executor};
         BOOST_TEST(co_await co_eventually(5s, [&] { return four.grants > 100; }));
-        double alone = 0.0;
         constexpr decltype(&subscribers) kinds[] = {subscribers, observers, clients_elsewhere};
+        double alone[3] = {};
         double beside[3] = {};
         for (int round = 0; round < 2; ++round) {
             for (std::size_t i = 0; i < std::size(kinds); ++i) {
-                alone += co_await four.grants_in(600ms) / std::size(kinds);
+                alone[i] = std::max(alone[i], co_await four.best_grants());
                 auto const others = kinds[i](server, executor);
                 auto const listen = [&] { return probe.pubsub_numsub(channel) >= 5; };
                 BOOST_TEST(co_await co_eventually(5s, listen));
                 co_await sleep_for(600ms);
-                beside[i] += co_await four.grants_in(600ms);
+                beside[i] = std::max(beside[i], co_await four.best_grants());
             }
         }
         for (std::size_t i = 0; i < std::size(kinds); ++i) {
-            BOOST_TEST_MESSAGE(i << ": " << beside[i] / alone << " of the grants");
-            BOOST_TEST(beside[i] >= 0.6 * alone, i << ": " << beside[i] << " of " << alone);
+            BOOST_TEST_MESSAGE(i << ": " << beside[i] / alone[i] << " of the grants");
+            BOOST_TEST(beside[i] >= 0.6 * alone[i], i << ": " << beside[i] << " of " << alone[i]);
         }
         co_await four.end();
         BOOST_TEST(!probe.exists("L"));
