@@ -242,13 +242,15 @@ template <lock_like Lock, class Body>
 /// `asio::cancel_after` would also cancel the body, this limits the waiting alone. `on` also has
 /// `try_acquire_for(limit, options, token)`, as all locks of this library do.
 ///
-/// @par Completion, cancellation, lifetimes, thread safety   As without a limit.
+/// @par Completion, cancellation, lifetimes, thread safety
+/// The same as without a limit.
 /// @throws boost::system::system_error `asio::error::try_again` if the lock was busy until the time
 /// was up: the body was not called. Otherwise what `lock::try_acquire_for()` reports, and what is
 /// thrown without a limit.
-template <lock_like Lock, class Body>
+// A template of its options, so that `{}` means those of the other one.
+template <lock_like Lock, class Body, std::same_as<with_lease_options> Options = with_lease_options>
     requires std::is_invocable_v<detail::kept_body<Body>&, lease_of<Lock>&>
-[[nodiscard]] auto with_lease(Lock const& on, Body&& body, with_lease_options options)
+[[nodiscard]] auto with_lease(Lock const& on, Body&& body, Options options)
     -> std::invoke_result_t<detail::kept_body<Body>&, lease_of<Lock>&> {
     if (!options.wait_at_most) {
         return with_lease(on, std::forward<Body>(body), options.acquire);

@@ -118,6 +118,7 @@ static_assert(noexcept(std::declval<lease const&>().get_executor()));
     int sum = co_await holdfast::with_lease(one, body);
     sum += co_await holdfast::with_lease(two, body);
     sum += co_await holdfast::with_lease(three, body, {.max_hold = 1h});
+    sum += co_await holdfast::with_lease(one, body, {});
     auto of_all = [](holdfast::multi_lease& all) -> asio::awaitable<int> {
         co_return static_cast<int>(all.size());
     };
