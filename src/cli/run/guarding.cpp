@@ -21,6 +21,10 @@ using namespace std::chrono_literals;
 
 namespace {
 
+// A daemon leaves the session after its parent has ended: daemon(3). Until then nothing tells it
+// from what the command has left behind.
+constexpr std::chrono::milliseconds time_to_leave_session = 200ms;
+
 // A lease outlives whoever renewed it, but nobody is left to say for how long.
 constexpr std::chrono::milliseconds grace_without_owner = 1s;
 
@@ -138,7 +142,11 @@ void guarding::look_at_children() {
         if (WIFSTOPPED(status)) {
             tell(guard_report::kind::stopped, WSTOPSIG(status));
         } else {
-            fsm_.on_leader_ended(status);
+            fsm_.on_leader_ended(
+                status,
+                options_.leave_daemons ? lease_clock::now() + time_to_leave_session
+                                       : lease_clock::time_point::min()
+            );
             tell(guard_report::kind::ended, status);
         }
     }

@@ -21,15 +21,11 @@ run_fsm::step run_fsm::on_end(time_point at, duration grace) noexcept {
     if (state_ == state::gone) {
         return {};
     }
-    kill_at_ = std::min(kill_at_, at + grace);
-    if (state_ != state::running) {
-        return next_look(at);
+    kill_at_ = std::min(kill_at_, std::max(at, term_from_) + grace);
+    if (state_ == state::running) {
+        state_ = state::settling;
     }
-    state_ = state::ending;
-    auto next = next_look(at);
-    next.signal = SIGTERM;
-    next.to_all = true;
-    return next;
+    return state_ == state::settling ? terminate(at) : next_look(at);
 }
 
 run_fsm::step run_fsm::on_look(bool alive, time_point at) noexcept {
@@ -41,12 +37,23 @@ run_fsm::step run_fsm::on_look(bool alive, time_point at) noexcept {
         return {};
     }
     if (at < kill_at_) {
-        return next_look(at);
+        return state_ == state::settling ? terminate(at) : next_look(at);
     }
     // Again and again: one that is killed may have started another one before.
     state_ = state::killed;
     auto next = next_look(at);
     next.signal = SIGKILL;
+    next.to_all = true;
+    return next;
+}
+
+run_fsm::step run_fsm::terminate(time_point at) noexcept {
+    if (at < term_from_) {
+        return next_look(at);
+    }
+    state_ = state::ending;
+    auto next = next_look(at);
+    next.signal = SIGTERM;
     next.to_all = true;
     return next;
 }
@@ -57,8 +64,8 @@ run_fsm::step run_fsm::next_look(time_point at) const noexcept {
     auto const soon = at + between_looks;
     return {
         .look_at = only_kills                ? kill_at_
-                   : state_ == state::ending ? std::min(soon, kill_at_)
-                                             : soon
+                   : state_ == state::killed ? soon
+                                             : std::min(soon, kill_at_)
     };
 }
 

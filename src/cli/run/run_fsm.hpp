@@ -12,14 +12,15 @@ namespace holdfast::cli {
 /// Decides what happens to the processes of a command that runs under a lock.
 ///
 /// They are running until they have to end: because the first of them, the leader, has ended, or
-/// because the lock is lost. Then they are ending: they have got TERM, and get KILL when the grace
-/// time is over. They are gone when none is left; only then the lock is given back.
+/// because the lock is lost. If a daemon may be on its way out of the session, they are settling:
+/// TERM has to wait. Then they are ending: they have got TERM, and get KILL when the grace time is
+/// over. They are gone when none is left; only then the lock is given back.
 class run_fsm {
 public:
     using time_point = lease_clock::time_point;
     using duration = std::chrono::nanoseconds;
 
-    enum class state : std::uint8_t { running, ending, killed, gone };
+    enum class state : std::uint8_t { running, settling, ending, killed, gone };
 
     /// What to do now. At most one signal is due at a time.
     struct step {
@@ -39,18 +40,24 @@ public:
 
     /// Somebody sent the command a signal.
     [[nodiscard]] step on_signal(int number) const noexcept;
-    /// The command has to end. What is left of it gets KILL after `grace`, if it has no less time
-    /// already.
+    /// The command has to end. The processes get KILL `grace` after TERM, and not later than an
+    /// earlier call said.
     [[nodiscard]] step on_end(time_point at, duration grace) noexcept;
-    void on_leader_ended(int status) noexcept { status_ = status; }
+    /// No process gets TERM before `term_from`.
+    void on_leader_ended(int status, time_point term_from = time_point::min()) noexcept {
+        status_ = status;
+        term_from_ = term_from;
+    }
     /// The processes were looked at. `alive`: some process lives, the leader or another one.
     [[nodiscard]] step on_look(bool alive, time_point at) noexcept;
 
 private:
+    [[nodiscard]] step terminate(time_point at) noexcept;
     [[nodiscard]] step next_look(time_point at) const noexcept;
 
     state state_ = state::running;
     std::optional<int> status_;
+    time_point term_from_ = time_point::min();
     time_point kill_at_ = time_point::max();
 };
 

@@ -148,6 +148,23 @@ BOOST_AUTO_TEST_CASE(daemons_are_left_alone_if_that_is_wanted) {
     BOOST_TEST(all.all_have_ended());
 }
 
+// As daemon(3) does: the parent ends first.
+BOOST_AUTO_TEST_CASE(a_daemon_may_leave_the_session_after_the_command_has_ended) {
+    auto options =
+        shell("sleep 1000 & (sleep 0.02; exec setsid sh -c 'echo $$; exec sleep 1000') &");
+    options.leave_daemons = true;
+    guarded all{options};
+    all.expect(kind::started);
+    all.expect(kind::ended);
+    all.by->end(10s);
+    // What stays in the session has got TERM.
+    all.expect(kind::gone);
+    auto const daemon = all.line();
+    BOOST_REQUIRE(!daemon.empty());
+    BOOST_TEST(::kill(static_cast<pid_t>(std::stol(daemon)), SIGKILL) == 0);
+    BOOST_TEST(all.all_have_ended());
+}
+
 BOOST_AUTO_TEST_CASE(without_its_owner_it_ends_the_command) {
     auto options = shell("trap '' TERM; sh -c 'echo ready; sleep 1000' & wait; sleep 1000");
     options.kill_after = 50ms;

@@ -94,6 +94,28 @@ BOOST_AUTO_TEST_CASE(a_loss_shortens_the_time_of_a_command_that_is_ending) {
     BOOST_TEST(fsm.on_look(true, t0 + 2s).signal == SIGKILL);
 }
 
+BOOST_AUTO_TEST_CASE(term_waits_for_daemons_to_leave_the_session) {
+    run_fsm fsm;
+    fsm.on_leader_ended(0, t0 + 100ms);
+    BOOST_TEST((fsm.on_end(t0, 50ms) == step{.look_at = t0 + 20ms}));
+    BOOST_TEST((fsm.now() == state::settling));
+    // The lock is lost meanwhile.
+    BOOST_TEST((fsm.on_end(t0 + 10ms, 50ms) == step{.look_at = t0 + 30ms}));
+    BOOST_TEST((fsm.on_look(true, t0 + 99ms) == step{.look_at = t0 + 119ms}));
+    auto const end = fsm.on_look(true, t0 + 100ms);
+    BOOST_TEST((end == step{.signal = SIGTERM, .to_all = true, .look_at = t0 + 120ms}));
+    BOOST_TEST((fsm.on_look(true, t0 + 149ms) == step{.look_at = t0 + 150ms}));
+    BOOST_TEST(fsm.on_look(true, t0 + 150ms).signal == SIGKILL);
+}
+
+BOOST_AUTO_TEST_CASE(what_leaves_the_session_in_time_gets_no_signal) {
+    run_fsm fsm;
+    fsm.on_leader_ended(0, t0 + 100ms);
+    static_cast<void>(fsm.on_end(t0, 1s));
+    BOOST_TEST((fsm.on_look(false, t0 + 20ms) == step{}));
+    BOOST_TEST((fsm.now() == state::gone));
+}
+
 BOOST_AUTO_TEST_CASE(nothing_is_done_after_the_end) {
     run_fsm fsm;
     fsm.on_leader_ended(0);
