@@ -329,6 +329,35 @@ BOOST_AUTO_TEST_CASE(nothing_of_a_job_lives_on_when_the_program_is_killed) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(a_job_that_ignores_term_does_not_outlive_the_lock_when_the_program_is_killed) {
+    redis_server server;
+    auto const job = "trap '' TERM; echo $$; " + jobs.back();
+    auto program = start(
+        server.url(),
+        {"run", "job", "--lease", "2s", "--kill-after", "10s", "--", "bash", "-c", job}
+    );
+    auto const leader = process_of(program);
+    auto const started = process_of(program);
+    BOOST_TEST(program.kill(SIGKILL) == -SIGKILL);
+    BOOST_TEST(eventually(long_enough, [&] { return !server.probe().exists("job"); }));
+    BOOST_TEST(!lives(leader));
+    BOOST_TEST(!lives(started));
+}
+
+BOOST_AUTO_TEST_CASE(a_job_has_what_is_left_of_the_renewed_lease_when_the_program_is_killed) {
+    redis_server server;
+    auto const job =
+        "trap 'sleep 0.2; echo done; exit' TERM; sleep 2.5; echo ready; sleep 1000 & wait";
+    auto program = start(
+        server.url(),
+        {"run", "job", "--lease", "2s", "--kill-after", "10s", "--", "bash", "-c", job}
+    );
+    // The lease has been renewed: that of the grant has ended.
+    BOOST_TEST(line_of(program) == "ready");
+    program.signal(SIGKILL);
+    BOOST_TEST(line_of(program) == "done");
+}
+
 BOOST_AUTO_TEST_CASE(nothing_of_a_job_lives_on_when_the_lock_is_lost) {
     redis_server server;
     for (auto const& job : jobs) {

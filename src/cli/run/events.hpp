@@ -24,6 +24,8 @@ struct got_signal {
 };
 /// The operation that was begun has ended.
 struct answered {};
+/// The lease was renewed.
+struct lease_renewed {};
 /// The lease is lost.
 struct lease_lost {
     loss_reason why = loss_reason::none;
@@ -33,8 +35,8 @@ struct guard_ended {};
 /// It is time to look at the processes again.
 struct look_due {};
 
-using run_event =
-    std::variant<got_signal, answered, lease_lost, guard_report, guard_ended, look_due>;
+using run_event = std::
+    variant<got_signal, answered, lease_renewed, lease_lost, guard_report, guard_ended, look_due>;
 
 /// What happens while a command waits or runs, in its order. For one coroutine that takes, and
 /// handlers on the same executor that put.

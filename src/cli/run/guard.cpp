@@ -46,9 +46,16 @@ void guard::start(fencing_token token, bool takes_terminal) const noexcept {
     order({guard_order::kind::start, takes_terminal ? 1 : 0, value});
 }
 
+// A guard that was stopped reads nothing, and there is no end of renewals: those that do not fit in
+// are dropped. The guard then knows an earlier deadline.
+void guard::renewed(lease_clock::time_point deadline) const noexcept {
+    auto const value = deadline.time_since_epoch().count();
+    order({guard_order::kind::renewed, 0, value}, MSG_DONTWAIT);
+}
+
 // So little fits in always. A guard that is not there any more is seen at the other end.
-void guard::order(guard_order const& what) const noexcept {
-    static_cast<void>(::send(descriptor_, &what, sizeof what, MSG_NOSIGNAL) == 0);
+void guard::order(guard_order const& what, int flags) const noexcept {
+    static_cast<void>(::send(descriptor_, &what, sizeof what, MSG_NOSIGNAL | flags) == 0);
 }
 
 }  // namespace holdfast::cli

@@ -5,6 +5,7 @@
 #include "cli/run/signals.hpp"
 
 #include <holdfast/fencing_token.hpp>
+#include <holdfast/lease_clock.hpp>
 
 #include <sys/types.h>
 
@@ -16,11 +17,12 @@ namespace holdfast::cli {
 
 /// What the guard is told to do.
 struct guard_order {
-    enum class kind : std::int32_t { start, pass_on, go_on, end };
+    enum class kind : std::int32_t { start, renewed, pass_on, go_on, end };
     kind what = kind::start;
     /// start: 1 if the command takes the terminal. pass_on: a signal.
     std::int32_t number = 0;
-    /// start: the token. end: how long it has between TERM and KILL, in ns.
+    /// start: the token. renewed: the deadline of the lease by the lease clock, in ns. end: how
+    /// long it has between TERM and KILL, in ns.
     std::int64_t value = 0;
 };
 
@@ -35,8 +37,8 @@ struct guard_report {
 
 /// A process that starts the command of `holdfast run`, and that everything it starts is below:
 /// the subreaper of it all (prctl(2)). If this program ends without having told it to end the
-/// command, by KILL too, the guard ends it: TERM, and KILL a second later, or after
-/// `run_options::kill_after`. If the guard is killed, this program is the subreaper.
+/// command, by KILL too, the guard ends it: TERM, and KILL as after a loss of the lock, but before
+/// the lease ends. If the guard is killed, this program is the subreaper.
 ///
 /// It is started before this program opens a connection or starts a thread, so the command has
 /// nothing of them.
@@ -51,6 +53,8 @@ public:
     guard& operator=(guard const&) = delete;
 
     void start(fencing_token token, bool takes_terminal) const noexcept;
+    /// The lease has this deadline now. Before `start`, and after each renewal. Never blocks.
+    void renewed(lease_clock::time_point deadline) const noexcept;
     /// To the command's process group; to all that is left, once the command has ended.
     void pass_on(int signal) const noexcept { order({guard_order::kind::pass_on, signal, 0}); }
     /// The command's process group is continued.
@@ -64,7 +68,7 @@ public:
     [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
 
 private:
-    void order(guard_order const& what) const noexcept;
+    void order(guard_order const& what, int flags = 0) const noexcept;
 
     int descriptor_ = -1;
 };

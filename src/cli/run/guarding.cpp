@@ -3,6 +3,7 @@
 #include "cli/run/child.hpp"
 #include "cli/run/environment.hpp"
 #include "cli/run/process_tree.hpp"
+#include "cli/run/run.hpp"
 
 #include <poll.h>
 #include <sys/prctl.h>
@@ -25,8 +26,8 @@ namespace {
 // from what the command has left behind.
 constexpr std::chrono::milliseconds time_to_leave_session = 200ms;
 
-// A lease outlives whoever renewed it, but nobody is left to say for how long.
-constexpr std::chrono::milliseconds grace_without_owner = 1s;
+// The guard may get the processor late, and the processes need time to end.
+constexpr std::chrono::milliseconds kill_before_lease_ends = 200ms;
 
 }  // namespace
 
@@ -96,14 +97,19 @@ void guarding::read_orders() {
         // The program has ended, without waiting for the end of the command.
         owned_ = false;
         done_ = leader_ < 0;
-        auto const grace = options_.kill_after.value_or(grace_without_owner);
-        perform(fsm_.on_end(lease_clock::now(), grace));
+        auto const now = lease_clock::now();
+        auto const lease_ends = std::max(now, lease_ends_);
+        auto const grace = grace_of(options_, lease_ends - now);
+        perform(fsm_.on_end(now, grace, lease_ends - kill_before_lease_ends));
     }
 }
 
 void guarding::follow(guard_order const& what) {
     switch (what.what) {
         case guard_order::kind::start: start(what); break;
+        case guard_order::kind::renewed:
+            lease_ends_ = lease_clock::time_point{std::chrono::nanoseconds{what.value}};
+            break;
         case guard_order::kind::pass_on: perform(fsm_.on_signal(what.number)); break;
         case guard_order::kind::go_on:
             perform(run_fsm::step{.signal = SIGCONT, .to_all = fsm_.status().has_value()});

@@ -7,6 +7,8 @@
 #include "cli/run/run_fsm.hpp"
 #include "cli/run/signals.hpp"
 
+#include <holdfast/lease_clock.hpp>
+
 #include <sys/types.h>
 
 #include <optional>
@@ -46,6 +48,8 @@ private:
     int descriptor_;
     // Where orders come from, until nobody is there.
     bool owned_ = true;
+    // As the owner has said last.
+    lease_clock::time_point lease_ends_ = lease_clock::time_point::max();
     pid_t leader_ = -1;
     // The leader, or those that have lost their parents.
     bool has_children_ = false;

@@ -3,6 +3,8 @@
 #include "cli/exit_code.hpp"
 #include "cli/messages.hpp"
 
+#include <holdfast/observer.hpp>
+
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -10,7 +12,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
+#include <memory>
 #include <utility>
 
 namespace holdfast::cli {
@@ -19,8 +23,21 @@ using namespace std::chrono_literals;
 
 namespace {
 
-config settings_of(context const& on, run_options const& options) {
+// The one lease of a command is the only one of its client.
+class renewal_observer : public observer {
+public:
+    explicit renewal_observer(run_events& to) : to_{to} {}
+    void on_renewal(held_lock const&, std::chrono::nanoseconds) noexcept override {
+        to_.put(lease_renewed{});
+    }
+
+private:
+    run_events& to_;
+};
+
+config settings_of(context const& on, run_options const& options, run_events& events) {
     auto settings = on.config;
+    settings.observer = std::make_shared<renewal_observer>(events);
     // The time-outs follow from it.
     settings.lease = options.lease;
     settings.shutdown_timeout = std::min<std::chrono::milliseconds>(settings.shutdown_timeout, 2s);
@@ -42,7 +59,7 @@ holding::holding(
     : on_{on},
       options_{options},
       events_{events},
-      client_{executor, settings_of(on, options)},
+      client_{executor, settings_of(on, options, events)},
       lock_{client_, options} {}
 
 wanted_lock::handler holding::on_answer() {

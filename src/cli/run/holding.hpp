@@ -35,7 +35,7 @@ public:
     /// Nothing once the lock is held; else how this program ends. A signal that asks to end ends
     /// the wait.
     [[nodiscard]] asio::awaitable<std::optional<run_ending>> acquire();
-    /// Puts `lease_lost` among the events when that happens.
+    /// Puts `lease_lost` among the events when that happens; `lease_renewed` comes without this.
     void watch();
     [[nodiscard]] holdfast::lease const& lease() const noexcept { return lease_; }
     [[nodiscard]] std::string const& name() const noexcept { return lock_.name(); }

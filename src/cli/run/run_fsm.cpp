@@ -17,11 +17,11 @@ run_fsm::step run_fsm::on_signal(int number) const noexcept {
     return state_ == state::gone ? step{} : step{.signal = number, .to_all = status_.has_value()};
 }
 
-run_fsm::step run_fsm::on_end(time_point at, duration grace) noexcept {
+run_fsm::step run_fsm::on_end(time_point at, duration grace, time_point kill_by) noexcept {
     if (state_ == state::gone) {
         return {};
     }
-    kill_at_ = std::min(kill_at_, std::max(at, term_from_) + grace);
+    kill_at_ = std::min({kill_at_, std::max(at, term_from_) + grace, kill_by});
     if (state_ == state::running) {
         state_ = state::settling;
     }

@@ -40,9 +40,13 @@ public:
 
     /// Somebody sent the command a signal.
     [[nodiscard]] step on_signal(int number) const noexcept;
-    /// The command has to end. The processes get KILL `grace` after TERM, and not later than an
-    /// earlier call said.
-    [[nodiscard]] step on_end(time_point at, duration grace) noexcept;
+    /// The command has to end. The processes get KILL `grace` after TERM, but at `kill_by` at the
+    /// latest, and not later than an earlier call said.
+    [[nodiscard]] step on_end(
+        time_point at,
+        duration grace,
+        time_point kill_by = time_point::max()
+    ) noexcept;
     /// No process gets TERM before `term_from`.
     void on_leader_ended(int status, time_point term_from = time_point::min()) noexcept {
         status_ = status;

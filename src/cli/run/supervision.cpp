@@ -36,6 +36,7 @@ asio::awaitable<run_ending> supervision::run() {
     if (takes_terminal) {
         terminal_.note_given();
     }
+    on(lease_renewed{});
     guard_.start(held_.lease().token(), takes_terminal);
     held_.watch();
     while (!gone_) {
@@ -53,6 +54,10 @@ void supervision::on(got_signal const& what) {
     } else {
         guard_.pass_on(what.number);
     }
+}
+
+void supervision::on(lease_renewed const&) {
+    guard_.renewed(held_.lease().deadline());
 }
 
 void supervision::on(lease_lost const& what) {

@@ -38,6 +38,7 @@ public:
 
 private:
     void on(got_signal const& what);
+    void on(lease_renewed const& what);
     void on(lease_lost const& what);
     void on(guard_report const& what);
     void on(guard_ended const& what);

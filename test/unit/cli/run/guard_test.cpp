@@ -21,6 +21,7 @@
 
 using namespace std::chrono_literals;
 using namespace holdfast::cli;
+using holdfast::lease_clock;
 using holdfast::test::eventually;
 using kind = guard_report::kind;
 
@@ -173,6 +174,34 @@ BOOST_AUTO_TEST_CASE(without_its_owner_it_ends_the_command) {
     BOOST_TEST(all.line() == "ready");
     all.by.reset();
     BOOST_TEST(all.all_have_ended());
+}
+
+BOOST_AUTO_TEST_CASE(without_its_owner_it_kills_the_command_before_the_lease_ends) {
+    auto options = shell("trap '' TERM; echo ready; while :; do sleep 0.01; done");
+    options.kill_after = 10s;
+    guarded all{options};
+    all.expect(kind::started);
+    BOOST_TEST(all.line() == "ready");
+    auto const deadline = lease_clock::now() + 1s;
+    all.by->renewed(deadline);
+    all.by.reset();
+    BOOST_TEST(all.all_have_ended());
+    BOOST_TEST((lease_clock::now() < deadline));
+}
+
+// The guard reads nothing while it is stopped.
+BOOST_AUTO_TEST_CASE(renewals_that_are_not_read_do_not_block_the_owner) {
+    guarded all{shell("echo $PPID; exec sleep 1000")};
+    all.expect(kind::started);
+    auto const guard_id = static_cast<pid_t>(std::stol(all.line()));
+    ::kill(guard_id, SIGSTOP);
+    for (int i = 0; i < 100'000; ++i) {
+        all.by->renewed(lease_clock::now());
+    }
+    ::kill(guard_id, SIGCONT);
+    all.by->end(10s);
+    BOOST_TEST(all.expect(kind::ended).number == SIGTERM);
+    all.expect(kind::gone);
 }
 
 BOOST_AUTO_TEST_CASE(an_owner_that_ends_before_the_start_leaves_nothing) {

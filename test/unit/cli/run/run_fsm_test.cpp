@@ -116,6 +116,18 @@ BOOST_AUTO_TEST_CASE(what_leaves_the_session_in_time_gets_no_signal) {
     BOOST_TEST((fsm.now() == state::gone));
 }
 
+BOOST_AUTO_TEST_CASE(kill_does_not_wait_for_the_grace_time_or_for_daemons_if_it_is_due) {
+    run_fsm fsm;
+    auto const end = fsm.on_end(t0, 10s, t0 + 1s);
+    BOOST_TEST((end == step{.signal = SIGTERM, .to_all = true, .look_at = t0 + 1s}));
+    BOOST_TEST(fsm.on_look(true, t0 + 1s).signal == SIGKILL);
+
+    run_fsm with_daemons;
+    with_daemons.on_leader_ended(0, t0 + 100ms);
+    BOOST_TEST((with_daemons.on_end(t0, 10s, t0 + 10ms) == step{.look_at = t0 + 10ms}));
+    BOOST_TEST(with_daemons.on_look(true, t0 + 10ms).signal == SIGKILL);
+}
+
 BOOST_AUTO_TEST_CASE(nothing_is_done_after_the_end) {
     run_fsm fsm;
     fsm.on_leader_ended(0);
