@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <system_error>
 
 namespace holdfast::cli {
@@ -21,6 +22,10 @@ namespace holdfast::cli {
 using namespace std::chrono_literals;
 
 namespace {
+
+// As long as "holdfast", so that it replaces that in the arguments, and without that word:
+// `pkill holdfast` looks for a part of a name.
+constexpr char const* process_name = "hf-guard";
 
 // A daemon leaves the session after its parent has ended: daemon(3). Until then nothing tells it
 // from what the command has left behind.
@@ -57,8 +62,11 @@ void guarding::prepare() const {
     // Not what the terminal or a `kill` sends to this program's group: the guard has to outlive it.
     ::setpgid(0, 0);
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-    // Nor what `pkill holdfast` sends.
-    ::prctl(PR_SET_NAME, "lock-guard");
+    // Nor what `pkill holdfast` and `kill $(pidof holdfast)` send. glibc and musl have argv[0]
+    // here.
+    ::prctl(PR_SET_NAME, process_name);
+    auto* const first_argument = program_invocation_name;
+    std::strncpy(first_argument, process_name, std::strlen(first_argument));
     sigset_t all;
     ::sigfillset(&all);
     ::sigprocmask(SIG_SETMASK, &all, nullptr);

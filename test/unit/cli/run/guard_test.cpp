@@ -204,6 +204,12 @@ BOOST_AUTO_TEST_CASE(renewals_that_are_not_read_do_not_block_the_owner) {
     all.expect(kind::gone);
 }
 
+BOOST_AUTO_TEST_CASE(it_is_not_found_by_the_name_of_the_program) {
+    guarded all{shell("cat /proc/$PPID/comm; tr '\\0' '\\n' < /proc/$PPID/cmdline | head -n 1")};
+    BOOST_TEST(all.line() == "hf-guard");
+    BOOST_TEST(all.line() == "hf-guard");
+}
+
 BOOST_AUTO_TEST_CASE(an_owner_that_ends_before_the_start_leaves_nothing) {
     std::array<int, 2> output{};
     BOOST_REQUIRE(::pipe(output.data()) == 0);
