@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(all_that_was_started_has_to_end_before_it_is_gone) {
 }
 
 BOOST_AUTO_TEST_CASE(daemons_are_left_alone_if_that_is_wanted) {
-    auto options = shell("setsid sh -c 'echo $$; exec sleep 1000' & read line");
+    auto options = shell("setsid sh -c 'echo $$; exec sleep 1000' & wait");
     options.leave_daemons = true;
     guarded all{options};
     all.expect(kind::started);
