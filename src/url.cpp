@@ -104,6 +104,13 @@ bool read_tls_parameter(std::string_view key, std::string const& value, tls_opti
     if (!member || !tls.enabled) {
         return false;
     }
+    // A name that is lost on the way would be replaced by the host's, and another certificate
+    // would be trusted.
+    bool const is_name = member == &tls.host_name;
+    if (is_name && (value.empty() || !member->empty() ||
+                    value.find_first_of(" \t\r\n") != std::string::npos)) {
+        refuse("query", "tls_host_name must be one name without spaces");
+    }
     *member = value;
     return true;
 }

@@ -33,10 +33,16 @@ struct client_status {
     connection_state state = connection_state::connecting;
     /// When this state began.
     lease_clock::time_point since{};
-    /// Why a connection could last not be made, or why it ended. Success if that never happened. A
-    /// connected client keeps the error of its last outage.
+    /// Why a connection could last not be made, or why it ended. A connected client keeps the error
+    /// of its last outage. Success if no attempt to connect has failed yet: a server that accepts
+    /// the connection and stays silent fails it after `config::connect_timeout`.
+    ///
+    /// A server that refuses requests, for example because its memory is full, is connected. The
+    /// operations and `config::log` report such a refusal.
     error_code last_error{};
-    /// The same as a sentence for people, with the server's address. Never a password.
+    /// The same as a sentence for people, with the server's address. Never a password. Until the
+    /// first attempt has ended, the sentence says so. Empty if the client has connected and
+    /// `last_error` is success.
     std::string last_error_text{};
 };
 

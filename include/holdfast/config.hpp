@@ -249,7 +249,8 @@ struct config {
 /// `sentinel_password` are for the Sentinels. `rediss-sentinel` means TLS for servers and
 /// Sentinels, and `sentinel_tls=on` or `off` says otherwise for the Sentinels. The files are for
 /// both, unless `sentinel_ca_file`, `sentinel_certificate_file` or `sentinel_private_key_file` name
-/// others; `tls_host_name` is for the servers, and `sentinel_tls_host_name` for the Sentinels.
+/// others; `tls_host_name` is for the servers, and `sentinel_tls_host_name` for the Sentinels. Each
+/// is one name without spaces, and stands in the URL at most once.
 ///
 /// @par Thread safety   Safe.
 /// @throws std::invalid_argument naming the part that is wrong. The message never contains the

@@ -32,7 +32,7 @@ enum class log_level {
 /// The client limits warnings and errors. The first line of a cause is written at once, for up to
 /// three locks. If the cause repeats, one line follows after 10 s, and then after pauses that
 /// double up to 10 min. That line says how often the cause occurred meanwhile, and for how many
-/// locks.
+/// locks. The addresses of a cluster or of Sentinels are treated as locks are.
 using log_sink = std::function<void(log_level, std::string_view message)>;
 
 /// Writes a warning or an error to standard error (`std::clog`) as one line, such as

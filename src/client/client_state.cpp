@@ -126,6 +126,9 @@ void client_state::note_state(connection_state now) {
     if (status_.state != now && status_.state != connection_state::stopped) {
         status_.state = now;
         status_.since = lease_clock::now();
+        if (now == connection_state::connected && !status_.last_error) {
+            status_.last_error_text.clear();
+        }
     }
 }
 

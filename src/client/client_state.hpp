@@ -111,7 +111,10 @@ private:
     connection_waiters connecting_;
     elections electing_;
     mutable std::mutex status_mutex_;
-    client_status status_{.since = lease_clock::now()};
+    client_status status_{
+        .since = lease_clock::now(),
+        .last_error_text = "no attempt to connect has ended yet",
+    };
     // About acquisitions that wait for a connection.
     repetition stranded_;
     std::map<std::uint32_t, std::shared_ptr<grant_delay>> delays_;  // by the server's number

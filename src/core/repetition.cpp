@@ -13,7 +13,9 @@ constexpr unsigned most_lines = 3;
 constexpr std::size_t most_causes = 64;
 constexpr std::size_t most_locks = 1'000;
 
-std::string summary(std::uint64_t times, std::size_t locks, nanos in) {
+}  // namespace
+
+std::string repetition::summary(std::uint64_t times, std::size_t locks, nanos in) const {
     if (times == 0) {
         return {};
     }
@@ -22,12 +24,10 @@ std::string summary(std::uint64_t times, std::size_t locks, nanos in) {
         " (and " + std::to_string(times) + " more times in " + std::to_string(seconds) + " s";
     if (locks > 1) {
         text += locks < most_locks ? ", for " : ", for at least ";
-        text += std::to_string(locks) + " locks";
+        text += std::to_string(locks) + ' ' + std::string{plural_};
     }
     return text + ")";
 }
-
-}  // namespace
 
 repetition::cause* repetition::find(log_level level, std::string_view name) noexcept {
     auto const at = std::find_if(causes_.begin(), causes_.end(), [&](cause const& one) {
@@ -103,16 +103,12 @@ std::optional<std::string> repetition::admit(
     return std::nullopt;
 }
 
-// What comes and goes all the time is limited, too: a cause whose last line is not old gets no
-// further lines in its pause.
+// What comes and goes all the time is limited, too: a cause whose last line is not old waits until
+// it is.
 void repetition::reset(time_point now) noexcept {
     for (auto& one : causes_) {
-        if (one.since + first_pause <= now) {
-            one.since = now;
-            one.lines = 0;
-        }
         one.pause = first_pause;
-        one.until = std::min(one.until, now + first_pause);
+        one.until = std::min(one.until, std::max(now, one.since + first_pause));
         one.named.clear();
         one.left_out = 0;
         one.unnamed.clear();

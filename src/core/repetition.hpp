@@ -24,6 +24,9 @@ class repetition {
 public:
     using line = std::pair<log_level, std::string>;
 
+    /// `plural` is the word for what plays the part of the locks. It must outlive this.
+    explicit repetition(std::string_view plural = "locks") noexcept : plural_{plural} {}
+
     /// Returns the line to write; nothing if it is left out. `name` is that of the cause, the same
     /// for all locks. A cause that concerns no lock has an empty `lock`.
     [[nodiscard]] std::optional<std::string> admit(
@@ -33,7 +36,8 @@ public:
         std::string_view text,
         time_point now
     );
-    /// The causes are over: their next lines are new. What was left out is dropped.
+    /// The causes are over: their next lines are new, unless one was written within the first
+    /// pause. What was left out is dropped.
     void reset(time_point now) noexcept;
     /// When a line about what was left out is due. Nothing if nothing was left out.
     [[nodiscard]] std::optional<time_point> due() const noexcept;
@@ -60,7 +64,10 @@ private:
     [[nodiscard]] cause* find(log_level level, std::string_view name) noexcept;
     void forget_old(time_point now);
     static void go_on(cause& of, time_point now);
+    /// What is appended to a line: how often the cause occurred since the last one.
+    [[nodiscard]] std::string summary(std::uint64_t times, std::size_t locks, nanos in) const;
 
+    std::string_view plural_;
     std::vector<cause> causes_;
 };
 

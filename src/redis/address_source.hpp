@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 
 namespace holdfast::detail {
 
@@ -23,6 +24,8 @@ public:
         /// Why it is not known.
         error_code cause;
         bool permanent = false;
+        /// The same for people.
+        std::string text = {};
     };
 
     using move_handler = std::function<void(config const& there)>;

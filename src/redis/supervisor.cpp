@@ -53,25 +53,12 @@ std::string_view supervisor::name() const noexcept {
     return "replica-waiting";
 }
 
-void supervisor::log(log_level level, std::string_view message) const {
-    if (of_.settings->log) {
-        of_.settings->log(level, message);
-    }
-}
-
-// What the connection has to say about itself; not the same again and again.
+// What the connection has to say about itself. The connections of an address have their causes in
+// common: if one cannot be made, a second line would add nothing.
 void supervisor::say(log_level level, std::string_view what) {
-    last_said_ = fmt::format("{} connection to {} {}", name(), describe_endpoint(*at_), what);
-    log_limited(level, last_said_);
-}
-
-void supervisor::log_limited(log_level level, std::string_view message) {
-    auto const now = lease_clock::now();
-    if (level == log_level::info) {
-        log(level, message);
-    } else if (auto const line = said_.admit(level, message, {}, message, now)) {
-        log(level, *line);
-    }
+    auto const place = describe_endpoint(*at_);
+    last_said_ = fmt::format("{} connection to {} {}", name(), place, what);
+    of_.log->write(level, what, place, last_said_);
 }
 
 void supervisor::report_refusal(
@@ -85,7 +72,7 @@ void supervisor::report_refusal(
         to_.refused({permanent, what, key, why});
     } else {
         auto const level = permanent ? log_level::error : log_level::warning;
-        log_limited(level, fmt::format("the server refused {}: {}", what, why));
+        say(level, fmt::format("was refused {}: {}", what, why));
     }
 }
 
@@ -104,7 +91,7 @@ void supervisor::stop() {
 void supervisor::drop_epoch(std::string_view why) {
     if (connection_ && !stopped_) {
         connection_->cancel(boost::redis::operation::run);
-        log_limited(log_level::warning, fmt::format("{} connection dropped: {}", name(), why));
+        say(log_level::warning, fmt::format("dropped: {}", why));
     }
 }
 
@@ -121,7 +108,7 @@ void supervisor::move_to(config const& there) {
 
 bool supervisor::accept(address_source::answer found) {
     if (!found.settings) {
-        last_said_.clear();
+        last_said_ = std::move(found.text);
         fail(found.cause, found.permanent);
         return false;
     }
@@ -327,7 +314,7 @@ void supervisor::on_connected(handshake::verdict&& passed) {
     // Servers count from the beginning of a second, and to that of another.
     auto const least = passed.uptime.value_or(std::chrono::seconds{0}) - std::chrono::seconds{1};
     began_by_ = up_since_ - std::max(least, std::chrono::seconds{0});
-    said_.reset(up_since_);
+    of_.log->reset();
     say(log_level::info, "is up");
     constexpr int takes_every_ping = 7;
     if (of_.with == handshake::peer::sentinel && passed.major_version < takes_every_ping) {

@@ -2,10 +2,10 @@
 #define HOLDFAST_REDIS_SUPERVISOR_HPP
 
 #include "core/backoff.hpp"
-#include "core/repetition.hpp"
 #include "protocol/backend.hpp"
 #include "protocol/script.hpp"
 #include "redis/address_source.hpp"
+#include "redis/connection_log.hpp"
 #include "redis/handshake.hpp"
 #include "redis/redis_connection.hpp"
 #include "runtime/runtime.hpp"
@@ -33,6 +33,8 @@ struct server_context {
     std::shared_ptr<config const> settings;
     std::shared_ptr<counters> count;
     std::shared_ptr<tls_trust> trust;
+    /// Of the whole deployment.
+    std::shared_ptr<connection_log> log;
     std::uint32_t number = 0;
     /// Where the server is, if that can change. Otherwise it is where the settings say.
     std::shared_ptr<address_source> source = {};
@@ -98,7 +100,6 @@ protected:
 
     /// The server has done on this connection what it is for: the next one may be made at once.
     void on_proven() noexcept { backoff_.reset(); }
-    void log(log_level level, std::string_view message) const;
     /// The server refused a request with this error.
     void report_refusal(
         std::string_view what,
@@ -146,7 +147,6 @@ private:
     void on_epoch_ended(error_code ec);
     void fail(error_code cause, bool permanent);
     void say(log_level level, std::string_view what);
-    void log_limited(log_level level, std::string_view message);
     [[nodiscard]] std::string_view name() const noexcept;
 
     server_context of_;
@@ -159,7 +159,6 @@ private:
     std::shared_ptr<handshake> handshake_;
     timer pause_;
     backoff backoff_;
-    repetition said_;
     // What was last to be said of the connection, written or not.
     std::string last_said_;
     std::minstd_rand jitter_;

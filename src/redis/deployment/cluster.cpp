@@ -56,11 +56,13 @@ std::unique_ptr<backend> make_cluster_that_idles(
     nanos idle_after
 ) {
     auto trust = std::make_shared<tls_trust>(settings->tls);
+    auto log = std::make_shared<connection_log>(settings->log);
     server_context common{
         .strand = std::move(strand),
         .settings = std::move(settings),
         .count = std::move(count),
         .trust = std::move(trust),
+        .log = std::move(log),
         .number = 0,
         .source = {},
         .with = handshake::peer::cluster_node,

@@ -29,12 +29,6 @@ void cluster_routes::later(std::function<void()> f) {
     });
 }
 
-void cluster_routes::log(log_level level, std::string const& message) const {
-    if (common_.settings->log) {
-        common_.settings->log(level, message);
-    }
-}
-
 void cluster_routes::start(backend_events& events) {
     events_ = &events;
     auto const soon = [weak = weak_from_this()](std::function<void()> f) {

@@ -2,7 +2,6 @@
 #define HOLDFAST_REDIS_DEPLOYMENT_CLUSTER_ROUTES_HPP
 
 #include "core/lease_terms.hpp"
-#include "core/repetition.hpp"
 #include "protocol/backend.hpp"
 #include "protocol/slot.hpp"
 #include "redis/cluster_observer.hpp"
@@ -117,7 +116,6 @@ private:
     /// A primary that has lost its place, and its connections not, says nothing by itself.
     void refresh_later();
     void say_complete(bool complete);
-    void log(log_level level, std::string const& message) const;
 
     server_context common_;
     nanos idle_after_;
@@ -149,7 +147,6 @@ private:
     bool looking_ = false;
     bool settling_ = false;
     bool was_complete_ = false;
-    repetition said_;
     bool stopped_ = false;
 };
 

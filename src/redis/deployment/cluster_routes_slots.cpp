@@ -166,13 +166,12 @@ void cluster_routes::settle() {
 
 // A cluster whose slots come and go fills no log.
 void cluster_routes::say_complete(bool complete) {
-    auto const now = lease_clock::now();
     constexpr std::string_view gap = "the cluster does not serve all slots";
     if (complete) {
-        said_.reset(now);
-        log(log_level::info, "the cluster serves all slots");
-    } else if (auto const line = said_.admit(log_level::warning, gap, {}, gap, now)) {
-        log(log_level::warning, *line);
+        common_.log->reset();
+        common_.log->write(log_level::info, {}, {}, "the cluster serves all slots");
+    } else {
+        common_.log->write(log_level::warning, gap, {}, gap);
     }
 }
 

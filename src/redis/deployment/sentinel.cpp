@@ -16,11 +16,13 @@ std::unique_ptr<backend> make_sentinel_deployment(
 ) {
     auto named_by = std::make_shared<sentinels>(strand, settings);
     auto trust = std::make_shared<tls_trust>(settings->tls);
+    auto log = std::make_shared<connection_log>(settings->log);
     return make_server_backend({
         .strand = std::move(strand),
         .settings = std::move(settings),
         .count = std::move(count),
         .trust = std::move(trust),
+        .log = std::move(log),
         .source = std::move(named_by),
     });
 }

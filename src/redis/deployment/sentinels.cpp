@@ -10,8 +10,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 #include <functional>
+#include <string_view>
 #include <utility>
 
 namespace holdfast::detail {
@@ -70,6 +72,7 @@ public:
                     // What users count is what goes to and from their servers.
                     .count = std::make_shared<counters>(),
                     .trust = place_.trust,
+                    .log = all_.log_,
                     .with = handshake::peer::sentinel,
                 },
                 supervisor::events{}
@@ -112,7 +115,7 @@ public:
             [self = shared_from_this(),
              done = std::move(done)](sentinel_answer const& what, std::string const& remark) {
                 if (!self->forgotten_) {
-                    self->say(what, remark);
+                    self->note(what, remark);
                     done(what);
                 }
             }
@@ -120,6 +123,11 @@ public:
         made->start();
         return made;
     }
+
+    /// Why it named no primary when it was asked last. Success: it named one.
+    [[nodiscard]] error_code cause() const noexcept { return cause_; }
+    /// The same as a sentence, with its address.
+    [[nodiscard]] std::string const& text() const noexcept { return text_; }
 
 private:
     // What was said before it was listened to, or while the connection was down, is not known.
@@ -167,16 +175,17 @@ private:
         });
     }
 
-    void say(sentinel_answer const& what, std::string const& remark) {
+    void note(sentinel_answer const& what, std::string const& remark) {
+        cause_ = what.cause;
         if (what.names_one()) {
-            said_.reset(lease_clock::now());
             return;
         }
-        auto const line =
-            fmt::format("the Sentinel at {} {}", describe_endpoint(*place_.settings), remark);
-        auto const level = what.permanent ? log_level::error : log_level::warning;
-        if (auto const told = said_.admit(level, line, {}, line, lease_clock::now())) {
-            all_.log(level, *told);
+        auto const place = describe_endpoint(*place_.settings);
+        text_ = fmt::format("the Sentinel at {} {}", place, remark);
+        // A listener that cannot connect logs the same cause.
+        if (!listener_ || listener_->up()) {
+            auto const level = what.permanent ? log_level::error : log_level::warning;
+            all_.log_->write(level, remark, place, text_);
         }
     }
 
@@ -187,7 +196,8 @@ private:
     std::shared_ptr<sentinel_query> looking_;
     timer pause_;
     backoff backoff_;
-    repetition said_;
+    error_code cause_;
+    std::string text_;
     bool look_again_ = false;
     bool started_ = false;
     bool forgotten_ = false;
@@ -205,11 +215,13 @@ struct sentinels::round {
     // Why nothing is known.
     error_code cause;
     bool permanent = false;
+    std::string text;
 };
 
 sentinels::sentinels(asio::any_io_executor strand, std::shared_ptr<config const> settings)
     : strand_{std::move(strand)},
       settings_{std::move(settings)},
+      log_{std::make_shared<connection_log>(settings_->log)},
       tally_{settings_->sentinels.size()},
       jitter_{static_cast<std::minstd_rand::result_type>(random_from_system())} {
     for (auto const& at : settings_->sentinels) {
@@ -259,6 +271,7 @@ asio::awaitable<address_source::answer> sentinels::find() {
     answer found;
     found.cause = asked->cause;
     found.permanent = asked->permanent;
+    found.text = asked->text;
     if (!found.cause) {
         // A Sentinel that was not waited for may have named a newer primary since the majority
         // answered. The source does not tell the one who asked of that move again.
@@ -318,18 +331,20 @@ void sentinels::conclude(round& which) {
     which.cause = came_to.cause;
     which.permanent = came_to.permanent;
     if (came_to.cause) {
-        auto const line = fmt::format(
-            "no Sentinel names the primary \"{}\": {}",
+        auto const at = std::find_if(all_.begin(), all_.end(), [&](auto const& each) {
+            return each->cause() == came_to.cause;
+        });
+        constexpr std::string_view none = "no Sentinel names the primary";
+        which.text = fmt::format(
+            "{} \"{}\": {}",
+            none,
             settings_->primary_name,
-            came_to.cause.message()
+            at == all_.end() ? came_to.cause.message() : (*at)->text()
         );
         auto const level = came_to.permanent ? log_level::error : log_level::warning;
-        if (auto const told = said_.admit(level, line, {}, line, lease_clock::now())) {
-            log(level, *told);
-        }
+        log_->write(level, none, {}, which.text);
         return;
     }
-    said_.reset(lease_clock::now());
     tell_if_moved();
 }
 
@@ -340,20 +355,14 @@ void sentinels::tell_if_moved() {
     }
     there_ = settings_with(*settings_, *known);
     version_ = known->version;
-    log(log_level::info,
-        fmt::format(
-            "the Sentinels say that the primary \"{}\" is {}",
-            settings_->primary_name,
-            describe_endpoint(*there_)
-        ));
+    auto const line = fmt::format(
+        "the Sentinels say that the primary \"{}\" is {}",
+        settings_->primary_name,
+        describe_endpoint(*there_)
+    );
+    log_->write(log_level::info, {}, {}, line);
     if (moved_) {
         moved_(*there_);
-    }
-}
-
-void sentinels::log(log_level level, std::string_view message) {
-    if (settings_->log) {
-        settings_->log(level, message);
     }
 }
 

@@ -1,9 +1,9 @@
 #ifndef HOLDFAST_REDIS_DEPLOYMENT_SENTINELS_HPP
 #define HOLDFAST_REDIS_DEPLOYMENT_SENTINELS_HPP
 
-#include "core/repetition.hpp"
 #include "core/sentinel_tally.hpp"
 #include "redis/address_source.hpp"
+#include "redis/connection_log.hpp"
 #include "redis/sentinel_query.hpp"
 #include "redis/subscription_connection.hpp"
 #include "runtime/runtime.hpp"
@@ -14,8 +14,6 @@
 
 #include <memory>
 #include <random>
-#include <string>
-#include <string_view>
 #include <vector>
 
 namespace holdfast::detail {
@@ -51,12 +49,12 @@ private:
     void conclude(round& which);
     /// What was known before may not be true any more.
     void tell_if_moved();
-    void log(log_level level, std::string_view message);
     /// In [0, 1).
     [[nodiscard]] double random_part() { return std::generate_canonical<double, 32>(jitter_); }
 
     asio::any_io_executor strand_;
     std::shared_ptr<config const> settings_;
+    std::shared_ptr<connection_log> log_;
     sentinel_tally tally_;
     std::minstd_rand jitter_;
     std::vector<std::shared_ptr<sentinel>> all_;
@@ -65,7 +63,6 @@ private:
     std::shared_ptr<config const> there_;
     std::uint64_t version_ = 0;
     move_handler moved_;
-    repetition said_;
     bool stopped_ = false;
 };
 

@@ -76,11 +76,13 @@ std::unique_ptr<backend> make_single_server(
     std::shared_ptr<counters> count
 ) {
     auto trust = std::make_shared<tls_trust>(settings->tls);
+    auto log = std::make_shared<connection_log>(settings->log);
     return make_server_backend(server_context{
         .strand = std::move(strand),
         .settings = std::move(settings),
         .count = std::move(count),
         .trust = std::move(trust),
+        .log = std::move(log),
     });
 }
 

@@ -26,8 +26,10 @@ std::string percent_encoded(std::string_view text, std::string_view as_is = {}) 
 std::string tls_parameters(tls_options const& tls, std::string const& prefix) {
     return "&" + prefix + "ca_file=" + percent_encoded(tls.ca_file) + "&" + prefix +
            "certificate_file=" + percent_encoded(tls.certificate_file) + "&" + prefix +
-           "private_key_file=" + percent_encoded(tls.private_key_file) + "&" + prefix +
-           "tls_host_name=" + percent_encoded(tls.host_name);
+           "private_key_file=" + percent_encoded(tls.private_key_file) +
+           (tls.host_name.empty()
+                ? ""
+                : "&" + prefix + "tls_host_name=" + percent_encoded(tls.host_name));
 }
 
 std::string list_of(std::vector<config::address> const& all) {

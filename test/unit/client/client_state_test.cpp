@@ -424,6 +424,7 @@ BOOST_AUTO_TEST_CASE(the_status_says_whether_it_is_connected_since_when_and_why_
     auto const began = all.state->status();
     BOOST_TEST((began.state == connection_state::connecting));
     BOOST_TEST(!began.last_error);
+    BOOST_TEST(began.last_error_text == "no attempt to connect has ended yet");
     all.on_strand([&] {
         all.server->events->on_unconnected({}, errc::unreachable, "b:6379 cannot be reached");
     });
@@ -454,6 +455,16 @@ BOOST_AUTO_TEST_CASE(the_status_says_whether_it_is_connected_since_when_and_why_
     all.state->shutdown([](error_code) {});
     all.run();
     BOOST_TEST((all.state->status().state == connection_state::stopped));
+}
+
+BOOST_AUTO_TEST_CASE(a_client_that_connects_at_once_has_no_error_in_its_status) {
+    scripted_client all{{}, false};
+    all.server->subscriptions_up = true;
+    all.set_commands_up(true);
+    auto const status = all.state->status();
+    BOOST_TEST((status.state == holdfast::connection_state::connected));
+    BOOST_TEST(!status.last_error);
+    BOOST_TEST(status.last_error_text == "");
 }
 
 BOOST_AUTO_TEST_CASE(a_ready_that_was_cancelled_leaves_its_reason_in_the_status) {

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 using namespace std::chrono_literals;
@@ -126,6 +127,35 @@ BOOST_AUTO_TEST_CASE(what_comes_and_goes_each_second_is_at_most_ten_lines_a_minu
     }
     BOOST_TEST(told >= 3);
     BOOST_TEST(told <= 10);
+}
+
+// A cause of several addresses: a whole pause of named ones for each return would fill the log.
+BOOST_AUTO_TEST_CASE(what_comes_and_goes_for_several_is_at_most_ten_lines_a_minute) {
+    for (auto const each : {1s, 4s, 11s, 15s}) {
+        log all;
+        int told = 0;
+        for (auto at = 0s; at < 60s; at += 1s) {
+            for (int i = 0; i < 6; ++i) {
+                told += all.say("ended", t0 + at, "a" + std::to_string(i)) ? 1 : 0;
+            }
+            if (at % each == 0s) {
+                all.said.reset(t0 + at);
+            }
+        }
+        BOOST_TEST(told >= 3);
+        BOOST_TEST(told <= 10);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(what_is_counted_may_be_something_else_than_locks) {
+    repetition said{"addresses"};
+    for (std::string_view const place : {"a", "b", "c", "d", "e"}) {
+        static_cast<void>(said.admit(log_level::warning, "refused", place, "no", t0));
+    }
+    BOOST_TEST(
+        (said.admit(log_level::warning, "refused", "a", "no", t0 + 10s) ==
+         "no (and 2 more times in 10 s, for 3 addresses)")
+    );
 }
 
 BOOST_AUTO_TEST_CASE(a_cause_that_did_not_come_back_for_a_pause_is_forgotten) {

@@ -9,7 +9,10 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -40,6 +43,7 @@ public:
             .settings = settings,
             .count = count,
             .trust = std::make_shared<detail::tls_trust>(settings->tls),
+            .log = std::make_shared<detail::connection_log>(settings->log),
             .number = 3,
         };
     }
@@ -51,6 +55,13 @@ public:
             context.run_one_for(std::chrono::milliseconds{100});
         }
         return holds();
+    }
+    /// How often a connection to this address could not be made, or ended.
+    std::size_t failures_at(std::string_view address) const {
+        auto const there = std::string{address} + ' ';
+        return static_cast<std::size_t>(std::ranges::count_if(unconnected, [&](auto const& each) {
+            return each.second.find(there) != std::string::npos;
+        }));
     }
     /// What is ready now is done. On a slow machine there is always more: what has failed is tried
     /// again a millisecond later.

@@ -78,6 +78,7 @@ std::set<std::string> const& known_messages() {
             "redis-sentinel://h/%00",
             "redis-sentinel://h/n?sentinel_tls=x",
             "redis-sentinel://h/n?sentinel_username=x",
+            "rediss://h?tls_host_name=",
             "unix:///s?db=x",
             "redis://h?x=%00",
             "unix://",
@@ -298,6 +299,13 @@ std::string without_zero(std::string text) {
     return text;
 }
 
+std::string without_spaces(std::string text) {
+    std::erase_if(text, [](char c) {
+        return std::string_view{" \t\r\n"}.find(c) != std::string_view::npos;
+    });
+    return text;
+}
+
 // A configuration that a URL can say.
 config config_from(input& in) {
     config settings;
@@ -319,7 +327,7 @@ config config_from(input& in) {
         settings.tls.ca_file = without_zero(in.text(16));
         settings.tls.certificate_file = without_zero(in.text(16));
         settings.tls.private_key_file = without_zero(in.text(16));
-        settings.tls.host_name = without_zero(in.text(16));
+        settings.tls.host_name = without_spaces(without_zero(in.text(16)));
     }
     return settings;
 }

@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(who_has_a_slot_now_gets_all_that_comes_later) {
     BOOST_TEST(to->server_of(slot_of("bar")).value() == to->server_of(slot_of("{bar}:2")).value());
     BOOST_TEST((to->server_of(slot_of("bar")) != before));
     BOOST_TEST((to->server_of(slot_of("bar")) != to->server_of(slot_of("foo"))));
-    BOOST_TEST(eventually([&] { return log.count("127.0.0.1:13 ") > 0; }));
+    BOOST_TEST(eventually([&] { return failures_at("127.0.0.1:13") > 0; }));
     BOOST_TEST(eventually([&] { return got.has_value(); }));
     BOOST_TEST((got->status == exec_status::not_sent));
 }
@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(what_is_asked_for_elsewhere_once_leaves_the_slot_where_it_i
     std::optional<exec_result> got;
     to->on_redirected(0, {true, slot_of("bar"), "127.0.0.1", 13}, about("bar", 50ms, got));
     BOOST_TEST((to->server_of(slot_of("bar")) == before));
-    BOOST_TEST(eventually([&] { return log.count("127.0.0.1:13 ") > 0; }));
+    BOOST_TEST(eventually([&] { return failures_at("127.0.0.1:13") > 0; }));
     BOOST_TEST(eventually([&] { return got.has_value(); }));
 }
 
@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(a_node_without_a_host_means_its_own) {
     std::optional<exec_result> got;
     // Number 0 is the node that the user named, at 127.0.0.1.
     to->on_redirected(0, {false, slot_of("bar"), "", 13}, about("bar", 50ms, got));
-    BOOST_TEST(eventually([&] { return log.count("127.0.0.1:13 ") > 0; }));
+    BOOST_TEST(eventually([&] { return failures_at("127.0.0.1:13") > 0; }));
     BOOST_TEST(eventually([&] { return got.has_value(); }));
 }
 

@@ -7,6 +7,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -14,6 +15,7 @@
 using namespace std::chrono_literals;
 using holdfast::config;
 using holdfast::errc;
+using holdfast::log_level;
 using holdfast::detail::backend;
 using holdfast::detail::call;
 using holdfast::detail::connection_id;
@@ -56,7 +58,7 @@ BOOST_AUTO_TEST_CASE(before_the_start_there_is_nothing) {
 
 BOOST_AUTO_TEST_CASE(each_node_that_the_user_names_is_tried) {
     to->start(*this);
-    BOOST_TEST(eventually([&] { return log.count(":1 ") > 0 && log.count(":2 ") > 0; }));
+    BOOST_TEST(eventually([&] { return failures_at(":1") > 0 && failures_at(":2") > 0; }));
     BOOST_TEST((to->why_down().cause == errc::unreachable));
     BOOST_TEST((to->why_out_of_reach(slot_of("a")).cause == errc::unreachable));
     BOOST_TEST(!to->why_down().permanent);
@@ -71,6 +73,22 @@ BOOST_AUTO_TEST_CASE(each_node_that_the_user_names_is_tried) {
     to->stop();
     BOOST_TEST(ends());
     BOOST_TEST(ups == 0);
+}
+
+BOOST_AUTO_TEST_CASE(six_nodes_that_cannot_be_reached_are_three_lines_at_first) {
+    auto made = std::make_shared<config>(*settings);
+    made->unix_socket.clear();
+    for (std::uint16_t port = 1; port <= 6; ++port) {
+        made->cluster_nodes.push_back({"127.0.0.1", port});
+    }
+    auto const six = make_cluster(strand, std::move(made), count);
+    six->start(*this);
+    BOOST_TEST(eventually([&] { return unconnected.size() >= 100; }));
+    // On a slow machine, 10 s may have passed.
+    BOOST_TEST(log.count(log_level::warning) >= 3U, log.all());
+    BOOST_TEST(log.count(log_level::warning) <= 4U, log.all());
+    six->stop();
+    BOOST_TEST(ends());
 }
 
 BOOST_AUTO_TEST_CASE(it_may_go_while_it_tries) {

@@ -67,10 +67,9 @@ struct fixture {
     explicit fixture(std::string const& missing_ca_file = {}, silent_server const* silent = nullptr)
         : at{missing_ca_file} {
         auto made = *at.settings;
-        if (silent != nullptr) {
-            made.unix_socket = silent->path;
-        }
-        made.sentinels = {{"h1", 1}, {"h2", 2}, {"h3", 3}};
+        made.unix_socket = silent != nullptr ? silent->path : "";
+        // These ports refuse at once.
+        made.sentinels = {{"127.0.0.1", 1}, {"127.0.0.1", 2}, {"127.0.0.1", 3}};
         made.primary_name = "mymaster";
         made.sentinel_tls = made.tls;
         made.sentinel_password = "s3cret";
@@ -108,9 +107,16 @@ BOOST_AUTO_TEST_CASE(if_nobody_answers_all_who_asked_are_told_the_same) {
         BOOST_TEST(!answer.settings);
         BOOST_TEST((answer.cause == errc::unreachable));
         BOOST_TEST(!answer.permanent);
+        BOOST_TEST(
+            answer.text.starts_with(
+                "no Sentinel names the primary \"mymaster\": the Sentinel at 127.0.0.1:1 cannot be "
+                "asked: "
+            ),
+            answer.text
+        );
     }
-    // They asked together.
-    BOOST_TEST(test.at.log.count(log_level::warning, "cannot be asked") == 3U);
+    // They asked together. The line about the primary has the cause of one of the three.
+    BOOST_TEST(test.at.log.count(log_level::warning, "cannot be asked") == 4U);
     BOOST_TEST(test.at.log.count("no Sentinel names the primary \"mymaster\"") == 1U);
     BOOST_TEST(test.at.log.count("s3cret") == 0U);
     test.ask();
@@ -177,6 +183,22 @@ BOOST_AUTO_TEST_CASE(they_are_listened_to_until_the_end) {
     test.all.reset();
     BOOST_TEST(test.at.ends());
     BOOST_TEST(!moved);
+}
+
+BOOST_AUTO_TEST_CASE(one_that_cannot_be_reached_is_one_line) {
+    fixture test;
+    test.all->start({});
+    for (std::size_t asked = 1; asked < 20; ++asked) {
+        test.ask();
+        BOOST_TEST(test.at.eventually([&] { return test.answers.size() == asked; }));
+    }
+    for (auto const* const place : {"127.0.0.1:1 ", "127.0.0.1:2 ", "127.0.0.1:3 "}) {
+        auto const line = std::string{"Sentinel connection to "} + place + "cannot be made";
+        BOOST_TEST(test.at.eventually([&] { return test.at.log.count(line) == 1U; }));
+    }
+    BOOST_TEST(test.at.log.count("no Sentinel names the primary") == 1U);
+    BOOST_TEST(test.at.log.count(log_level::warning) == 4U, test.at.log.all());
+    test.all->stop();
 }
 
 BOOST_AUTO_TEST_CASE(they_may_go_before_their_context) {
