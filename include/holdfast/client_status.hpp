@@ -35,7 +35,7 @@ struct client_status {
     lease_clock::time_point since{};
     /// Why a connection could last not be made, or why it ended. A connected client keeps the error
     /// of its last outage. Success if no attempt to connect has failed yet: a server that accepts
-    /// the connection and stays silent fails it after `config::connect_timeout`.
+    /// the connection and stays silent fails it after twice `config::health_check_interval`.
     ///
     /// A server that refuses requests, for example because its memory is full, is connected. The
     /// operations and `config::log` report such a refusal.

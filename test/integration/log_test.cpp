@@ -209,6 +209,19 @@ BOOST_AUTO_TEST_CASE(without_settings_an_absent_server_is_on_standard_error_with
     });
 }
 
+// Each of them has two connections.
+BOOST_AUTO_TEST_CASE(without_settings_six_absent_nodes_are_a_few_lines_on_standard_error) {
+    standard_error const heard;
+    run_with_deadline([&](asio::any_io_executor executor) -> task {
+        // These ports refuse at once.
+        constexpr auto url =
+            "redis-cluster://127.0.0.1:1,127.0.0.1:2,127.0.0.1:3,127.0.0.1:4,"
+            "127.0.0.1:5,127.0.0.1:6";
+        holdfast::client client{executor, url};
+        co_await check_standard_error(client, heard, "refused");
+    });
+}
+
 BOOST_AUTO_TEST_CASE(without_settings_a_full_server_is_on_standard_error_with_the_locks) {
     standard_error const heard;
     with_server([&](redis_server& server, asio::any_io_executor executor) -> task {
