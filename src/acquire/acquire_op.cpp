@@ -326,6 +326,10 @@ void acquire_op::on_time_up() {
     }
 }
 
+void acquire_op::give_up(error_code cause) {
+    end_with(fsm_.on_ended(cause));
+}
+
 void acquire_op::end(error_code cause) {
     auto const self = shared_from_this();
     carry_out(fsm_.on_ended(cause));

@@ -60,7 +60,10 @@ public:
     /// Makes its one attempt. @throws std::exception if there is no memory for the request; then
     /// the attempt has failed.
     void attempt(time_point now);
+    /// Its queue does not look further: that is the caller's business.
     void end(error_code cause);
+    /// The same for who does not know the queue.
+    void give_up(error_code cause);
     void on_cancel(asio::cancellation_type type);
     /// Its owner holds the lock: completes with a further lease. Nothing happens if that is over.
     /// `last`: the queue looks further then; otherwise the caller sees to it.

@@ -87,7 +87,7 @@ void multi_acquire::perform(multi_acquire_fsm::action const& next) {
         ++round_;
         if (next.what == step::finish) {
             // An observer is told what this operation has come to.
-            for_each_asked([error = next.error](acquire_op& op) { op.end(error); });
+            for_each_asked([error = next.error](acquire_op& op) { op.give_up(error); });
         } else {
             cancel_what_is_asked(asio::cancellation_type::terminal);
         }
