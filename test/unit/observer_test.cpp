@@ -289,6 +289,7 @@ BOOST_AUTO_TEST_CASE(an_acquisition_of_several_locks_counts_once_with_its_result
     }
     BOOST_TEST(count(*told, "gets nothing, busy") == many.size());
     BOOST_TEST(count(*told, "gets nothing") == many.size());
+    BOOST_TEST(all.client.stats().subscriptions_now == 0U);
 }
 
 BOOST_AUTO_TEST_CASE(an_acquisition_of_a_quorum_counts_once_with_its_result) {
