@@ -1,5 +1,7 @@
 #include "acquire/quorum_keeper.hpp"
 
+#include <boost/asio/bind_executor.hpp>
+
 #include <algorithm>
 #include <exception>
 #include <utility>
@@ -19,6 +21,12 @@ void quorum_keeper::start(
     group_ = group;
     asked_ = std::move(asked);
     look_again(what_.granted_at);
+    auto on_loss = [which = group_](error_code ec, loss_reason) {
+        if (auto const lost = which.lock(); lost && !ec) {
+            lost->release_rest();
+        }
+    };
+    group->wait_lost(asio::bind_executor(lead_->strand(), std::move(on_loss)));
 }
 
 void quorum_keeper::look_again(time_point now) {

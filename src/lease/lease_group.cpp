@@ -293,12 +293,33 @@ void lease_group::release(plain_handler handler) {
     end_keeping();
     auto const all =
         expect_answers(std::move(handler), members.size(), std::min(needed_, members.size()));
+    begin_releases(members, [all](std::size_t i, error_code ec) { all->on_answer(i, ec); });
+}
+
+// The user may take long to notice the loss. A majority of the nodes would not be free until then.
+// Those that are lost stay, and tell the user's release so.
+void lease_group::release_rest() {
+    if (client_->gone()) {
+        return;
+    }
+    std::unique_lock guard{mutex_};
+    auto members = shares();
+    guard.unlock();
+    std::erase_if(members, [](auto const& each) { return !is_alive(each->of.state(*each)); });
+    end_keeping();
+    begin_releases(members, [](std::size_t, error_code) {});
+}
+
+void lease_group::begin_releases(
+    std::vector<share_ptr> const& members,
+    std::function<void(std::size_t, error_code)> const& on_answer
+) {
     std::vector<given_back> left;
     left.reserve(members.size());
     for (std::size_t i = 0; i < members.size(); ++i) {
         auto const& share = members[i];
         auto rest =
-            share->of.begin_release(share, [all, i](error_code ec) { all->on_answer(i, ec); });
+            share->of.begin_release(share, [on_answer, i](error_code ec) { on_answer(i, ec); });
         if (rest) {
             left.push_back(*std::move(rest));
         }

@@ -12,6 +12,7 @@
 #include <holdfast/quorum_lease.hpp>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -110,6 +111,8 @@ public:
 
     void renew(plain_handler handler);
     void release(plain_handler handler);
+    /// Of a group that is lost: gives the members back that are left. It stays lost.
+    void release_rest();
     void wait_lost(loss_handler handler);
     /// It was dropped without a release. What its operations share may live on.
     void abandon() noexcept;
@@ -124,6 +127,10 @@ private:
         std::size_t enough
     );
     [[nodiscard]] std::vector<share_ptr> shares() const;
+    static void begin_releases(
+        std::vector<share_ptr> const& members,
+        std::function<void(std::size_t, error_code)> const& on_answer
+    );
     void end_keeping() noexcept;
     // Under the mutex.
     [[nodiscard]] lease_state look() const noexcept;

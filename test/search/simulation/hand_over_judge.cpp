@@ -108,6 +108,11 @@ void hand_over_judge::judge_order(
         if (one.holder.empty() || one.score >= score || one.holder == what.holder) {
             continue;
         }
+        bool const came_back =
+            known.granted_elsewhere.contains(one.holder) && client_of(one.holder) == client_of(now);
+        if (came_back) {
+            continue;
+        }
         if (!listens(what.lock, client_of(one.holder))) {
             reached_(sometimes::dead_passed_over);
         } else if (!excused_) {

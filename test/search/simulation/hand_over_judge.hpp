@@ -32,6 +32,11 @@ public:
         known.came.emplace(holder);
         known.last_stray = static_cast<double>(at) + most_in_an_instant;
     }
+    /// A former primary granted it the lock. Its client gives that back, and asks under another id
+    /// before the place of this one is withdrawn.
+    void on_stray_grant(std::string_view lock, std::string_view holder) {
+        locks_[std::string{lock}].granted_elsewhere.emplace(holder);
+    }
     /// A reply, or a message on a channel, has come to this process.
     void on_arrival(std::uint32_t process, value const& message);
     /// The process stands still, is gone, or goes on.
@@ -65,6 +70,8 @@ private:
         ids came;
         // Those that were granted the lock.
         ids had_it;
+        // By a former primary.
+        ids granted_elsewhere;
         // What a waiter states when it comes back to a place that it had.
         std::map<std::string, double, std::less<>> scores;
         // Places that a release has kept for those of its client who wait. Their own request may be

@@ -306,6 +306,7 @@ void oracle::on_stray_script(script_event const& what) {
     bool const asks = what.does == "acquire" || what.does == "take_over" || what.does == "renew";
     if (asks && outcome == 1) {
         reached(sometimes::stray_grant);
+        hand_overs_.on_stray_grant(lock, what.holder);
         auto const first = static_cast<std::uint64_t>(said.integer(1));
         if (first != 0) {
             give(std::string{what.holder}, first, counter);

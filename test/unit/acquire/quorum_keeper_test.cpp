@@ -111,6 +111,26 @@ BOOST_AUTO_TEST_CASE(nothing_joins_after_the_release) {
     BOOST_TEST(all.quiet(2));
 }
 
+// Else its renewals would keep everybody from a majority until its user looks at it.
+BOOST_AUTO_TEST_CASE(a_lost_lease_gives_back_the_nodes_that_it_has_left) {
+    two_of_three all;
+    BOOST_TEST(all.eventually([&] { return all.sent(0) == "renew" && all.sent(1) == "renew"; }));
+    all.answer(0, replied(0));
+    BOOST_TEST((all.one->got.state() == lease_state::lost));
+    all.answer(1, replied(1));
+    BOOST_TEST(all.sent(1) == "release");
+    all.answer(1, freed());
+    BOOST_TEST(all.quiet(0));
+    BOOST_TEST(all.quiet(1));
+    BOOST_TEST((all.one->got.state() == lease_state::lost));
+    std::optional<error_code> said;
+    all.one->got.release([&](error_code ec) { said = ec; });
+    all.run();
+    BOOST_REQUIRE(said.has_value());
+    BOOST_TEST(*said == holdfast::errc::lease_lost);
+    BOOST_TEST(all.quiet(1));
+}
+
 BOOST_AUTO_TEST_CASE(a_straggler_of_the_grant_joins_or_is_withdrawn) {
     scripted_nodes nodes;
     quorum_acquiring one{nodes};
