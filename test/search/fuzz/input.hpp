@@ -15,7 +15,7 @@ namespace holdfast::fuzz {
 /// every input means something.
 class input {
 public:
-    explicit input(std::span<std::uint8_t const> bytes) noexcept : bytes_{bytes} {}
+    explicit input(std::span<std::uint8_t const> data) noexcept : bytes_{data} {}
 
     [[nodiscard]] bool empty() const noexcept { return bytes_.empty(); }
 
