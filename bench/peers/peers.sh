@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# ./dev bench --peers and --plot: holdfast beside other libraries. Read by ./dev, whose functions it calls.
+# ./dev bench --peers: holdfast beside other libraries. Read by ./dev, whose functions it calls.
 
 peers_tools=("${interop_tools[@]}" python3=python3 go=golang-go)
 
@@ -9,10 +9,4 @@ bench_peers() {
     build release holdfast_peer
     timed "building the workers for other libraries" 60 bench/peers/build
     timed "comparing with other libraries" 600 python3 bench/peers/run.py "$@"
-}
-
-# bench --plot [--publish]
-bench_plot() {
-    install_missing python3=python3
-    python3 bench/peers/report.py "$@"
 }

@@ -1,21 +1,6 @@
-#!/usr/bin/env python3
-"""Shows what run.py measured: as a text, as the tables of the documentation, and as a picture."""
+"""What run.py measured, as the tables of the documentation."""
 
-import argparse
-import json
-import pathlib
-import sys
-
-import picture
-from facts import FACTS
-from workers import NAMES, ROOT
-
-RESULTS = ROOT / "build" / "peers" / "results.json"
-PUBLISHED = ROOT / "bench" / "peers" / "published.json"
-IMAGE = pathlib.Path("src/reference/images/comparison.svg")
-README = pathlib.Path("README.md")
-PAGE = pathlib.Path("src/reference/pages/comparison.md")
-BEGIN, END = "<!-- comparison -->", "<!-- /comparison -->"
+from workers import NAMES
 
 # What run.py measures: a short name, the question, its unit.
 FIGURES = {
@@ -64,10 +49,6 @@ def figures_table(results, with_ratio):
     return table(["", *NAMES], rows)
 
 
-def facts_table():
-    return table(["", *NAMES], [[what, *has] for what, has in FACTS])
-
-
 def what_was_measured(results):
     versions = ", ".join(f"{name} {version}" for name, version in results["versions"].items())
     text = [
@@ -83,99 +64,7 @@ def what_was_measured(results):
     return " ".join(text)
 
 
-def for_readme(results):
-    if results is None:
-        return "`./dev bench --peers` measures them side by side."
-    return "\n\n".join(
-        [
-            f"![holdfast beside other libraries: bars for each figure of the table]({IMAGE})",
-            figures_table(results, with_ratio=False),
-            what_was_measured(results),
-        ]
-    )
-
-
-def for_page(results):
-    if results is None:
-        return "`./dev bench --peers` measures them. No figures are published."
-    return "\n\n".join(
-        [
-            "![bars for each figure of the table](../images/comparison.svg)",
-            figures_table(results, with_ratio=True),
-            "In brackets: how many times ours, the median of the ratios of all rounds. "
-            + what_was_measured(results),
-        ]
-    )
-
-
-def between_markers(text, inside):
-    before, begin, rest = text.partition(BEGIN + "\n")
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"{BEGIN} and {END} are not both there")
-    return f"{before}{begin}{inside}\n{end}{after}"
-
-
-def documents(results, root=ROOT):
-    """{file: what it should be}."""
-    files = {
-        README: between_markers((root / README).read_text(), for_readme(results)),
-        PAGE: between_markers(
-            (root / PAGE).read_text(), f"{facts_table()}\n\n{for_page(results)}"
-        ),
-    }
-    if results is not None:
-        files[IMAGE] = picture.svg(results, FIGURES, in_words, NAMES)
-    return files
-
-
-def published(root=ROOT):
-    """The results that the documents show, or None."""
-    file = root / PUBLISHED.relative_to(ROOT)
-    return json.loads(file.read_text()) if file.exists() else None
-
-
-def publish(results, root=ROOT):
-    if results["quick"]:
-        raise ValueError("these are figures of a quick run, which say nothing")
-    for file, text in documents(results, root).items():
-        (root / file).parent.mkdir(parents=True, exist_ok=True)
-        (root / file).write_text(text)
-    kept = json.dumps(results, indent=2, ensure_ascii=False) + "\n"
-    (root / PUBLISHED.relative_to(ROOT)).write_text(kept)
-
-
 def as_text(results):
-    lines = []
-    for figure, (question, _) in FIGURES.items():
-        if figure in results["figures"]:
-            lines.append(question)
-        for name in results["figures"].get(figure, {}):
-            lines.append(f"    {name:16} {cell(results, figure, name, with_ratio=True)}")
-    lines.append(what_was_measured(results))
-    return "\n".join(lines)
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--publish", action="store_true", help="write figures and picture into the documentation"
-    )
-    parser.add_argument("--results", type=pathlib.Path, default=RESULTS, metavar="FILE")
-    options = parser.parse_args()
-    if not options.results.exists():
-        sys.exit(f"there is no {options.results}: run ./dev bench --peers first")
-    results = json.loads(options.results.read_text())
-    drawn = options.results.with_name("comparison.svg")
-    drawn.write_text(picture.svg(results, FIGURES, in_words, NAMES))
-    print(drawn)
-    if options.publish:
-        try:
-            publish(results)
-        except ValueError as error:
-            sys.exit(f"not published: {error}")
-        print("\n".join(map(str, [README, PAGE, IMAGE, PUBLISHED.relative_to(ROOT)])))
-
-
-if __name__ == "__main__":
-    main()
+    """The tables of README.md and of the page, which has the ratios to ours too, in brackets."""
+    tables = [figures_table(results, with_ratio) for with_ratio in (False, True)]
+    return "\n\n".join([*tables, what_was_measured(results)])

@@ -56,10 +56,10 @@ package_vcpkg() {
         check_vcpkg_package "$package"
         for kind in Release Debug; do
             say "building a program with it ($linkage, $kind)"
-            cmake -G Ninja -S test/packaging/consumers/find_package -B "$out/consumer-$linkage-$kind" -DCMAKE_BUILD_TYPE="$kind" \
+            cmake -G Ninja -S test/packaging/consumers/conan -B "$out/consumer-$linkage-$kind" -DCMAKE_BUILD_TYPE="$kind" \
                 -DCMAKE_PREFIX_PATH="$package;${Boost_ROOT:-$PWD/build/boost/usr}" >/dev/null
             cmake --build "$out/consumer-$linkage-$kind" >/dev/null
-            timeout 60 examples/with_server "$out/consumer-$linkage-$kind/consumer"
+            timeout 60 examples/with_server "$out/consumer-$linkage-$kind/shop"
         done
     done
     echo "The manifest, the portfile and what it installs are as vcpkg documents them. vcpkg itself was not run."

@@ -2,7 +2,6 @@
 #define HOLDFAST_TEST_FUZZ_INPUT_HPP
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -16,7 +15,7 @@ namespace holdfast::fuzz {
 /// every input means something.
 class input {
 public:
-    explicit input(std::span<std::uint8_t const> bytes) noexcept : bytes_{bytes} {}
+    explicit input(std::span<std::uint8_t const> data) noexcept : bytes_{data} {}
 
     [[nodiscard]] bool empty() const noexcept { return bytes_.empty(); }
 
@@ -37,12 +36,6 @@ public:
     }
 
     bool flag() noexcept { return (byte() & 1U) != 0; }
-
-    /// Any pattern of bits: infinite and undefined values too.
-    double real() noexcept { return std::bit_cast<double>(number<std::uint64_t>()); }
-
-    /// From 0 up to 1, which is not reached.
-    double part() noexcept { return number<std::uint16_t>() / 65'536.0; }
 
     /// A length, not above `longest`, and that many bytes.
     std::string text(std::size_t longest) {

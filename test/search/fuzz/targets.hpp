@@ -9,10 +9,7 @@
 // One per file of targets/. Each reads any bytes, and throws `violation` if the library does with
 // them what it must not.
 #define HOLDFAST_FUZZ_TARGETS(DO) \
-    DO(names)                     \
     DO(replies)                   \
-    DO(reply_events)              \
-    DO(terms)                     \
     DO(url)
 
 namespace holdfast::fuzz {
