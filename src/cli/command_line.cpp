@@ -83,9 +83,7 @@ void define_globals(CLI::App& app, global_options& to) {
 void define_run(CLI::App& app, run_options& to) {
     auto& run = *app.add_subcommand("run", "Run a command while holding a lock");
     add_name(run, to.name);
-    run.add_option("CMD", to.command, "The command, behind --")
-        ->required()
-        ->type_name("");
+    run.add_option("CMD", to.command, "The command, behind --")->required()->type_name("");
     add_duration(run, "--lease", to.lease, "How long the lock outlives this program (30s)");
     auto* const wait = add_duration(run, "--wait", to.wait, "Wait no longer for another holder");
     run.add_flag("-n,--no-wait", to.no_wait, "Do not wait for another holder")->excludes(wait);

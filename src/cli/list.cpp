@@ -59,7 +59,8 @@ asio::awaitable<std::uint64_t> ask_for_time(server_session& from) {
     auto const replies = co_await std::move(asking);
     auto const seconds = whole_number<std::uint64_t>(replies.front().text(0));
     auto const micros = whole_number<std::uint64_t>(replies.front().text(1));
-    co_return seconds && micros ? *seconds * 1'000'000 + *micros : 0;
+    bool const known = seconds && micros;
+    co_return known ? *seconds * 1'000'000 + *micros : 0;
 }
 
 row_kind kind_of_number(candidate const& seen) {
@@ -83,9 +84,9 @@ row_kind kind_of_lock(found_lock const& found, candidate const& seen) {
 // What may be a name of several kinds is tried as one after the other.
 lock_kind kind_to_ask_for(candidate const& seen) {
     bool const plain = seen.has(row_kind::lock) || seen.has(row_kind::fair_lock);
-    return plain                                   ? lock_kind::automatic
+    return plain                                 ? lock_kind::automatic
            : seen.has(row_kind::read_write_lock) ? lock_kind::read_write
-                                                   : lock_kind::semaphore;
+                                                 : lock_kind::semaphore;
 }
 
 // False if it is held by what is no client: it is something else.

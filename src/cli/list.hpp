@@ -32,8 +32,8 @@ struct listing {
     error_code cause = {};
 };
 
-/// Looks for locks on each primary of a deployment with SCAN, and inspects each. It changes nothing,
-/// and sees a lock that is there all the time; of others it may.
+/// Looks for locks on each primary of a deployment with SCAN, and inspects each. It changes
+/// nothing, and sees a lock that is there all the time; of others it may.
 [[nodiscard]] boost::asio::awaitable<listing> find_locks(
     config const& settings,
     list_options const& options

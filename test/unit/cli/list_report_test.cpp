@@ -38,8 +38,8 @@ BOOST_AUTO_TEST_CASE(a_lock_has_a_line) {
     BOOST_REQUIRE(lines.size() == 2U);
     BOOST_TEST(lines[0].starts_with("NAME     KIND  HOLDER"));
     BOOST_TEST(
-        lines[1] ==
-        "stock:7  lock  " + holder + "  27.9s  3.0s  1795657452000000  1        shop at 10.0.0.1:5000"
+        lines[1] == "stock:7  lock  " + holder +
+                        "  27.9s  3.0s  1795657452000000  1        shop at 10.0.0.1:5000"
     );
 }
 
@@ -87,6 +87,7 @@ BOOST_AUTO_TEST_CASE(json_has_a_lock_in_a_line) {
     BOOST_TEST(text.find(R"("side":"read")") != std::string::npos, text);
     BOOST_TEST(text.find(R"("remaining_ms":null)") != std::string::npos, text);
     BOOST_TEST(text.find(R"("readers":2)") != std::string::npos, text);
-    auto const permits = json_of({.name = "s", .kind = row_kind::semaphore, .taken = 2, .number = 3});
+    auto const permits =
+        json_of({.name = "s", .kind = row_kind::semaphore, .taken = 2, .number = 3});
     BOOST_TEST(permits.find(R"("taken":2,"number":3)") != std::string::npos, permits);
 }

@@ -48,8 +48,7 @@ BOOST_AUTO_TEST_CASE(keys_tell_which_lock_they_belong_to) {
         BOOST_TEST(!trace_of_key(other), other);
     }
     BOOST_TEST((trace_of_channel("redisson_sc:{a}")->kind == row_kind::counting_semaphore));
-    BOOST_TEST(
-        (trace_of_channel("redisson_countdownlatch__channel__{a}")->kind == row_kind::latch)
+    BOOST_TEST((trace_of_channel("redisson_countdownlatch__channel__{a}")->kind == row_kind::latch)
     );
     BOOST_TEST(!trace_of_channel("news"));
 }
