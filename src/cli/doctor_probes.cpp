@@ -170,15 +170,7 @@ asio::awaitable<server_facts> gather_facts(server_session& from) {
 
 asio::awaitable<std::vector<finding>> try_rights(server_session& with, std::string name) {
     auto const& settings = with.settings();
-    auto const& server = with.server();
-    constexpr int sharding_version = 7;
-    bool const sharded = settings.cluster_channels == cluster_channel_kind::sharded ||
-                         (settings.cluster_channels == cluster_channel_kind::automatic &&
-                          server.major >= sharding_version);
-    auto const dialect = server.mode != "cluster" ? detail::script_dialect::single
-                         : sharded                ? detail::script_dialect::sharded
-                                                  : detail::script_dialect::cluster;
-    auto groups = rights_for(settings, name, dialect);
+    auto groups = rights_for(settings, name, with.dialect());
     tries harmless;
     tries writing;
     for (auto& group : groups) {

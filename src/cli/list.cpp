@@ -29,13 +29,6 @@ using boost::redis::request;
 
 namespace {
 
-bool is_sharded(server_session const& server) {
-    constexpr int sharding_version = 7;
-    auto const wanted = server.settings().cluster_channels;
-    return server.server().mode == "cluster" && wanted != cluster_channel_kind::plain &&
-           (wanted == cluster_channel_kind::sharded || server.server().major >= sharding_version);
-}
-
 asio::awaitable<connections_by_client> find_clients(server_session& on, listing& to) {
     request ask;
     ask.push("CLIENT", "LIST");
@@ -201,7 +194,7 @@ asio::awaitable<void> find_on(
     scan_options wanted{
         .pattern = pattern_of(server.settings().key_prefix) + options.pattern,
         .numbers = options.numbers,
-        .sharded = is_sharded(server),
+        .sharded = server.dialect() == detail::script_dialect::sharded,
     };
     auto scanning = scan_for_locks(server, std::move(wanted));
     auto const found = co_await std::move(scanning);

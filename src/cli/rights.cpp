@@ -140,7 +140,7 @@ std::set<std::string> commands_in(views const& folders, script_dialect dialect) 
 // Behind the command and a key that is not there, so that nothing is changed.
 words harmless_arguments(std::string_view command) {
     static std::vector<std::pair<views, words>> const all{
-        {{"hexists", "hget", "hdel"}, {"field"}},
+        {{"hexists", "hdel"}, {"field"}},
         // A field without a value is refused after the user's rights were looked at.
         {{"hset"}, {"field", "value", "field"}},
         {{"set"}, {"", "XX"}},
