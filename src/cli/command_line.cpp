@@ -7,17 +7,15 @@
 #include <CLI/CLI.hpp>
 
 #include <map>
-#include <optional>
+#include <string>
 
 namespace holdfast::cli {
 
 namespace {
 
 constexpr char const* duration_type = "DURATION";
-constexpr char const* shells = "bash|zsh|fish";
 constexpr char const* kinds = "auto|lock|fair|read-write|semaphore|latch|counting-semaphore";
 constexpr char const* colours = "auto|always|never";
-constexpr char const* command_argument = "CMD";
 
 template <class Target>
 CLI::Option* add_duration(
@@ -36,7 +34,7 @@ CLI::Option* add_duration(
     return to.add_option_function<std::string>(name, read, description)->type_name(duration_type);
 }
 
-// The type's name says which values there are, for the help and for completion.
+// The type's name says which values there are, for the help.
 template <class T>
 CLI::Option* add_choice(
     CLI::App& to,
@@ -85,9 +83,7 @@ void define_globals(CLI::App& app, global_options& to) {
 void define_run(CLI::App& app, run_options& to) {
     auto& run = *app.add_subcommand("run", "Run a command while holding a lock");
     add_name(run, to.name);
-    run.add_option(command_argument, to.command, "The command, behind --")
-        ->required()
-        ->type_name("");
+    run.add_option("CMD", to.command, "The command, behind --")->required()->type_name("");
     add_duration(run, "--lease", to.lease, "How long the lock outlives this program (30s)");
     auto* const wait = add_duration(run, "--wait", to.wait, "Wait no longer for another holder");
     run.add_flag("-n,--no-wait", to.no_wait, "Do not wait for another holder")->excludes(wait);
@@ -123,61 +119,9 @@ void define_others(CLI::App& app, command_line& to) {
     add_name(release, to.force_release.name);
     add_kind(release, to.force_release.kind);
 
-    auto& watch = *app.add_subcommand("watch", "Show what happens to a lock");
-    add_name(watch, to.watch.name);
-    add_kind(watch, to.watch.kind);
-    add_duration(watch, "--interval", to.watch.interval, "How often to look unasked (1s)");
-    add_duration(watch, "--duration", to.watch.duration, "End after this time");
-
     auto& doctor =
         *app.add_subcommand("doctor", "Examine the servers, and what locks need of them");
     doctor.add_flag("-q,--quiet", to.doctor.quiet, "Leave out what is well");
-
-    auto& bench = *app.add_subcommand("bench", "Measure how fast locks are");
-    add_duration(bench, "--duration", to.bench.duration, "How long to measure (3s)");
-    bench.add_option("--tasks", to.bench.tasks, "How many tasks lock at a time (1)")
-        ->type_name("N")
-        ->check(CLI::Range(1, 10'000).description(""));
-    bench.add_flag("--contended", to.bench.contended, "All tasks want one lock");
-    bench.add_option("--name", to.bench.name, "What the names begin with")->type_name("TEXT");
-
-    auto& completion = *app.add_subcommand("completion", "Write completion for a shell");
-    completion.add_option("SHELL", to.shell, "The shell")
-        ->required()
-        ->check(CLI::IsMember({"bash", "zsh", "fish"}).description(""))
-        ->type_name(shells);
-}
-
-std::vector<std::string> choices_of(CLI::Option const& option) {
-    auto const type = option.get_type_name();
-    return type.find('|') == type.npos ? std::vector<std::string>{} : CLI::detail::split(type, '|');
-}
-
-std::optional<option_model> model_of(CLI::Option const& option) {
-    if (option.get_positional()) {
-        return std::nullopt;
-    }
-    option_model model;
-    for (auto const& name : option.get_snames()) {
-        model.names.push_back("-" + name);
-    }
-    for (auto const& name : option.get_lnames()) {
-        model.names.push_back("--" + name);
-    }
-    model.description = option.get_description();
-    model.takes_value = option.get_items_expected_max() != 0;
-    model.choices = choices_of(option);
-    return model;
-}
-
-std::vector<option_model> options_of(CLI::App const& app) {
-    std::vector<option_model> all;
-    for (auto const* const option : app.get_options()) {
-        if (auto model = model_of(*option)) {
-            all.push_back(std::move(*model));
-        }
-    }
-    return all;
 }
 
 }  // namespace
@@ -195,26 +139,6 @@ std::shared_ptr<CLI::App> define(command_line& into) {
     define_run(*app, into.run);
     define_others(*app, into);
     return app;
-}
-
-program_model describe(CLI::App const& app) {
-    program_model all;
-    all.options = options_of(app);
-    auto const any = [](CLI::App const*) { return true; };
-    for (auto const* const command : app.get_subcommands(any)) {
-        command_model model;
-        model.name = command->get_name();
-        model.description = command->get_description();
-        model.options = options_of(*command);
-        for (auto const* const option : command->get_options()) {
-            if (option->get_positional() && model.arguments.empty()) {
-                model.arguments = choices_of(*option);
-            }
-            model.runs_a_command |= option->get_name() == command_argument;
-        }
-        all.commands.push_back(std::move(model));
-    }
-    return all;
 }
 
 }  // namespace holdfast::cli

@@ -97,31 +97,24 @@ void push(request& to, std::vector<std::string> const& words) {
 /// Tries whose replies say whether the user has a right.
 class tries {
 public:
-    void add(right const& of, bool* refused) {
+    void add(right& of) {
         for (auto const& words : of.tries) {
-            all_.push_back({&of, refused});
+            all_.push_back(&of);
             push(request_, words);
         }
     }
-    [[nodiscard]] bool empty() const noexcept { return all_.empty(); }
 
     asio::awaitable<void> run(server_session& with, std::vector<raw_reply>& replies) {
         auto asking = with.ask(request_);
         auto got = co_await std::move(asking);
         for (std::size_t i = 0; i < std::min(got.size(), all_.size()); ++i) {
-            if (is_refused(all_[i].of->what, got[i])) {
-                *all_[i].refused = true;
-            }
+            all_[i]->refused = all_[i]->refused || is_refused(all_[i]->what, got[i]);
         }
         std::move(got.begin(), got.end(), std::back_inserter(replies));
     }
 
 private:
-    struct one {
-        right const* of;
-        bool* refused;
-    };
-    std::vector<one> all_;
+    std::vector<right*> all_;
     request request_;
 };
 
@@ -177,29 +170,16 @@ asio::awaitable<server_facts> gather_facts(server_session& from) {
 
 asio::awaitable<std::vector<finding>> try_rights(server_session& with, std::string name) {
     auto const& settings = with.settings();
-    auto const& server = with.server();
-    constexpr int sharding_version = 7;
-    bool const sharded = settings.cluster_channels == cluster_channel_kind::sharded ||
-                         (settings.cluster_channels == cluster_channel_kind::automatic &&
-                          server.major >= sharding_version);
-    auto const dialect = server.mode != "cluster" ? detail::script_dialect::single
-                         : sharded                ? detail::script_dialect::sharded
-                                                  : detail::script_dialect::cluster;
-    auto const groups = rights_for(settings, name, dialect);
-
-    // As many as the rights, in their order.
-    std::vector<std::unique_ptr<bool>> refused;
+    auto groups = rights_for(settings, name, with.dialect());
     tries harmless;
     tries writing;
-    bool may_delete = true;
-    for (auto const& group : groups) {
-        for (auto const& one : group.rights) {
-            refused.push_back(std::make_unique<bool>(false));
+    for (auto& group : groups) {
+        for (auto& one : group.rights) {
             if (one.subscribes) {
                 auto asking = is_subscription_refused(with, one);
-                *refused.back() = co_await std::move(asking);
+                one.refused = co_await std::move(asking);
             } else {
-                (one.writes ? writing : harmless).add(one, refused.back().get());
+                (one.writes ? writing : harmless).add(one);
             }
         }
     }
@@ -207,17 +187,16 @@ asio::awaitable<std::vector<finding>> try_rights(server_session& with, std::stri
     auto running = harmless.run(with, replies);
     co_await std::move(running);
 
-    std::size_t number = 0;
-    std::vector<lacking> lacks;
+    // What is written has to be removed again.
+    bool may_delete = true;
     for (auto const& group : groups) {
         for (auto const& one : group.rights) {
             bool const of_name = one.rule == "+del" ||
                                  (one.what == right::kind::key && one.tries.front().back() == name);
-            may_delete = may_delete && !(of_name && *refused[number]);
-            ++number;
+            may_delete = may_delete && !(of_name && one.refused);
         }
     }
-    if (may_delete && !writing.empty()) {
+    if (may_delete) {
         auto written = writing.run(with, replies);
         co_await std::move(written);
         request clean;
@@ -225,18 +204,7 @@ asio::awaitable<std::vector<finding>> try_rights(server_session& with, std::stri
         auto cleaning = with.ask(clean);
         co_await std::move(cleaning);
     }
-
-    number = 0;
-    for (auto const& group : groups) {
-        lacking of{group.purpose, group.needed, {}};
-        for (auto const& one : group.rights) {
-            if (*refused[number++]) {
-                of.rules.push_back(one.rule);
-            }
-        }
-        lacks.push_back(std::move(of));
-    }
-    auto found = check_rights(lacks, settings.username.empty() ? "default" : settings.username);
+    auto found = check_rights(groups, settings.username.empty() ? "default" : settings.username);
     auto writes = check_writes(replies);
     std::move(writes.begin(), writes.end(), std::back_inserter(found));
     co_return found;

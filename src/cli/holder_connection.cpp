@@ -2,33 +2,36 @@
 
 #include "cli/primaries.hpp"
 #include "cli/server_texts.hpp"
+#include "core/holder_id.hpp"
 
 #include <boost/redis/request.hpp>
 #include <boost/system/system_error.hpp>
 
 namespace holdfast::cli {
 
-std::optional<holder_connection> find_connection(
-    std::string_view client_list,
-    std::string_view client_id
-) {
-    if (client_id.empty()) {
-        return std::nullopt;
-    }
-    auto const ending = ":" + std::string{client_id};
+connections_by_client connections_in(std::string_view client_list) {
+    connections_by_client all;
     for (auto const& one : read_client_list(client_list)) {
-        auto name = text_in(one, "name");
-        if (name.ends_with(ending)) {
-            name.remove_suffix(ending.size());
-            return holder_connection{std::string{name}, std::string{text_in(one, "addr")}};
+        auto const name = text_in(one, "name");
+        if (auto const colon = name.rfind(':'); colon != name.npos) {
+            all.try_emplace(
+                std::string{name.substr(colon + 1)},
+                holder_connection{
+                    std::string{name.substr(0, colon)},
+                    std::string{text_in(one, "addr")}
+                }
+            );
         }
     }
-    return std::nullopt;
+    return all;
 }
 
 std::string_view client_id_of(std::string_view holder) noexcept {
-    auto const colon = holder.rfind(':');
-    return colon == holder.npos ? std::string_view{} : holder.substr(0, colon);
+    constexpr auto size = detail::holder_id::client_id_length;
+    auto const id = holder.substr(0, size);
+    bool const has_number = holder.size() > size && holder[size] == ':';
+    bool const is_uuid = id.find_first_not_of("0123456789abcdefABCDEF-") == id.npos;
+    return has_number && is_uuid ? id : std::string_view{};
 }
 
 asio::awaitable<std::optional<holder_connection>> connection_of(
@@ -44,11 +47,9 @@ asio::awaitable<std::optional<holder_connection>> connection_of(
         }
         try {
             auto const replies = co_await server.session->ask(question);
-            if (!replies.empty() && !replies.front().is_error) {
-                auto found = find_connection(replies.front().text(0), client_id_of(holder));
-                if (found) {
-                    co_return found;
-                }
+            auto const all = connections_in(replies.front().text(0));
+            if (auto const found = all.find(client_id_of(holder)); found != all.end()) {
+                co_return found->second;
             }
         } catch (boost::system::system_error const&) {
             // Without that server.

@@ -5,6 +5,8 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,13 +23,14 @@ struct holder_connection {
     std::string address;
 };
 
-/// The first connection of the client with this id in the text that CLIENT LIST gives.
-[[nodiscard]] std::optional<holder_connection> find_connection(
-    std::string_view client_list,
-    std::string_view client_id
-);
+/// Where clients are, by their ids.
+using connections_by_client = std::map<std::string, holder_connection, std::less<>>;
 
-/// `<client id>` of `<client id>:<number>`; empty if there is no number.
+/// The first connection of each client in the text that CLIENT LIST gives: it is called
+/// `<client_name>:<client id>`.
+[[nodiscard]] connections_by_client connections_in(std::string_view client_list);
+
+/// `<client id>` of `<client id>:<number>`; empty if it is something else.
 [[nodiscard]] std::string_view client_id_of(std::string_view holder) noexcept;
 
 /// Asks the servers for the connections of a holder. Nothing if they have none of it, or if the

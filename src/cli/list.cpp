@@ -1,52 +1,35 @@
 #include "cli/list.hpp"
 
 #include "cli/exit_code.hpp"
+#include "cli/found_lock.hpp"
 #include "cli/list_report.hpp"
-#include "cli/lock_keys.hpp"
-#include "cli/lock_reader.hpp"
 #include "cli/lock_scan.hpp"
 #include "cli/primaries.hpp"
 #include "cli/server_texts.hpp"
 
+#include <holdfast/client.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/experimental/parallel_group.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <boost/system/system_error.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <map>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <utility>
 
 namespace holdfast::cli {
 
-namespace asio = boost::asio;
 using boost::redis::request;
-using detail::raw_reply;
 
 namespace {
 
-// So many names are asked about at once.
-constexpr std::size_t batch_size = 200;
-
-using batch = std::span<std::pair<std::string, candidate> const>;
-
-std::uint64_t time_in(raw_reply const& reply) {
-    auto const seconds = whole_number<std::uint64_t>(reply.text(0));
-    auto const micros = whole_number<std::uint64_t>(reply.text(1));
-    return !reply.is_error && seconds && micros ? *seconds * 1'000'000 + *micros : 0;
-}
-
-bool is_sharded(server_session const& server) {
-    constexpr int sharding_version = 7;
-    auto const wanted = server.settings().cluster_channels;
-    return server.server().mode == "cluster" && wanted != cluster_channel_kind::plain &&
-           (wanted == cluster_channel_kind::sharded || server.server().major >= sharding_version);
-}
-
-asio::awaitable<clients_by_id> find_clients(server_session& on, listing& to) {
+asio::awaitable<connections_by_client> find_clients(server_session& on, listing& to) {
     request ask;
     ask.push("CLIENT", "LIST");
     auto asking = on.ask(ask);
@@ -57,125 +40,189 @@ asio::awaitable<clients_by_id> find_clients(server_session& on, listing& to) {
             "who the holders are is not shown, which needs CLIENT LIST: " +
             detail::loggable(reply.error)
         );
-        co_return clients_by_id{};
     }
-    co_return clients_in(reply.text(0));
+    co_return connections_in(reply.text(0));
 }
 
-// What the user may not ask would look as if it were not there.
-void throw_if_forbidden(std::vector<raw_reply> const& replies) {
-    for (auto const& reply : replies) {
-        if (reply.is_error && detail::classify(reply.error).error == errc::no_permission) {
-            throw boost::system::system_error{
-                make_error_code(errc::no_permission),
-                detail::loggable(reply.error)
-            };
+// In microseconds; zero: it is not known.
+asio::awaitable<std::uint64_t> ask_for_time(server_session& from) {
+    request ask;
+    ask.push("TIME");
+    auto asking = from.ask(ask);
+    auto const replies = co_await std::move(asking);
+    auto const seconds = whole_number<std::uint64_t>(replies.front().text(0));
+    auto const micros = whole_number<std::uint64_t>(replies.front().text(1));
+    bool const known = seconds && micros;
+    co_return known ? *seconds * 1'000'000 + *micros : 0;
+}
+
+row_kind kind_of_number(candidate const& seen) {
+    bool const latch = seen.has(row_kind::latch);
+    if (latch != seen.has(row_kind::counting_semaphore)) {
+        return latch ? row_kind::latch : row_kind::counting_semaphore;
+    }
+    return latch || seen.has(row_kind::counted) ? row_kind::counted : row_kind::number;
+}
+
+row_kind kind_of_lock(found_lock const& found, candidate const& seen) {
+    switch (found.kind) {
+        case lock_kind::read_write: return row_kind::read_write_lock;
+        case lock_kind::semaphore: return row_kind::semaphore;
+        case lock_kind::fair: return row_kind::fair_lock;
+        default: break;
+    }
+    return seen.has(row_kind::fair_lock) ? row_kind::fair_lock : row_kind::lock;
+}
+
+// What may be a name of several kinds is tried as one after the other.
+lock_kind kind_to_ask_for(candidate const& seen) {
+    bool const plain = seen.has(row_kind::lock) || seen.has(row_kind::fair_lock);
+    return plain                                 ? lock_kind::automatic
+           : seen.has(row_kind::read_write_lock) ? lock_kind::read_write
+                                                 : lock_kind::semaphore;
+}
+
+// False if it is held by what is no client: it is something else.
+bool add_holder(
+    lock_row& to,
+    std::optional<lock_info> const& info,
+    std::string_view side,
+    connections_by_client const& clients
+) {
+    if (!info) {
+        return true;
+    }
+    to.token = std::max(to.token, info->last_token.value);
+    to.readers = std::max<std::uint64_t>(to.readers, info->readers);
+    if (!info->held) {
+        return true;
+    }
+    auto const client = client_id_of(info->holder);
+    holder_row made{info->holder, std::string{side}, info->remaining, info->hold_count};
+    if (auto const who = clients.find(client); who != clients.end()) {
+        made.who = who->second;
+    }
+    to.holders.push_back(std::move(made));
+    return !client.empty();
+}
+
+asio::awaitable<error_code> inspect_one(
+    holdfast::client const& by,
+    candidates::value_type const& one,
+    connections_by_client const& clients,
+    std::vector<lock_row>& to
+) {
+    auto const& [name, seen] = one;
+    lock_row row{.name = name};
+    if (!seen.may_be_lock() && !seen.has(row_kind::semaphore)) {
+        row.kind = kind_of_number(seen);
+        row.number = seen.number;
+        row.waiting = seen.listeners;
+    } else {
+        error_code ec;
+        auto finding = find_lock(by, name, kind_to_ask_for(seen), ec);
+        auto const found = co_await std::move(finding);
+        if (ec) {
+            co_return ec;
+        }
+        row.kind = kind_of_lock(found, seen);
+        bool const both = found.kind == lock_kind::read_write;
+        if (!add_holder(row, found.lock, both ? "write" : "", clients) ||
+            !add_holder(row, found.readers, "read", clients)) {
+            co_return errc::corrupt_state;
+        }
+        row.waiting = found.waiting();
+        if (found.permits) {
+            if (!found.permits->limit) {
+                co_return errc::corrupt_state;
+            }
+            row.number = found.permits->available;
+            row.taken = found.permits->acquired;
         }
     }
+    // A latch that nobody has set is open, and a semaphore without a number has no permits.
+    if (!row.holders.empty() || row.number || row.waiting > 0) {
+        to.push_back(std::move(row));
+    }
+    co_return error_code{};
 }
 
-// The hash of a read/write lock lives as long as its last holder. Each reader has a key of its own.
-asio::awaitable<void> find_ends_of_readers(server_session& on, std::span<lock_row> rows) {
-    request ask;
-    std::vector<holder_row*> readers;
-    for (auto& row : rows) {
-        for (auto& holder : row.holders) {
-            if (holder.side == "read") {
-                ask.push("PTTL", row_look::hold_key(row.name, holder.id));
-                readers.push_back(&holder);
+// Several at once. The first error other than that of a name that is no lock ends it.
+asio::awaitable<std::vector<lock_row>> inspect_all(
+    holdfast::client const& by,
+    candidates const& all,
+    connections_by_client const& clients
+) {
+    constexpr std::size_t at_once = 64;
+    auto const executor = co_await asio::this_coro::executor;
+    std::vector<lock_row> rows;
+    auto const start = [&](candidates::value_type const& one) {
+        return asio::co_spawn(executor, inspect_one(by, one, clients, rows), asio::deferred);
+    };
+    for (auto at = all.begin(); at != all.end();) {
+        std::vector<decltype(start(*at))> some;
+        for (; at != all.end() && some.size() < at_once; ++at) {
+            some.push_back(start(*at));
+        }
+        auto group = asio::experimental::make_parallel_group(std::move(some));
+        auto inspecting =
+            std::move(group).async_wait(asio::experimental::wait_for_all{}, asio::deferred);
+        auto const [order, thrown, failures] = co_await std::move(inspecting);
+        for (std::size_t i = 0; i < failures.size(); ++i) {
+            if (thrown[i]) {
+                std::rethrow_exception(thrown[i]);
+            }
+            bool const is_no_lock =
+                failures[i] == errc::corrupt_state || failures[i] == errc::invalid_name;
+            if (failures[i] && !is_no_lock) {
+                throw boost::system::system_error{failures[i]};
             }
         }
     }
-    if (readers.empty()) {
-        co_return;
-    }
-    auto asking = on.ask(ask);
-    auto const replies = co_await std::move(asking);
-    for (std::size_t i = 0; i < std::min(replies.size(), readers.size()); ++i) {
-        if (auto const left = number_of(replies[i]); left && *left >= 0) {
-            readers[i]->remaining = std::chrono::milliseconds{*left};
-        }
-    }
-}
-
-asio::awaitable<std::vector<lock_row>> read_batch(
-    server_session& on,
-    batch names,
-    clients_by_id const& clients
-) {
-    bool const sharded = is_sharded(on);
-    request first;
-    for (auto const& [name, seen] : names) {
-        name_look::ask(first, name);
-    }
-    auto looking = on.ask(first);
-    auto const looked = co_await std::move(looking);
-    throw_if_forbidden(looked);
-
-    request second;
-    second.push("TIME");
-    std::vector<row_look> looks;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        name_look const found{
-            std::span{looked}.subspan(i * name_look::questions, name_look::questions)
-        };
-        looks.emplace_back(names[i].first, names[i].second, found, sharded);
-        looks.back().ask(second);
-    }
-    auto reading = on.ask(second);
-    auto const replies = co_await std::move(reading);
-    surroundings const in{&clients, time_in(replies.front()), sharded};
-    std::vector<lock_row> rows;
-    std::size_t at = 1;
-    for (auto const& one : looks) {
-        auto const count = one.questions();
-        if (auto row = one.read(std::span{replies}.subspan(at, count), in)) {
-            rows.push_back(std::move(*row));
-        }
-        at += count;
-    }
-    auto finding = find_ends_of_readers(on, rows);
-    co_await std::move(finding);
     co_return rows;
 }
 
-asio::awaitable<void> find_on(primary const& one, list_options const& options, listing& to) {
+asio::awaitable<void> find_on(
+    primary const& one,
+    holdfast::client const& by,
+    list_options const& options,
+    listing& to
+) {
     auto& server = *one.session;
-    auto const& prefix = server.settings().key_prefix;
     auto finding = find_clients(server, to);
     auto const clients = co_await std::move(finding);
-    scan_options const wanted{
-        .pattern = pattern_of(prefix) + options.pattern,
+    scan_options wanted{
+        .pattern = pattern_of(server.settings().key_prefix) + options.pattern,
         .numbers = options.numbers,
-        .sharded = is_sharded(server),
+        .sharded = server.dialect() == detail::script_dialect::sharded,
     };
-    auto scanning = scan_for_locks(server, wanted);
+    auto scanning = scan_for_locks(server, std::move(wanted));
     auto const found = co_await std::move(scanning);
-    std::vector<std::pair<std::string, candidate>> const all{found.begin(), found.end()};
-    for (std::size_t i = 0; i < all.size(); i += batch_size) {
-        batch const some{all.data() + i, std::min(batch_size, all.size() - i)};
-        auto reading = read_batch(server, some, clients);
-        auto rows = co_await std::move(reading);
-        for (auto& row : rows) {
-            row.name.erase(0, prefix.size());
-            row.server = one.address;
-            to.rows.push_back(std::move(row));
+    auto inspecting = inspect_all(by, found, clients);
+    auto rows = co_await std::move(inspecting);
+    auto asking = ask_for_time(server);
+    auto const now = co_await std::move(asking);
+    for (auto& row : rows) {
+        if (!row.holders.empty()) {
+            row.age = age_of(row.token, now);
         }
+        row.server = one.address;
+        to.rows.push_back(std::move(row));
     }
 }
 
 }  // namespace
 
-void drop_false_twins(std::vector<lock_row>& rows) {
-    std::map<std::string, bool> is_bare;
-    for (auto const& row : rows) {
-        is_bare.emplace(row.name, row.is_bare());
+std::optional<std::chrono::microseconds> age_of(
+    std::uint64_t token,
+    std::uint64_t server_time
+) noexcept {
+    // 2001. Tokens of Java's own begin at 1.
+    constexpr std::uint64_t first_time = 1'000'000'000'000'000;
+    if (token < first_time || token > server_time) {
+        return std::nullopt;
     }
-    std::erase_if(rows, [&](lock_row const& row) {
-        auto const twin = is_bare.find(twin_of(row.name));
-        return row.is_bare() && twin != is_bare.end() &&
-               (!twin->second || row.name.starts_with('{'));
-    });
+    return std::chrono::microseconds{server_time - token};
 }
 
 asio::awaitable<listing> find_locks(config const& settings, list_options const& options) {
@@ -189,13 +236,15 @@ asio::awaitable<listing> find_locks(config const& settings, list_options const& 
     if (all.all.empty()) {
         note(all.cause, all.why);
     }
+    auto const executor = co_await asio::this_coro::executor;
+    holdfast::client const client{executor, settings};
     for (auto const& one : all.all) {
         if (!one.session) {
             note(one.cause, one.address + ": " + one.why);
             continue;
         }
         try {
-            auto finding = find_on(one, options, made);
+            auto finding = find_on(one, client, options, made);
             co_await std::move(finding);
         } catch (boost::system::system_error const& e) {
             bool const ours = e.code().category() == error_category();
@@ -207,7 +256,6 @@ asio::awaitable<listing> find_locks(config const& settings, list_options const& 
             note(ours ? e.code() : make_error_code(errc::unreachable), one.address + ": " + why);
         }
     }
-    drop_false_twins(made.rows);
     std::sort(made.rows.begin(), made.rows.end(), [](lock_row const& a, lock_row const& b) {
         return a.name < b.name;
     });

@@ -8,6 +8,9 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include <chrono>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,16 +32,18 @@ struct listing {
     error_code cause = {};
 };
 
-/// Looks for locks on each primary of a deployment. It reads with SCAN, changes nothing, and sees a
-/// lock that is there all the time; of others it may.
+/// Looks for locks on each primary of a deployment with SCAN, and inspects each. It changes
+/// nothing, and sees a lock that is there all the time; of others it may.
 [[nodiscard]] boost::asio::awaitable<listing> find_locks(
     config const& settings,
     list_options const& options
 );
 
-/// Two names may have the same queue. Who waits there waits for the one that is held; if none is,
-/// for the one without braces.
-void drop_false_twins(std::vector<lock_row>& rows);
+/// How long ago a token was taken, where it is the server's time in microseconds.
+[[nodiscard]] std::optional<std::chrono::microseconds> age_of(
+    std::uint64_t token,
+    std::uint64_t server_time
+) noexcept;
 
 /// `holdfast list`: writes the locks to `with.out` and what could not be found out to `with.err`,
 /// and returns the exit code. No lock at all is a success.

@@ -1,5 +1,6 @@
 #include "cli/list_report.hpp"
 
+#include "cli/duration.hpp"
 #include "cli/json.hpp"
 #include "protocol/target.hpp"
 
@@ -36,17 +37,16 @@ constexpr std::array<std::string_view, columns> titles{
     "WHO",
 };
 
-std::string who_is(client_info const& who) {
-    if (who.program.empty()) {
-        return who.address;
-    }
-    return who.address.empty() ? who.program : fmt::format("{} at {}", who.program, who.address);
+std::string who_is(holder_connection const& who) {
+    return who.client_name.empty() ? who.address
+                                   : fmt::format("{} at {}", who.client_name, who.address);
 }
 
 std::string state_of(lock_row const& row) {
     if (row.number) {
         switch (row.kind) {
             case row_kind::semaphore:
+                return fmt::format("{} free, {} taken", *row.number, row.taken);
             case row_kind::counting_semaphore: return fmt::format("{} free", *row.number);
             case row_kind::latch: return fmt::format("count {}", *row.number);
             default: return std::to_string(*row.number);
@@ -55,55 +55,50 @@ std::string state_of(lock_row const& row) {
     return "free";
 }
 
-cells line_of(holder_row const& holder) {
+cells line_of(holder_row const& holder, std::uint64_t readers) {
     cells made;
-    made[2] = holder.side.empty() ? holder.id : fmt::format("{} ({})", holder.id, holder.side);
-    made[3] = holder.remaining ? short_time(*holder.remaining) : "for ever";
+    made[2] = holder.id;
+    if (holder.side == "read" && readers > 1) {
+        made[2] += fmt::format(" (one of {} readers)", readers);
+    } else if (!holder.side.empty()) {
+        made[2] += fmt::format(" ({})", holder.side);
+    }
+    made[3] = holder.remaining ? format_duration(*holder.remaining) : "for ever";
     made[7] = who_is(holder.who);
     return made;
 }
 
 std::vector<cells> lines_of(lock_row const& row) {
     std::vector<cells> made;
-    bool const counts = row.number.has_value();
-    if (row.holders.empty() || counts) {
+    if (row.holders.empty()) {
         made.emplace_back()[2] = state_of(row);
     }
     for (auto const& holder : row.holders) {
-        made.push_back(line_of(holder));
+        made.push_back(line_of(holder, row.readers));
     }
     auto& first = made.front();
     first[0] = detail::escaped(row.name);
     first[1] = name_of(row.kind);
-    first[4] = row.age ? short_time(*row.age) : "";
+    first[4] = row.age ? format_duration(*row.age) : "";
     first[5] = row.token == 0 ? "" : std::to_string(row.token);
     first[6] = std::to_string(row.waiting);
     return made;
 }
 
-json::object json_of_client(std::string_view id, client_info const& who) {
-    json::object made{{"id", json_text(id)}};
-    if (!who.program.empty()) {
-        made["program"] = who.program;
-    }
-    if (!who.address.empty()) {
-        made["address"] = who.address;
-    }
-    return made;
-}
-
 }  // namespace
 
-std::string short_time(std::chrono::nanoseconds time) {
-    using namespace std::chrono_literals;
-    auto const in = [time](std::chrono::nanoseconds unit, std::string_view name) {
-        return fmt::format("{} {}", time / unit, name);
-    };
-    return time < 1s     ? in(1ms, "ms")
-           : time < 2min ? in(1s, "s")
-           : time < 2h   ? in(1min, "min")
-           : time < 48h  ? in(1h, "h")
-                         : in(24h, "d");
+std::string_view name_of(row_kind kind) noexcept {
+    switch (kind) {
+        case row_kind::lock: return "lock";
+        case row_kind::fair_lock: return "fair lock";
+        case row_kind::read_write_lock: return "read/write lock";
+        case row_kind::semaphore: return "semaphore";
+        case row_kind::counting_semaphore: return "counting semaphore";
+        case row_kind::latch: return "latch";
+        case row_kind::counted: return "latch or counting semaphore";
+        case row_kind::number: break;
+    }
+    return "number";
 }
 
 std::string table_of(std::vector<lock_row> const& rows, style const& colours) {
@@ -142,7 +137,13 @@ std::string json_of(lock_row const& row) {
     };
     json::array holders;
     for (auto const& holder : row.holders) {
-        auto one = json_of_client(holder.id, holder.who);
+        json::object one{{"id", json_text(holder.id)}};
+        if (!holder.who.client_name.empty()) {
+            one["program"] = json_text(holder.who.client_name);
+        }
+        if (!holder.who.address.empty()) {
+            one["address"] = holder.who.address;
+        }
         if (!holder.side.empty()) {
             one["side"] = holder.side;
         }
@@ -153,6 +154,12 @@ std::string json_of(lock_row const& row) {
         holders.push_back(std::move(one));
     }
     made["holders"] = std::move(holders);
+    if (row.kind == row_kind::read_write_lock) {
+        made["readers"] = row.readers;
+    }
+    if (row.kind == row_kind::semaphore) {
+        made["taken"] = row.taken;
+    }
     if (row.number) {
         made["number"] = *row.number;
     }
@@ -163,11 +170,6 @@ std::string json_of(lock_row const& row) {
         made["age_ms"] = std::chrono::duration_cast<std::chrono::milliseconds>(*row.age).count();
     }
     made["waiting"] = row.waiting;
-    json::array waiters;
-    for (auto const& waiter : row.waiters) {
-        waiters.push_back(json_of_client(waiter.id, waiter.who));
-    }
-    made["waiters"] = std::move(waiters);
     return json::serialize(made);
 }
 

@@ -1,27 +1,93 @@
 #include "cli/lock_scan.hpp"
 
 #include "cli/server_texts.hpp"
+#include "core/holder_id.hpp"
+#include "protocol/names.hpp"
 
 #include <boost/system/system_error.hpp>
 
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <functional>
-#include <string_view>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace holdfast::cli {
 
 namespace asio = boost::asio;
 using boost::redis::request;
+using detail::raw_reply;
 
 namespace {
 
-using on_key = std::function<void(std::string_view)>;
+struct known_word {
+    std::string_view word;
+    row_kind kind;
+};
+
+constexpr std::array words_of_keys{
+    known_word{detail::beginning::queue, row_kind::lock},
+    known_word{detail::beginning::fair_trust, row_kind::fair_lock},
+    known_word{detail::beginning::rw_queue, row_kind::read_write_lock},
+    known_word{detail::beginning::semaphore_token, row_kind::semaphore},
+    known_word{detail::beginning::semaphore_queue, row_kind::semaphore},
+    known_word{detail::beginning::semaphore_hold, row_kind::semaphore},
+    known_word{detail::beginning::done, row_kind::counted},
+};
+constexpr std::array words_of_channels{
+    known_word{detail::beginning::latch_channel, row_kind::latch},
+    known_word{detail::beginning::semaphore_channel, row_kind::counting_semaphore},
+};
+
+// `{a}` is the tag of `a`; `a{b}c` is its own. No lock of ours is called `{a}`.
+std::string name_of_tag(std::string_view tag) {
+    bool const in_braces = tag.size() > 2 && tag.front() == '{' && tag.back() == '}' &&
+                           tag.find('{', 1) == std::string_view::npos;
+    return std::string{in_braces ? tag.substr(1, tag.size() - 2) : tag};
+}
+
+template <class Words>
+std::optional<trace> trace_of(std::string_view text, Words const& all) {
+    for (auto const& known : all) {
+        if (!text.starts_with(known.word)) {
+            continue;
+        }
+        auto tag = text.substr(known.word.size());
+        if (known.kind == row_kind::counted) {
+            // The id of a request follows.
+            auto const id = detail::holder_id::client_id_length;
+            auto const colon = tag.rfind(':');
+            if (colon == std::string_view::npos || colon < id + 1) {
+                return std::nullopt;
+            }
+            tag = tag.substr(0, colon - id - 1);
+        }
+        return tag.empty() ? std::nullopt : std::optional{trace{known.kind, name_of_tag(tag)}};
+    }
+    return std::nullopt;
+}
+
+[[noreturn]] void fail(raw_reply const& reply) {
+    throw boost::system::system_error{
+        detail::classify(reply.error).error,
+        detail::loggable(reply.error)
+    };
+}
+
+using names = std::vector<std::string>;
+using on_text = std::function<void(std::string_view)>;
+using question = std::function<void(request&, std::string const&)>;
+using on_answer = std::function<void(std::string const&, std::span<raw_reply const>)>;
 
 asio::awaitable<void> scan(
     server_session& from,
     std::string_view pattern,
     std::string_view type,
-    on_key const& tell
+    on_text const& tell
 ) {
     std::string cursor = "0";
     do {
@@ -35,10 +101,7 @@ asio::awaitable<void> scan(
         auto const replies = co_await std::move(asking);
         auto const& reply = replies.front();
         if (reply.is_error) {
-            throw boost::system::system_error{
-                detail::classify(reply.error).error,
-                detail::loggable(reply.error)
-            };
+            fail(reply);
         }
         if (reply.values.empty()) {
             break;
@@ -50,57 +113,170 @@ asio::awaitable<void> scan(
     } while (cursor != "0");
 }
 
-asio::awaitable<void> look_at_channels(server_session& from, bool sharded, on_key const& tell) {
-    request ask;
-    auto const* const which = sharded ? "SHARDCHANNELS" : "CHANNELS";
-    ask.push("PUBSUB", which, "redisson_countdownlatch__channel__*");
-    ask.push("PUBSUB", which, "redisson_sc:*");
-    auto asking = from.ask(ask);
-    auto const replies = co_await std::move(asking);
-    // Without the right to ask, who waits is not known.
-    for (auto const& reply : replies) {
-        for (std::size_t i = 0; !reply.is_error && i < reply.values.size(); ++i) {
-            tell(reply.text(i));
+// Asks the same about each of many.
+asio::awaitable<void> ask_each(
+    server_session& from,
+    names const& all,
+    question const& ask,
+    on_answer const& tell
+) {
+    constexpr std::size_t at_once = 200;
+    for (std::size_t i = 0; i < all.size(); i += at_once) {
+        auto const some = std::span{all}.subspan(i, std::min(at_once, all.size() - i));
+        request together;
+        for (auto const& one : some) {
+            ask(together, one);
+        }
+        auto asking = from.ask(together);
+        auto const replies = co_await std::move(asking);
+        for (auto const& reply : replies) {
+            // What the user may not ask would look as if it were not there.
+            if (reply.is_error && detail::classify(reply.error).error == errc::no_permission) {
+                fail(reply);
+            }
+        }
+        auto const each = replies.size() / some.size();
+        for (std::size_t k = 0; k < some.size(); ++k) {
+            tell(some[k], std::span{replies}.subspan(k * each, each));
         }
     }
 }
 
+// The channels of latches and semaphores. Without the right to ask, who waits is not known.
+asio::awaitable<names> find_channels(server_session& from, bool sharded) {
+    request ask;
+    auto const* const which = sharded ? "SHARDCHANNELS" : "CHANNELS";
+    for (auto const& known : words_of_channels) {
+        ask.push("PUBSUB", which, std::string{known.word} + "*");
+    }
+    auto asking = from.ask(ask);
+    auto const replies = co_await std::move(asking);
+    names all;
+    for (auto const& reply : replies) {
+        for (std::size_t i = 0; !reply.is_error && i < reply.values.size(); ++i) {
+            all.emplace_back(reply.text(i));
+        }
+    }
+    co_return all;
+}
+
 }  // namespace
+
+std::optional<trace> trace_of_key(std::string_view key) {
+    constexpr auto end = detail::ending::permits;
+    if (key.ends_with(end) && key.find('{') != std::string_view::npos) {
+        // The permits that are taken: `{a}:timeout`.
+        return trace{row_kind::semaphore, name_of_tag(key.substr(0, key.size() - end.size()))};
+    }
+    return trace_of(key, words_of_keys);
+}
+
+std::optional<trace> trace_of_channel(std::string_view channel) {
+    return trace_of(channel, words_of_channels);
+}
 
 asio::awaitable<candidates> scan_for_locks(server_session& from, scan_options options) {
     candidates found;
-    auto const add_trace = [&](std::optional<trace> const& seen) {
-        if (!seen) {
-            return;
+    auto const note = [&](std::optional<trace> const& seen) -> candidate* {
+        if (!seen || ::fnmatch(options.pattern.c_str(), seen->name.c_str(), 0) != 0) {
+            return nullptr;
         }
-        for (auto const& name : seen->names) {
-            if (matches(options.pattern, name)) {
-                found[name].traces.insert(seen->what);
-            }
-        }
+        auto& made = found[seen->name];
+        made.kinds.insert(seen->kind);
+        return &made;
     };
-    on_key const hash = [&](std::string_view key) { found[std::string{key}].is_hash = true; };
-    on_key const number = [&](std::string_view key) {
-        if (!is_part_of_a_lock(key)) {
-            found[std::string{key}].is_number = true;
-        }
-    };
-    on_key const key_of_ours = [&](std::string_view key) { add_trace(trace_of_key(key)); };
-    on_key const channel = [&](std::string_view name) { add_trace(trace_of_channel(name)); };
 
-    auto hashes = scan(from, options.pattern, "hash", hash);
-    co_await std::move(hashes);
-    auto ours = scan(from, "holdfast_*:*", {}, key_of_ours);
+    names hashes;
+    on_text const on_hash = [&](std::string_view key) { hashes.emplace_back(key); };
+    auto scanning = scan(from, options.pattern, "hash", on_hash);
+    co_await std::move(scanning);
+    // Of a large hash that is no lock nobody should read all.
+    question const what_hash = [](request& to, std::string const& name) {
+        to.push("HLEN", name);
+        to.push("HGET", name, "mode");
+    };
+    on_answer const hash_is = [&](std::string const& name, std::span<raw_reply const> said) {
+        constexpr std::int64_t most_holders = 10'000;
+        auto const size = number_of(said[0]).value_or(0);
+        auto const mode = said[1].text(0);
+        if (mode == "read" || mode == "write") {
+            if (size <= most_holders) {
+                found[name].kinds.insert(row_kind::read_write_lock);
+            }
+        } else if (size == 1) {
+            found[name].kinds.insert(row_kind::lock);
+        }
+    };
+    auto looking = ask_each(from, hashes, what_hash, hash_is);
+    co_await std::move(looking);
+
+    on_text const on_key = [&](std::string_view key) { note(trace_of_key(key)); };
+    auto ours = scan(from, "holdfast_*:*", {}, on_key);
     co_await std::move(ours);
-    auto permits = scan(from, "*:timeout", "zset", key_of_ours);
+
+    names sets;
+    on_text const on_set = [&](std::string_view key) { sets.emplace_back(key); };
+    auto permits = scan(from, "*:timeout", "zset", on_set);
     co_await std::move(permits);
+    // Other programs have such sets, too: the id of a permit has 16 bytes.
+    question const what_set = [](request& to, std::string const& key) {
+        to.push("ZRANGE", key, "0", "0");
+    };
+    on_answer const set_is = [&](std::string const& key, std::span<raw_reply const> said) {
+        constexpr std::size_t permit_size = 16;
+        if (said[0].text(0).size() == permit_size) {
+            note(trace_of_key(key));
+        }
+    };
+    auto looking_at_sets = ask_each(from, sets, what_set, set_is);
+    co_await std::move(looking_at_sets);
+
+    auto finding = find_channels(from, options.sharded);
+    auto const channels = co_await std::move(finding);
+    question const who_listens = [&](request& to, std::string const& channel) {
+        to.push("PUBSUB", options.sharded ? "SHARDNUMSUB" : "NUMSUB", channel);
+    };
+    on_answer const so_many = [&](std::string const& channel, std::span<raw_reply const> said) {
+        if (auto* const of = note(trace_of_channel(channel)); of != nullptr) {
+            auto const listening = read_pairs(said[0]);
+            of->listeners += count_of(listening, channel);
+        }
+    };
+    auto counting = ask_each(from, channels, who_listens, so_many);
+    co_await std::move(counting);
+
     if (options.numbers) {
-        auto numbers = scan(from, options.pattern, "string", number);
+        on_text const on_number = [&](std::string_view key) {
+            found[std::string{key}].kinds.insert(row_kind::number);
+        };
+        auto numbers = scan(from, options.pattern, "string", on_number);
         co_await std::move(numbers);
     }
-    auto channels = look_at_channels(from, options.sharded, channel);
-    co_await std::move(channels);
-    co_return found;
+
+    // Keys of locks look like names, and names that other libraries allow may be those of no lock.
+    auto const& settings = from.settings();
+    auto const prefix = settings.key_prefix.size();
+    names numbers;
+    std::erase_if(found, [&](auto const& one) {
+        return !detail::fault_of_name(settings, std::string_view{one.first}.substr(prefix)).empty();
+    });
+    for (auto const& [name, seen] : found) {
+        if (!seen.may_be_lock() && !seen.has(row_kind::semaphore)) {
+            numbers.push_back(name);
+        }
+    }
+    question const how_many = [](request& to, std::string const& name) { to.push("GET", name); };
+    on_answer const number_is = [&](std::string const& name, std::span<raw_reply const> said) {
+        found[name].number = number_of(said[0]);
+    };
+    auto reading = ask_each(from, numbers, how_many, number_is);
+    co_await std::move(reading);
+
+    candidates without_prefix;
+    for (auto& [name, seen] : found) {
+        without_prefix.emplace(name.substr(prefix), std::move(seen));
+    }
+    co_return without_prefix;
 }
 
 }  // namespace holdfast::cli

@@ -57,24 +57,6 @@ struct name_options {
     lock_kind kind = lock_kind::automatic;
 };
 
-struct watch_options {
-    std::string name;
-    lock_kind kind = lock_kind::automatic;
-    /// How often the server is asked when it says nothing.
-    std::chrono::milliseconds interval{1'000};
-    /// Zero means no end.
-    std::chrono::milliseconds duration{0};
-};
-
-struct bench_options {
-    std::chrono::milliseconds duration{3'000};
-    std::int64_t tasks = 1;
-    /// All tasks want one lock.
-    bool contended = false;
-    /// What the names begin with.
-    std::string name = "holdfast-bench";
-};
-
 }  // namespace holdfast::cli
 
 #endif

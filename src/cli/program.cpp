@@ -1,8 +1,6 @@
 #include "cli/program.hpp"
 
-#include "cli/bench.hpp"
 #include "cli/command_line.hpp"
-#include "cli/completion.hpp"
 #include "cli/doctor.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/force_release.hpp"
@@ -10,7 +8,6 @@
 #include "cli/list.hpp"
 #include "cli/messages.hpp"
 #include "cli/run/run.hpp"
-#include "cli/watch.hpp"
 #include "protocol/names.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -77,12 +74,6 @@ command_body command_of(CLI::App const& app, command_line const& line, context c
     if (app.got_subcommand("force-release")) {
         return [&] { return force_release(on, line.force_release); };
     }
-    if (app.got_subcommand("watch")) {
-        return [&] { return watch(on, line.watch); };
-    }
-    if (app.got_subcommand("bench")) {
-        return [&] { return bench(on, line.bench); };
-    }
     if (app.got_subcommand("doctor")) {
         return [&] { return doctor(on, line.doctor); };
     }
@@ -95,7 +86,6 @@ void check_name(CLI::App const& app, command_line const& line, config const& set
         {"run", line.run.name},
         {"inspect", line.inspect.name},
         {"force-release", line.force_release.name},
-        {"watch", line.watch.name},
     };
     for (auto const& [command, name] : named) {
         if (!app.got_subcommand(command)) {
@@ -198,10 +188,6 @@ int program(int count, char** arguments, std::ostream& out, std::ostream& err) {
         return std::string_view{argument} == "--";
     });
     std::for_each(arguments, own_end, &hide_password);
-    if (app->got_subcommand("completion")) {
-        out << completion_for(line.shell, describe(*app)) << std::flush;
-        return to_int(exit_code::success);
-    }
     try {
         return execute(*app, line, signals, out, err);
     } catch (std::invalid_argument const& wrong) {

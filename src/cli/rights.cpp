@@ -1,133 +1,197 @@
 #include "cli/rights.hpp"
 
-#include "protocol/counting_semaphore.hpp"
-#include "protocol/election.hpp"
-#include "protocol/fair_lock.hpp"
+#include "protocol/derived_keys.hpp"
 #include "protocol/hand_over_message.hpp"
-#include "protocol/latch.hpp"
 #include "protocol/lock.hpp"
-#include "protocol/read_write_lock.hpp"
-#include "protocol/semaphore.hpp"
-#include "protocol/target.hpp"
+#include "protocol/names.hpp"
+#include "protocol/scripts.hpp"
 
-#include <initializer_list>
-#include <map>
+#include <algorithm>
+#include <set>
 #include <utility>
 
 namespace holdfast::cli {
 
 namespace {
 
+namespace beginning = detail::beginning;
+using detail::script_dialect;
 using right_kind = right::kind;
+using need = rights_group::need;
 using words = std::vector<std::string>;
+using views = std::vector<std::string_view>;
 
-// What follows the command and a key that is not there, so that nothing is changed.
-words harmless_arguments(std::string_view command) {
-    static std::map<std::string_view, words> const all{
-        {"hexists", {"field"}},
-        // A field without a value is refused after the user's rights were looked at.
-        {"hset", {"field", "value", "field"}},
-        {"hdel", {"field"}},
-        {"set", {"", "XX"}},
-        {"incrby", {"no number"}},
-        {"pexpire", {"1"}},
-        {"pexpireat", {"1"}},
-        {"zadd", {"XX", "0", "member"}},
-        {"zrem", {"member"}},
-        {"zrange", {"0", "0"}},
-        {"zrank", {"member"}},
-        {"zscore", {"member"}},
-        {"zcount", {"0", "0"}},
-        {"zrangebyscore", {"0", "0"}},
-        {"lindex", {"0"}},
-        {"lrange", {"0", "0"}},
-        {"lrem", {"1", "element"}},
-        {"ltrim", {"0", "-1"}},
-        {"lpush", {"element"}},
-        {"rpush", {"element"}},
-    };
-    auto const found = all.find(command);
-    return found == all.end() ? words{} : found->second;
-}
-
-class group_maker {
-public:
-    group_maker(
-        config const& settings,
-        std::string_view name,
-        std::string purpose,
-        rights_group::need needed
-    )
-        : prefix_{settings.key_prefix},
-          name_{name},
-          made_{std::move(purpose), needed, {}} {}
-
-    group_maker& commands(std::initializer_list<std::string_view> all) {
-        for (auto const command : all) {
-            words tried{std::string{command}, name_};
-            auto const arguments = harmless_arguments(command);
-            tried.insert(tried.end(), arguments.begin(), arguments.end());
-            bool const writes = command == "incr" || command == "lpush" || command == "rpush";
-            add(right_kind::command, "+" + std::string{command}, {std::move(tried)}, writes);
-        }
-        return *this;
-    }
-    group_maker& command(std::string rule, words tried) {
-        add(right_kind::command, "+" + std::move(rule), {std::move(tried)});
-        return *this;
-    }
-    // Boost.Redis waits for replies to sharded subscriptions, which have none: a hand-over shows
-    // whether they are allowed.
-    group_maker& subscriptions(std::string_view channel, bool sharded) {
-        if (!sharded) {
-            for (std::string const command : {"subscribe", "unsubscribe"}) {
-                add(right_kind::command, "+" + command, {{command, std::string{channel}}});
-                made_.rights.back().subscribes = true;
-            }
-        }
-        return *this;
-    }
-    group_maker& key(std::string_view which) {
-        // One that reads and one that writes: users may have one right without the other.
-        std::string const text{which};
-        add(right_kind::key, "~" + pattern_of_key(which), {{"PTTL", text}, {"DEL", text}});
-        return *this;
-    }
-    group_maker& channel(std::string_view which, std::string_view publish) {
-        add(right_kind::channel,
-            "&" + pattern_of_key(which),
-            {{std::string{publish}, std::string{which}, ""}});
-        return *this;
-    }
-    [[nodiscard]] rights_group take() { return std::move(made_); }
-
-private:
-    // `redisson_sc:{app:holdfast-doctor-1}` → `redisson_sc:{app:*`
-    [[nodiscard]] std::string pattern_of_key(std::string_view which) const {
-        auto const at = which.find(name_);
-        if (at == std::string_view::npos) {
-            return std::string{which.substr(0, which.find(':') + 1)} + "*";
-        }
-        return std::string{which.substr(0, at)} + prefix_ + "*";
-    }
-    void add(right_kind what, std::string rule, std::vector<words> tries, bool writes = false) {
-        // Boost.Redis knows that subscriptions have no replies by their names in capitals.
-        for (auto& tried : tries) {
-            for (char& c : tried.front()) {
-                c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-            }
-        }
-        made_.rights.push_back({what, std::move(rule), std::move(tries), writes});
-    }
-
-    std::string prefix_;
-    std::string name_;
-    rights_group made_;
+constexpr detail::script const* all_scripts[] = {
+#define HOLDFAST_SCRIPT(symbol, ...) &detail::scripts::symbol,
+#include "protocol/scripts.inc"
+#undef HOLDFAST_SCRIPT
 };
 
-std::string key_of(std::string_view beginning, detail::target const& like) {
-    std::string_view constexpr counter = "redisson_lock_token";
-    return std::string{beginning}.append(like.counter().substr(counter.size()));
+// What a kind of lock has on the server.
+struct lock_parts {
+    std::string purpose;
+    need needed;
+    /// The folders of its scripts.
+    views scripts;
+    /// What its keys begin with; the tag of the lock follows.
+    views keys;
+    /// The same of the channels on which it publishes.
+    views channels;
+};
+// The key is the tag itself, with more behind it.
+constexpr std::string_view tag_itself;
+
+std::vector<lock_parts> const& parts_of_locks() {
+    static std::vector<lock_parts> const all{
+        {"locks",
+         need::always,
+         {"lock", "multi_lock", "quorum_lock"},
+         {beginning::token, beginning::lock_channel},
+         {beginning::lock_channel}},
+        {"hand-over",
+         need::better,
+         {"lock"},
+         {beginning::queue},
+         {beginning::waiters, beginning::client}},
+        {"learned leases",
+         need::kind,
+         {},
+         {beginning::hold, beginning::read_hold, beginning::write_hold, beginning::semaphore_hold},
+         {}},
+        {"fair locks",
+         need::kind,
+         {"fair_lock"},
+         {beginning::fair_queue, beginning::fair_timeout, beginning::fair_trust},
+         {}},
+        {"read/write locks",
+         need::kind,
+         {"read_lock", "write_lock", "read_write_lock"},
+         {tag_itself, beginning::rw_queue, beginning::rw_heard, beginning::rw_channel},
+         {beginning::rw_channel}},
+        {"semaphores",
+         need::kind,
+         {"semaphore"},
+         {tag_itself,
+          beginning::semaphore_token,
+          beginning::semaphore_queue,
+          beginning::semaphore_heard,
+          beginning::semaphore_channel,
+          beginning::semaphore_turns},
+         {beginning::semaphore_channel, beginning::semaphore_turns}},
+        {"latches",
+         need::kind,
+         {"counted", "latch"},
+         {beginning::done, beginning::latch_channel},
+         {beginning::latch_channel}},
+        {"counting semaphores",
+         need::kind,
+         {"counted", "counting_semaphore"},
+         {beginning::done, beginning::semaphore_channel},
+         {beginning::semaphore_channel}},
+        {"elections",
+         need::kind,
+         {"election"},
+         {beginning::leaders, beginning::leader},
+         {beginning::leader}},
+    };
+    return all;
+}
+
+// Of the commands in the scripts of a lock, what clients can do without.
+bool is_of_hand_over(std::string_view command) {
+    return command.starts_with('z') || command.starts_with("pubsub") || command == "pexpireat";
+}
+
+std::string with_case(std::string_view text, char first, char last) {
+    std::string made{text};
+    for (char& c : made) {
+        c = c >= first && c <= last ? static_cast<char>(c ^ 0x20) : c;
+    }
+    return made;
+}
+
+// What the scripts of some folders call, as rules have it: `hset`, `pubsub|numsub`.
+std::set<std::string> commands_in(views const& folders, script_dialect dialect) {
+    std::set<std::string> found;
+    for (auto const* const one : all_scripts) {
+        auto const folder = one->name.substr(0, one->name.find('.'));
+        if (std::ranges::find(folders, folder) == folders.end()) {
+            continue;
+        }
+        auto const text = one->in(dialect).text;
+        // The next word between quotes.
+        auto const word_behind = [text](std::size_t& at) {
+            auto const begins = text.find('\'', at) + 1;
+            auto const ends = text.find('\'', begins);
+            at = ends + 1;
+            return with_case(text.substr(begins, ends - begins), 'A', 'Z');
+        };
+        for (auto at = text.find("call('"); at != text.npos; at = text.find("call('", at)) {
+            auto command = word_behind(at);
+            if (command == "pubsub") {
+                command += "|" + word_behind(at);
+            }
+            found.insert(std::move(command));
+        }
+    }
+    return found;
+}
+
+// Behind the command and a key that is not there, so that nothing is changed.
+words harmless_arguments(std::string_view command) {
+    static std::vector<std::pair<views, words>> const all{
+        {{"hexists", "hdel"}, {"field"}},
+        // A field without a value is refused after the user's rights were looked at.
+        {{"hset"}, {"field", "value", "field"}},
+        {{"set"}, {"", "XX"}},
+        {{"incrby"}, {"no number"}},
+        {{"pexpire", "pexpireat"}, {"1"}},
+        {{"zadd"}, {"XX", "0", "member"}},
+        {{"zrem", "zrank", "zscore"}, {"member"}},
+        {{"zrange", "zcount", "zrangebyscore", "lrange"}, {"0", "0"}},
+        {{"lindex"}, {"0"}},
+        {{"lrem"}, {"1", "element"}},
+        {{"ltrim"}, {"0", "-1"}},
+        {{"lpush", "rpush"}, {"element"}},
+    };
+    for (auto const& [commands, arguments] : all) {
+        if (std::ranges::find(commands, command) != commands.end()) {
+            return arguments;
+        }
+    }
+    return {};
+}
+
+right make_right(right_kind what, std::string rule, std::vector<words> tries) {
+    // Boost.Redis knows that subscriptions have no replies by their names in capitals.
+    for (auto& tried : tries) {
+        tried.front() = with_case(tried.front(), 'a', 'z');
+    }
+    bool const writes = rule == "+incr" || rule == "+lpush" || rule == "+rpush";
+    bool const subscribes = rule == "+subscribe" || rule == "+unsubscribe";
+    return {what, std::move(rule), std::move(tries), writes, subscribes};
+}
+
+right right_to(std::string const& command, std::string const& name, std::string const& channel) {
+    words tried{command};
+    if (command == "evalsha") {
+        tried.insert(tried.end(), {std::string(40, '0'), "0"});
+    } else if (command == "eval") {
+        tried.insert(tried.end(), {"return 1", "0"});
+    } else if (command == "wait") {
+        tried.insert(tried.end(), {"0", "1"});
+    } else if (command.ends_with("subscribe")) {
+        tried.push_back(channel);
+    } else if (command.ends_with("publish")) {
+        tried.insert(tried.end(), {channel, ""});
+    } else if (auto const bar = command.find('|'); bar != command.npos) {
+        tried = {command.substr(0, bar), command.substr(bar + 1), channel};
+    } else if (command != "ping" && command != "time") {
+        tried.push_back(name);
+        auto const arguments = harmless_arguments(command);
+        tried.insert(tried.end(), arguments.begin(), arguments.end());
+    }
+    return make_right(right_kind::command, "+" + command, {std::move(tried)});
 }
 
 }  // namespace
@@ -135,113 +199,83 @@ std::string key_of(std::string_view beginning, detail::target const& like) {
 std::vector<rights_group> rights_for(
     config const& settings,
     std::string_view name,
-    detail::script_dialect dialect
+    script_dialect dialect
 ) {
-    using need = rights_group::need;
-    bool const sharded = dialect == detail::script_dialect::sharded;
-    bool const in_cluster = dialect != detail::script_dialect::single;
-    std::string_view const publish = sharded ? "spublish" : "publish";
+    bool const sharded = dialect == script_dialect::sharded;
+    bool const in_cluster = dialect != script_dialect::single;
     auto const lock = detail::make_lock_target({}, name);
-    auto const fair = detail::make_fair_lock_target({}, name);
-    auto const read = detail::make_read_lock_target({}, name);
-    auto const semaphore = detail::make_semaphore_target({}, name);
-    auto const latch = detail::make_latch_target({}, name, in_cluster);
-    auto const counting = detail::make_counting_semaphore_target({}, name);
-    auto const election = detail::make_election_keys({}, name);
-    // What the keys of one lock have in common: `{name}`.
-    auto const tag = key_of({}, lock).substr(1);
-    auto const make = [&](std::string purpose, need needed) {
-        return group_maker{settings, name, std::move(purpose), needed};
+    std::string const channel{lock.channel()};
+    auto const tag = detail::tag_of(name);
+    auto const full = [&](std::string_view begins) {
+        if (begins == beginning::client) {
+            return in_cluster ? detail::channel_of_client("doctor", lock)
+                              : detail::channel_of_client("doctor");
+        }
+        if (begins == tag_itself) {
+            return tag + ":doctor";
+        }
+        // Redisson puts the name in braces here also if it has some.
+        bool const in_braces = begins == beginning::latch_channel && !in_cluster;
+        return std::string{begins} + (in_braces ? "{" + lock.lock + "}" : tag);
+    };
+    // `redisson_sc:{app:holdfast-doctor-1}` → `redisson_sc:{app:*`
+    auto const pattern_of = [&](std::string const& which) {
+        auto const at = which.find(name);
+        return at == which.npos ? which.substr(0, which.find(':') + 1) + "*"
+                                : which.substr(0, at) + settings.key_prefix + "*";
+    };
+    // One that reads and one that writes: users may have one right without the other.
+    auto const right_to_key = [&](std::string const& which) {
+        return make_right(
+            right_kind::key,
+            "~" + pattern_of(which),
+            {{"PTTL", which}, {"DEL", which}}
+        );
     };
 
     std::vector<rights_group> all;
-    all.push_back(
-        make("locks", need::always)
-            .command("ping", {"PING"})
-            .command("time", {"TIME"})
-            .command("eval", {"EVAL", "return 1", "0"})
-            .command("evalsha", {"EVALSHA", std::string(40, '0'), "0"})
-            .commands({"pttl", "hkeys", "hgetall", "hexists", "hset", "hdel", "set", "get"})
-            .commands({"incr", "incrby", "pexpire", "exists", "del"})
-            .command(std::string{publish}, {std::string{publish}, std::string{lock.channel()}, ""})
-            .subscriptions(lock.channel(), sharded)
-            .key(lock.lock)
-            .key(lock.counter())
-            .key(lock.channel())
-            .channel(lock.channel(), publish)
-            .take()
-    );
-    if (settings.hand_over) {
-        all.push_back(
-            make("hand-over", need::better)
-                .commands({"pexpireat", "zadd", "zrem", "zrange", "zrank", "zscore", "zcount"})
-                .command(
-                    sharded ? "pubsub|shardnumsub" : "pubsub|numsub",
-                    {"PUBSUB", sharded ? "SHARDNUMSUB" : "NUMSUB", std::string{lock.channel()}}
-                )
-                .key(lock.queue())
-                .channel(lock.waiters(), publish)
-                .channel(
-                    in_cluster ? detail::channel_of_client("doctor", lock)
-                               : detail::channel_of_client("doctor"),
-                    publish
-                )
-                .take()
-        );
+    // Every kind needs what locks need: it is not tried again.
+    std::set<std::string> of_locks;
+    for (auto const& parts : parts_of_locks()) {
+        bool const hands_over = parts.needed == need::better;
+        if (hands_over && !settings.hand_over) {
+            continue;
+        }
+        auto commands = commands_in(parts.scripts, dialect);
+        rights_group made{parts.purpose, parts.needed, {}};
+        if (parts.needed == need::always) {
+            made.rights.push_back(right_to_key(lock.lock));
+            commands.insert({"ping", "time", "eval", "evalsha"});
+            // Boost.Redis waits for replies to sharded subscriptions, which have none: a hand-over
+            // shows whether they are allowed.
+            if (!sharded) {
+                commands.insert({"subscribe", "unsubscribe"});
+            }
+        }
+        for (auto const& one : commands) {
+            bool const is_better = parts.needed != need::kind && is_of_hand_over(one);
+            if (!of_locks.contains(one) && is_better == hands_over) {
+                made.rights.push_back(right_to(one, lock.lock, channel));
+            }
+        }
+        if (parts.needed == need::always) {
+            std::erase_if(commands, is_of_hand_over);
+            of_locks = std::move(commands);
+        }
+        for (auto const begins : parts.keys) {
+            made.rights.push_back(right_to_key(full(begins)));
+        }
+        for (auto const begins : parts.channels) {
+            auto const which = full(begins);
+            words publishing{sharded ? "spublish" : "publish", which, ""};
+            made.rights.push_back(
+                make_right(right_kind::channel, "&" + pattern_of(which), {std::move(publishing)})
+            );
+        }
+        all.push_back(std::move(made));
     }
-    all.push_back(make("learned leases", need::kind)
-                      .key(key_of("holdfast_hold", lock))
-                      .key(key_of("holdfast_read_hold", lock))
-                      .key(key_of("holdfast_write_hold", lock))
-                      .key(key_of("holdfast_semaphore_hold", lock))
-                      .take());
-    all.push_back(make("fair locks", need::kind)
-                      .commands({"lindex", "llen", "lrange", "lrem", "rpush"})
-                      .commands({"zadd", "zrem", "zrange", "zscore"})
-                      .key(fair.queue())
-                      .key(fair.waiters())
-                      .key(key_of("holdfast_fair", fair))
-                      .take());
-    all.push_back(make("read/write locks", need::kind)
-                      .commands({"zadd", "zrem", "zrange", "zscore", "zrangebyscore"})
-                      .key(tag + ":holder:rwlock_timeout:1")
-                      .key(read.queue())
-                      .key(read.waiters())
-                      .key(read.channel())
-                      .channel(read.channel(), publish)
-                      .take());
-    all.push_back(make("semaphores", need::kind)
-                      .commands({"zcard", "zcount", "zrangebyscore"})
-                      .commands({"zadd", "zrem", "zrange", "zscore"})
-                      .key(tag + ":timeout")
-                      .key(semaphore.counter())
-                      .key(semaphore.queue())
-                      .key(key_of("holdfast_semaphore_heard", lock))
-                      .key(semaphore.channel())
-                      .key(semaphore.waiters())
-                      .channel(semaphore.channel(), publish)
-                      .channel(semaphore.waiters(), publish)
-                      .take());
-    all.push_back(make("latches", need::kind)
-                      .key(std::string{latch.done()} + ":id")
-                      .key(latch.channel())
-                      .channel(latch.channel(), publish)
-                      .take());
-    all.push_back(make("counting semaphores", need::kind)
-                      .key(std::string{counting.done()} + ":id")
-                      .key(counting.channel())
-                      .channel(counting.channel(), publish)
-                      .take());
-    all.push_back(make("elections", need::kind)
-                      .commands({"lindex", "llen", "lpush", "ltrim", "persist"})
-                      .key(election.history)
-                      .key(election.channel)
-                      .channel(election.channel, publish)
-                      .take());
     if (settings.replicas.count > 0) {
-        all.push_back(
-            make("config::replicas", need::always).command("wait", {"WAIT", "0", "1"}).take()
-        );
+        all.push_back({"config::replicas", need::always, {right_to("wait", {}, {})}});
     }
     return all;
 }

@@ -28,6 +28,8 @@ struct right {
     bool writes = false;
     /// It turns the connection into one of a subscriber.
     bool subscribes = false;
+    /// It was tried, and the user lacks it.
+    bool refused = false;
 };
 
 /// What one kind of lock needs beside what all need.
@@ -46,7 +48,8 @@ struct rights_group {
     std::vector<right> rights;
 };
 
-/// All that clients with these settings need. `name` is one that nobody uses, with its prefix:
+/// All that clients with these settings need: the commands that the library's scripts call, and the
+/// keys and channels that they are called with. `name` is one that nobody uses, with its prefix:
 /// what is tried is tried on its keys. `dialect`: how the server is spoken to of channels.
 [[nodiscard]] std::vector<rights_group> rights_for(
     config const& settings,
@@ -58,14 +61,9 @@ struct rights_group {
 /// too.
 [[nodiscard]] bool is_refused(right::kind what, detail::raw_reply const& reply);
 
-/// The rights of a group that the user lacks.
-struct lacking {
-    std::string purpose;
-    rights_group::need needed;
-    std::vector<std::string> rules;
-};
+/// What the rights mean that were refused.
 [[nodiscard]] std::vector<finding> check_rights(
-    std::vector<lacking> const& groups,
+    std::vector<rights_group> const& groups,
     std::string_view user
 );
 

@@ -25,17 +25,17 @@ std::string joined(words const& all, std::string_view between = " ") {
     return text;
 }
 
-// Of the rules those that no other covers; they are noted as said.
-words not_said(words& said, words const& rules) {
+// The rules of what was refused that no other covers; they are noted as said.
+words not_said(words& said, rights_group const& of) {
     words left;
-    for (auto const& rule : rules) {
-        auto const all = rule.substr(0, 1) + "*";
+    for (auto const& one : of.rights) {
+        auto const all = one.rule.substr(0, 1) + "*";
         bool const covered = std::any_of(said.begin(), said.end(), [&](std::string const& by) {
-            return by == rule || by == all;
+            return by == one.rule || by == all;
         });
-        if (!covered) {
-            left.push_back(rule);
-            said.push_back(rule);
+        if (one.refused && !covered) {
+            left.push_back(one.rule);
+            said.push_back(one.rule);
         }
     }
     return left;
@@ -43,7 +43,7 @@ words not_said(words& said, words const& rules) {
 
 }  // namespace
 
-std::vector<finding> check_rights(std::vector<lacking> const& groups, std::string_view user) {
+std::vector<finding> check_rights(std::vector<rights_group> const& groups, std::string_view user) {
     using need = rights_group::need;
     auto const whom = "the user \"" + std::string{user} + "\"";
     auto const grant = [user](words const& rules) {
@@ -54,9 +54,9 @@ std::vector<finding> check_rights(std::vector<lacking> const& groups, std::strin
     words kinds;
     words for_kinds;
     for (auto const& group : groups) {
-        auto const rules = not_said(said, group.rules);
+        auto const rules = not_said(said, group);
         if (group.needed == need::kind) {
-            if (!group.rules.empty()) {
+            if (std::ranges::any_of(group.rights, &right::refused)) {
                 kinds.push_back(group.purpose);
                 for_kinds.insert(for_kinds.end(), rules.begin(), rules.end());
             }

@@ -91,6 +91,18 @@ asio::awaitable<server_session::opening> server_session::open(
     co_return made;
 }
 
+detail::script_dialect server_session::dialect() const noexcept {
+    constexpr int sharding_version = 7;
+    auto const wanted = settings_->cluster_channels;
+    if (server_.mode != "cluster") {
+        return detail::script_dialect::single;
+    }
+    bool const sharded =
+        wanted == cluster_channel_kind::sharded ||
+        (wanted == cluster_channel_kind::automatic && server_.major >= sharding_version);
+    return sharded ? detail::script_dialect::sharded : detail::script_dialect::cluster;
+}
+
 void server_session::start() {
     auto const endpoint = std::make_shared<boost::redis::config>(detail::make_endpoint(*settings_));
     connection_->async_run(

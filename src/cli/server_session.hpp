@@ -1,6 +1,7 @@
 #ifndef HOLDFAST_CLI_SERVER_SESSION_HPP
 #define HOLDFAST_CLI_SERVER_SESSION_HPP
 
+#include "protocol/script.hpp"
 #include "redis/redis_connection.hpp"
 #include "redis/replies.hpp"
 #include "redis/tls.hpp"
@@ -75,6 +76,8 @@ public:
 
     [[nodiscard]] greeting const& server() const noexcept { return server_; }
     [[nodiscard]] config const& settings() const noexcept { return *settings_; }
+    /// How it is spoken to of channels.
+    [[nodiscard]] detail::script_dialect dialect() const noexcept;
 
     /// What the replies to HELLO, and to SELECT where that was sent, say. There may be fewer if the
     /// connection ended: `ended` says why then.

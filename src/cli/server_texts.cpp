@@ -42,51 +42,6 @@ std::string without_port_of_socket(std::string_view address) {
     return std::string{address};
 }
 
-// Whether the character is one of the set, which begins behind its `[`. Takes the set.
-bool matches_set(std::string_view& pattern, char c) {
-    bool const inverted = pattern.starts_with('^');
-    bool found = false;
-    if (inverted) {
-        pattern.remove_prefix(1);
-    }
-    while (!pattern.empty() && pattern.front() != ']') {
-        if (pattern.front() == '\\' && pattern.size() > 1) {
-            pattern.remove_prefix(1);
-            found = found || pattern.front() == c;
-        } else if (pattern.size() > 2 && pattern[1] == '-') {
-            auto const [low, high] = std::minmax(pattern[0], pattern[2]);
-            found = found || (low <= c && c <= high);
-            pattern.remove_prefix(2);
-        } else {
-            found = found || pattern.front() == c;
-        }
-        pattern.remove_prefix(1);
-    }
-    if (!pattern.empty()) {
-        pattern.remove_prefix(1);
-    }
-    return found != inverted;
-}
-
-// Takes what one character has to match, and says whether this one does.
-bool matches_one(std::string_view& pattern, char c) {
-    auto const sign = pattern.front();
-    pattern.remove_prefix(1);
-    switch (sign) {
-        case '?': return true;
-        case '[': return matches_set(pattern, c);
-        case '\\':
-            if (!pattern.empty()) {
-                auto const itself = pattern.front();
-                pattern.remove_prefix(1);
-                return itself == c;
-            }
-            break;
-        default: break;
-    }
-    return sign == c;
-}
-
 }  // namespace
 
 fields read_info(std::string_view text) {
@@ -148,30 +103,6 @@ std::optional<std::int64_t> number_of(detail::raw_reply const& reply) noexcept {
         return *number;
     }
     return whole_number<std::int64_t>(reply.text(0));
-}
-
-bool matches(std::string_view pattern, std::string_view text) noexcept {
-    // Where the last star was: it takes one character more when what follows does not match.
-    std::string_view after_star;
-    std::string_view from_star;
-    bool star = false;
-    while (!text.empty()) {
-        if (pattern.starts_with('*')) {
-            pattern.remove_prefix(1);
-            star = true;
-            after_star = pattern;
-            from_star = text;
-        } else if (!pattern.empty() && matches_one(pattern, text.front())) {
-            text.remove_prefix(1);
-        } else if (star) {
-            from_star.remove_prefix(1);
-            text = from_star;
-            pattern = after_star;
-        } else {
-            return false;
-        }
-    }
-    return pattern.find_first_not_of('*') == std::string_view::npos;
 }
 
 std::string pattern_of(std::string_view text) {

@@ -56,10 +56,7 @@ template <std::integral Number>
 /// A value of a reply as text, whatever it came as.
 [[nodiscard]] std::string text_of(detail::reply_value const& value);
 
-/// Whether a text matches a pattern as of Redis: `*`, `?`, `[abc]`, `[^a-z]`, and `\` before a
-/// character that stands for itself.
-[[nodiscard]] bool matches(std::string_view pattern, std::string_view text) noexcept;
-/// A pattern that matches this text and no other.
+/// A pattern of Redis that matches this text and no other.
 [[nodiscard]] std::string pattern_of(std::string_view text);
 
 }  // namespace holdfast::cli

@@ -1,4 +1,4 @@
-// What operators see on the command line: inspect, watch, force-release, bench.
+// What operators see on the command line: inspect and force-release.
 
 #include "support/child_process.hpp"
 #include "support/one_server.hpp"
@@ -47,10 +47,6 @@ child_process holder_of_a(redis_server const& server) {
     return holder;
 }
 
-std::string next_event(child_process& watcher) {
-    return watcher.read_line(long_enough).value_or("(end)");
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(inspect_shows_whose_connections_a_holder_has) {
@@ -82,34 +78,4 @@ BOOST_AUTO_TEST_CASE(force_release_takes_a_lock_away_once) {
     holder.close_input();
     // The release finds that the lock was not its own any more.
     BOOST_TEST(holder.wait(long_enough) == 73);
-}
-
-BOOST_AUTO_TEST_CASE(watch_is_told_of_events_and_does_not_look_for_them) {
-    redis_server server;
-    auto probe = server.probe();
-    probe.cmd("CONFIG", "SET", "notify-keyspace-events", "KA");
-    auto watcher = start(server, {"watch", "a", "--json", "--interval", "1h"});
-    auto const listens = [&] { return probe.pubsub_numsub("__keyspace@0__:a") == 1; };
-    BOOST_TEST(eventually(long_enough, listens));
-    auto holder = holder_of_a(server);
-    auto const granted = next_event(watcher);
-    BOOST_TEST(granted.starts_with(R"({"name":"a","event":"granted","after_ms":)"), granted);
-    BOOST_TEST(has(granted, R"("token":)"));
-    holder.close_input();
-    BOOST_TEST(holder.wait(long_enough) == 0);
-    BOOST_TEST(has(next_event(watcher), R"("event":"released")"));
-    BOOST_TEST(watcher.kill(SIGTERM) == -SIGTERM);
-
-    BOOST_TEST(output_of(server, {"watch", "a", "--duration", "10ms"}).empty());
-}
-
-BOOST_AUTO_TEST_CASE(bench_measures_and_leaves_no_lock) {
-    redis_server server;
-    auto const one = output_of(server, {"--json", "bench", "--duration", "50ms"});
-    BOOST_TEST(has(one, R"({"tasks":1,"contended":false,"pairs":)"), one);
-    BOOST_TEST(!has(one, R"("pairs":0,)"), one);
-    auto const many =
-        output_of(server, {"bench", "--duration", "50ms", "--tasks", "8", "--contended"});
-    BOOST_TEST(has(many, "pairs of acquire and release"), many);
-    BOOST_TEST(server.probe().lock_keys().empty());
 }

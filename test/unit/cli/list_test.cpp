@@ -1,5 +1,4 @@
-// Which of two names is shown, and a deployment that is not there. The rest is tested with real
-// servers.
+// The age of a token, and a deployment that is not there. The rest is tested with real servers.
 
 #include "cli/list.hpp"
 
@@ -9,43 +8,20 @@
 
 #include <sstream>
 #include <string>
-#include <vector>
 
 using namespace holdfast::test;
 using namespace holdfast::cli;
+using namespace std::chrono_literals;
 using holdfast::config;
 namespace asio = boost::asio;
 
-namespace {
-
-std::string shown(std::vector<lock_row> rows) {
-    drop_false_twins(rows);
-    std::string names;
-    for (auto const& row : rows) {
-        names += (names.empty() ? "" : " ") + row.name;
-    }
-    return names;
-}
-
-lock_row held(std::string name) {
-    lock_row row{.name = std::move(name)};
-    row.holders.push_back({.id = "x"});
-    return row;
-}
-
-lock_row waited_for(std::string name) {
-    return {.name = std::move(name), .waiting = 1};
-}
-
-}  // namespace
-
-BOOST_AUTO_TEST_CASE(who_waits_in_a_queue_of_two_names_waits_for_the_one_that_is_held) {
-    BOOST_TEST(shown({held("a"), waited_for("{a}")}) == "a");
-    BOOST_TEST(shown({waited_for("a"), held("{a}")}) == "{a}");
-    BOOST_TEST(shown({held("a"), held("{a}")}) == "a {a}");
-    BOOST_TEST(shown({waited_for("a"), waited_for("{a}")}) == "a");
-    BOOST_TEST(shown({waited_for("{a}")}) == "{a}");
-    BOOST_TEST(shown({waited_for("a"), held("b")}) == "a b");
+BOOST_AUTO_TEST_CASE(a_token_tells_when_it_was_taken_if_it_is_a_time) {
+    BOOST_TEST((age_of(1'795'657'452'000'000, 1'795'657'455'000'000) == 3s));
+    BOOST_TEST(!age_of(0, 1'795'657'455'000'000));
+    BOOST_TEST(!age_of(17, 1'795'657'455'000'000));
+    // The clock was set back.
+    BOOST_TEST(!age_of(1'795'657'455'000'001, 1'795'657'455'000'000));
+    BOOST_TEST(!age_of(1'795'657'455'000'001, 0));
 }
 
 BOOST_AUTO_TEST_CASE(a_server_that_is_not_there_has_an_exit_code) {

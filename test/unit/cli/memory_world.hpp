@@ -1,7 +1,7 @@
 #ifndef HOLDFAST_TEST_UNIT_CLI_MEMORY_WORLD_HPP
 #define HOLDFAST_TEST_UNIT_CLI_MEMORY_WORLD_HPP
 
-#include "cli/client_access.hpp"
+#include "client/client_state.hpp"
 #include "memory_server/server.hpp"
 #include "support/run.hpp"
 
@@ -14,6 +14,17 @@
 #include <functional>
 #include <memory>
 #include <utility>
+
+namespace holdfast {
+
+/// Makes a client of what it consists of, for its tests.
+struct client_access {
+    [[nodiscard]] static client made_of(std::shared_ptr<detail::client_state> state) {
+        return client{std::move(state)};
+    }
+};
+
+}  // namespace holdfast
 
 namespace holdfast::test {
 

@@ -94,7 +94,6 @@ BOOST_AUTO_TEST_CASE(an_invalid_name_is_a_mistake_that_is_explained) {
     std::vector<std::vector<std::string>> const commands{
         {"inspect", "{a}"},
         {"force-release", "{a}"},
-        {"watch", "{a}"},
         {"run", "{a}", "--", "true"},
     };
     for (auto const& command : commands) {
@@ -110,12 +109,6 @@ BOOST_AUTO_TEST_CASE(an_invalid_name_is_a_mistake_that_is_explained) {
     auto const behind = run({"--key-prefix", "{t}", "inspect", "a}"});
     BOOST_TEST(behind.code == 64);
     BOOST_TEST(behind.err.find("\"{t}a}\"") != std::string::npos, behind.err);
-}
-
-BOOST_AUTO_TEST_CASE(completion_is_written_to_the_output) {
-    auto const bash = run({"completion", "bash"});
-    BOOST_TEST(bash.code == 0);
-    BOOST_TEST(bash.out.find("complete -F") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

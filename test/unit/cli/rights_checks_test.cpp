@@ -6,6 +6,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace holdfast::cli;
@@ -14,23 +15,34 @@ using need = rights_group::need;
 
 namespace {
 
-std::vector<finding> check(std::vector<lacking> const& groups) {
+// A group that lacks these rights, and has one more.
+rights_group lacking(std::string purpose, need needed, std::vector<std::string> rules) {
+    rights_group made{std::move(purpose), needed, {{right::kind::command, "+get", {}}}};
+    for (auto& rule : rules) {
+        made.rights.push_back({.what = right::kind::command, .rule = std::move(rule), .tries = {}});
+        made.rights.back().refused = true;
+    }
+    return made;
+}
+
+std::vector<finding> check(std::vector<rights_group> const& groups) {
     return check_rights(groups, "alice");
 }
 
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(a_right_that_all_locks_need_is_a_fault_and_others_are_warnings) {
-    auto found = check({{"locks", need::always, {}}, {"hand-over", need::better, {}}});
+    auto found =
+        check({lacking("locks", need::always, {}), lacking("hand-over", need::better, {})});
     BOOST_REQUIRE(found.size() == 1U);
     BOOST_TEST((found[0].what == severity::ok));
 
-    found = check({{"locks", need::always, {"+evalsha", "~app:*"}}});
+    found = check({lacking("locks", need::always, {"+evalsha", "~app:*"})});
     BOOST_REQUIRE(found.size() == 1U);
     BOOST_TEST((found[0].what == severity::fault));
     BOOST_TEST(found[0].hint == "ACL SETUSER alice +evalsha ~app:*");
 
-    found = check({{"hand-over", need::better, {"+zadd"}}});
+    found = check({lacking("hand-over", need::better, {"+zadd"})});
     BOOST_REQUIRE(found.size() == 1U);
     BOOST_TEST((found[0].what == severity::warning));
     BOOST_TEST(found[0].hint == "ACL SETUSER alice +zadd");
@@ -38,10 +50,10 @@ BOOST_AUTO_TEST_CASE(a_right_that_all_locks_need_is_a_fault_and_others_are_warni
 
 BOOST_AUTO_TEST_CASE(kinds_of_locks_share_a_warning_and_no_right_is_named_twice) {
     auto const found = check(
-        {{"locks", need::always, {"~*"}},
-         {"fair locks", need::kind, {"+zadd", "~redisson_lock_queue:{*"}},
-         {"semaphores", need::kind, {"+zadd", "+zcard"}},
-         {"latches", need::kind, {}}}
+        {lacking("locks", need::always, {"~*"}),
+         lacking("fair locks", need::kind, {"+zadd", "~redisson_lock_queue:{*"}),
+         lacking("semaphores", need::kind, {"+zadd", "+zcard"}),
+         lacking("latches", need::kind, {})}
     );
     BOOST_REQUIRE(found.size() == 2U);
     BOOST_TEST((found[1].what == severity::warning));

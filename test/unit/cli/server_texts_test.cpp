@@ -63,34 +63,3 @@ BOOST_AUTO_TEST_CASE(a_number_is_a_number_and_nothing_else) {
     BOOST_TEST(!number_of(nil()));
     BOOST_TEST(!number_of(refusal("WRONGTYPE")));
 }
-
-BOOST_AUTO_TEST_CASE(patterns_are_those_of_the_server) {
-    BOOST_TEST(matches("*", ""));
-    BOOST_TEST(matches("", ""));
-    BOOST_TEST(!matches("", "a"));
-    BOOST_TEST(matches("a*c*e", "abcde"));
-    BOOST_TEST(!matches("a*c*e", "abcdef"));
-    BOOST_TEST(matches("*aab", "aaab"));
-    BOOST_TEST(matches("stock:?", "stock:7"));
-    BOOST_TEST(!matches("stock:?", "stock:"));
-    BOOST_TEST(matches("h[ae]llo", "hallo"));
-    BOOST_TEST(!matches("h[ae]llo", "hillo"));
-    BOOST_TEST(matches("h[^e]llo", "hallo"));
-    BOOST_TEST(!matches("h[^e]llo", "hello"));
-    BOOST_TEST(matches("h[a-c]llo", "hbllo"));
-    BOOST_TEST(matches("h[c-a]llo", "hbllo"));
-    BOOST_TEST(!matches("h[a-c]llo", "hdllo"));
-    BOOST_TEST(matches("a\\*b", "a*b"));
-    BOOST_TEST(!matches("a\\*b", "axb"));
-    BOOST_TEST(matches("[\\]]", "]"));
-    // An open set, and nothing behind a backslash.
-    BOOST_TEST(matches("[a", "a"));
-    BOOST_TEST(matches("\\", "\\"));
-}
-
-BOOST_AUTO_TEST_CASE(a_text_is_its_own_pattern) {
-    for (std::string const text : {"app:", "a*b", "[x]", "a?\\^"}) {
-        BOOST_TEST(matches(pattern_of(text), text), text);
-    }
-    BOOST_TEST(!matches(pattern_of("a*"), "ab"));
-}
