@@ -45,20 +45,6 @@ BOOST_AUTO_TEST_CASE(a_killed_holder_of_a_lock_that_is_held_briefly_is_succeeded
     });
 }
 
-BOOST_AUTO_TEST_CASE(a_thousand_usual_holds_need_no_renewal) {
-    with_client(
-        [](holdfast::client& client, redis_probe&) -> task {
-            for (int i = 0; i < 1'000; ++i) {
-                auto hold = hold_for(client, 2ms);
-                co_await std::move(hold);
-            }
-            BOOST_TEST(client.stats().renewals == 0U);
-            BOOST_TEST(client.stats().losses.expired == 0U);
-        },
-        60s
-    );
-}
-
 BOOST_AUTO_TEST_CASE(the_lease_is_that_of_the_configuration_until_something_is_known) {
     with_server([](redis_server& server, asio::any_io_executor executor) -> task {
         holdfast::client client{executor, server.url()};

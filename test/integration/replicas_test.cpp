@@ -12,7 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <iostream>
 #include <memory>
 #include <string>
 #include <utility>
@@ -120,28 +119,6 @@ BOOST_AUTO_TEST_CASE(a_replica_that_stops_keeps_nobody_waiting_for_longer_than_a
         BOOST_TEST(all.replica().probe().hgetall("a").size() == 1U);
         BOOST_TEST(!co_await release(waiting->held));
         BOOST_TEST(is_clean(all.primary()));
-    });
-}
-
-// Whoever comes while others wait for a slow replica has its own time, and one WAIT is for all who
-// came meanwhile.
-BOOST_AUTO_TEST_CASE(many_wait_for_replicas_together) {
-    with_replicas(1, [](replica_set& all, asio::any_io_executor executor) -> task {
-        holdfast::client client{executor, waiting_for(1, all.primary(), 3s)};
-        co_await warm_up(client);
-        all.delay(20ms);
-        auto const before = all.primary().probe().commandstats()["wait"];
-        constexpr int keys = 300;
-        int granted = 0;
-        for (int i = 0; i < keys; ++i) {
-            client.lock("key{}", i).acquire([&](error_code ec, holdfast::lease held) {
-                granted += !ec && held.valid() ? 1 : 0;
-            });
-        }
-        BOOST_TEST(co_await co_eventually(10s, [&] { return granted == keys; }));
-        auto const waits = all.primary().probe().commandstats()["wait"] - before;
-        BOOST_TEST(waits < keys / 10);
-        BOOST_TEST_MESSAGE(keys << " grants in " << waits << " WAITs");
     });
 }
 
@@ -356,27 +333,5 @@ BOOST_AUTO_TEST_CASE(a_user_who_may_not_wait_learns_of_it_at_once) {
         BOOST_TEST((ec == errc::no_permission));
         BOOST_TEST((lease_clock::now() - start < 2s));
         BOOST_TEST(co_await co_eventually(10s, [&] { return is_clean(all.primary()); }));
-    });
-}
-
-BOOST_AUTO_TEST_CASE(what_confirmed_grants_cost) {
-    with_replicas(1, [](replica_set& all, asio::any_io_executor executor) -> task {
-        using micros = std::chrono::duration<double, std::micro>;
-        constexpr int pairs = 500;
-        auto const measure = [&](unsigned count) -> asio::awaitable<double> {
-            holdfast::client client{executor, waiting_for(count, all.primary())};
-            co_await warm_up(client);
-            auto const start = lease_clock::now();
-            for (int i = 0; i < pairs; ++i) {
-                auto lease = co_await client.lock("a").acquire();
-                co_await lease.release();
-            }
-            co_return micros{lease_clock::now() - start}.count() / pairs;
-        };
-        auto const without = co_await measure(0);
-        auto const with = co_await measure(1);
-        std::cout << "a pair without replicas " << without << " us, with one " << with << " us\n";
-        // The time is the machine's. That replicas were asked for each grant is ours.
-        BOOST_TEST(all.primary().probe().commandstats()["wait"] >= pairs);
     });
 }
