@@ -21,7 +21,6 @@
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
 using holdfast::errc;
-using holdfast::error_code;
 using holdfast::detail::make_counting_semaphore_target;
 using holdfast::detail::make_fair_lock_target;
 using holdfast::detail::make_lock_target;

@@ -15,12 +15,10 @@
 
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
-using holdfast::error_code;
 using holdfast::fencing_token;
 using holdfast::lease_clock;
 using holdfast::test::acquiring;
 using holdfast::test::busy;
-using holdfast::test::freed;
 using holdfast::test::granted;
 using holdfast::test::handing_client;
 using holdfast::test::replied;

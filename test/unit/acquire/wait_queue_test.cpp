@@ -26,7 +26,6 @@ using holdfast::test::acquiring;
 using holdfast::test::acquiring_options;
 using holdfast::test::busy;
 using holdfast::test::failed;
-using holdfast::test::freed;
 using holdfast::test::granted;
 using holdfast::test::scripted_client;
 using holdfast::test::unanswered;
