@@ -122,6 +122,28 @@ BOOST_AUTO_TEST_CASE(a_replica_that_stops_keeps_nobody_waiting_for_longer_than_a
     });
 }
 
+// Whoever comes while others wait for a slow replica has its own time, and one WAIT is for all who
+// came meanwhile.
+BOOST_AUTO_TEST_CASE(many_wait_for_replicas_together) {
+    with_replicas(1, [](replica_set& all, asio::any_io_executor executor) -> task {
+        holdfast::client client{executor, waiting_for(1, all.primary(), 3s)};
+        co_await warm_up(client);
+        all.delay(20ms);
+        auto const before = all.primary().probe().commandstats()["wait"];
+        constexpr int keys = 300;
+        int granted = 0;
+        for (int i = 0; i < keys; ++i) {
+            client.lock("key{}", i).acquire([&](error_code ec, holdfast::lease held) {
+                granted += !ec && held.valid() ? 1 : 0;
+            });
+        }
+        BOOST_TEST(co_await co_eventually(10s, [&] { return granted == keys; }));
+        auto const waits = all.primary().probe().commandstats()["wait"] - before;
+        BOOST_TEST(waits < keys / 10);
+        BOOST_TEST_MESSAGE(keys << " grants in " << waits << " WAITs");
+    });
+}
+
 BOOST_AUTO_TEST_CASE(a_lock_that_another_client_hands_over_is_confirmed) {
     with_replicas(1, [](replica_set& all, asio::any_io_executor executor) -> task {
         holdfast::client left{executor, waiting_for(1, all.primary())};
