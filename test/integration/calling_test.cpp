@@ -224,23 +224,3 @@ BOOST_AUTO_TEST_CASE(cancel_after_ends_every_operation_that_takes_too_long) {
         server.resume();
     });
 }
-
-BOOST_AUTO_TEST_CASE(cancel_after_leaves_alone_what_is_in_time) {
-    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
-        client c{executor, server.url()};
-        co_await c.ready(asio::cancel_after(1h));
-        auto l = c.lock("a");
-        auto held = co_await l.acquire(asio::cancel_after(1h));
-        lease const busy = co_await l.try_acquire(asio::cancel_after(1h));
-        BOOST_TEST(!busy);
-        lease const still_busy = co_await l.try_acquire_for(500ms, asio::cancel_after(1h));
-        BOOST_TEST(!still_busy);
-        lock_info const info = co_await l.inspect(asio::cancel_after(1h));
-        BOOST_TEST(info.held);
-        co_await held.renew(asio::cancel_after(1h));
-        co_await held.release(asio::cancel_after(1h));
-        bool const freed = co_await l.force_release(asio::cancel_after(1h));
-        BOOST_TEST(!freed);
-        co_await c.shutdown(asio::cancel_after(1h));
-    });
-}

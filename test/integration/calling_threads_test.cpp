@@ -1,5 +1,5 @@
-// Calling from other threads: futures, callbacks on other contexts, strands, four threads on one
-// context. Boost.Test is not thread-safe: results are counted, and looked at in the end.
+// Calling from other threads: futures, callbacks on other contexts, strands. Boost.Test is not
+// thread-safe: results are counted, and looked at in the end.
 
 #include "support/one_server.hpp"
 #include "support/running_context.hpp"
@@ -7,9 +7,7 @@
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
-#include <boost/asio/this_coro.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_future.hpp>
 #include <boost/system/system_error.hpp>
@@ -17,9 +15,7 @@
 #include <atomic>
 #include <future>
 #include <memory>
-#include <thread>
 #include <utility>
-#include <vector>
 
 using namespace holdfast::test;
 using holdfast::client;
@@ -155,68 +151,4 @@ BOOST_AUTO_TEST_CASE(a_coroutine_on_a_strand_goes_on_there_after_every_operation
         BOOST_TEST(c.stats().leases_now == 0U);
     };
     run_with_deadline(body, 30s, 4);
-}
-
-BOOST_AUTO_TEST_CASE(four_threads_run_one_context_and_the_lock_still_excludes) {
-    redis_server server;
-    auto body = [&](asio::any_io_executor executor) -> task {
-        client c{executor, server.url()};
-        constexpr int coroutines = 40;
-        constexpr int rounds = 5;
-        // Protected by the lock alone; atomic so that a failure is a count and not a race.
-        std::atomic<int> inside = 0;
-        std::atomic<int> overlaps = 0;
-        std::atomic<int> done = 0;
-        std::atomic<std::uint64_t> newest = 0;
-        std::atomic<int> stale = 0;
-        auto work = [&]() -> task {
-            auto l = c.lock("shared");
-            for (int i = 0; i < rounds; ++i) {
-                auto held = co_await l.acquire();
-                overlaps += ++inside == 1 ? 0 : 1;
-                stale += newest.exchange(held.token().value) < held.token().value ? 0 : 1;
-                auto own = co_await asio::this_coro::executor;
-                co_await asio::post(own, asio::use_awaitable);
-                --inside;
-                co_await held.release();
-            }
-            ++done;
-        };
-        // Straight on the context: each resumption may be on any of the threads.
-        for (int i = 0; i < coroutines; ++i) {
-            asio::co_spawn(executor, work(), asio::detached);
-        }
-        auto all_done = [&] { return done == coroutines; };
-        bool const in_time = co_await co_eventually(25s, all_done);
-        BOOST_TEST(in_time);
-        BOOST_TEST(overlaps == 0);
-        BOOST_TEST(stale == 0);
-        BOOST_TEST(c.stats().grants == std::uint64_t{coroutines * rounds});
-    };
-    run_with_deadline(body, 40s, 4);
-}
-
-BOOST_AUTO_TEST_CASE(operations_may_be_started_by_threads_that_run_nothing) {
-    redis_server server;
-    running_context threads{4};
-    client c{threads.get(), server.url()};
-    std::atomic<int> inside = 0;
-    std::atomic<int> overlaps = 0;
-    std::vector<std::thread> callers;
-    for (int i = 0; i < 4; ++i) {
-        callers.emplace_back([&] {
-            for (int round = 0; round < 25; ++round) {
-                auto held = get(c.lock("a").acquire(asio::use_future));
-                overlaps += ++inside == 1 ? 0 : 1;
-                --inside;
-                get(held.release(asio::use_future));
-            }
-        });
-    }
-    for (auto& caller : callers) {
-        caller.join();
-    }
-    BOOST_TEST(overlaps == 0);
-    auto const stats = c.stats();
-    BOOST_TEST(stats.releases + stats.hand_overs_by.own_client >= 100U);
 }

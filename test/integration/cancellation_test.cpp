@@ -199,24 +199,6 @@ BOOST_AUTO_TEST_CASE(a_cancelled_release_goes_on) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_cancelled_release_is_repeated_when_its_answer_is_lost) {
-    for_each_cell(
-        {operation::release},
-        all_types,
-        [](cell& c, operation op, cancellation_type type) -> task {
-            co_await c.hold();
-            c.server.hold_requests(true);
-            call started;
-            c.start(op, started);
-            co_await ends_at_once(c, started, type);
-            c.server.set_up(false);  // what was not executed is lost with the connection
-            c.server.hold_requests(false);
-            c.check(c.server.exists("held"), "(setup) is not released");
-            c.server.set_up(true);
-        }
-    );
-}
-
 BOOST_AUTO_TEST_CASE(a_cancelled_renewal_leaves_the_old_deadline) {
     for (bool const executed : {true, false}) {
         for_each_cell(
@@ -241,23 +223,4 @@ BOOST_AUTO_TEST_CASE(a_cancelled_renewal_leaves_the_old_deadline) {
             }
         );
     }
-}
-
-BOOST_AUTO_TEST_CASE(wait_lost_is_cancelled_at_once) {
-    for_each_cell(
-        {operation::wait_lost},
-        all_types,
-        [](cell& c, operation op, cancellation_type type) -> task {
-            co_await c.hold();
-            call first, second;
-            c.start(op, first);
-            c.start(op, second);
-            co_await ends_at_once(c, first, type);
-            c.check(!second.done(), "others go on watching");
-            c.check(c.lease.valid(), "the lease is as it was");
-            c.lease = {};
-            c.check(co_await c.until([&] { return second.done(); }), "a release ends the watch");
-            c.check(second.ec == errc::not_held, "with not_held");
-        }
-    );
 }

@@ -49,26 +49,6 @@ holdfast::config settings_of_alice(redis_cluster& cluster) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(a_client_of_a_cluster_and_one_of_a_server_refuse_the_other) {
-    with_cluster([](redis_cluster& cluster, asio::any_io_executor executor) -> task {
-        holdfast::client wrong{
-            executor,
-            "redis://127.0.0.1:" + std::to_string(cluster.node(0).tcp_port())
-        };
-        auto ready = wrong.ready(as_result);
-        auto [ec] = co_await std::move(ready);
-        BOOST_TEST((ec == errc::unsupported_server));
-        redis_server alone{{.tcp = true}};
-        holdfast::client other{
-            executor,
-            "redis-cluster://127.0.0.1:" + std::to_string(alone.tcp_port())
-        };
-        auto also = other.ready(as_result);
-        auto [also_ec] = co_await std::move(also);
-        BOOST_TEST((also_ec == errc::unsupported_server));
-    });
-}
-
 BOOST_AUTO_TEST_CASE(only_servers_in_use_are_connected_to) {
     with_cluster([](redis_cluster& cluster, asio::any_io_executor executor) -> task {
         auto settings = holdfast::parse_url(cluster.url_of(0));

@@ -111,24 +111,6 @@ BOOST_AUTO_TEST_CASE(a_lock_that_the_replica_has_not_got_has_failed_over_and_oth
     });
 }
 
-// Its connections stay, and it answers whatever is no command of a key.
-BOOST_AUTO_TEST_CASE(who_waits_for_nothing_learns_that_a_primary_has_lost_its_place) {
-    with_replica([](redis_cluster& cluster, asio::any_io_executor executor) -> task {
-        auto settings = settings_of(cluster);
-        settings.lease = 10min;
-        holdfast::client client{executor, settings};
-        auto gone = co_await client.lock(cluster.name_on(0, "gone:")).acquire();
-        auto fixed = co_await client.lock(cluster.name_on(0, "fixed:")).acquire({.renew = false});
-        forget_all(cluster);
-        auto const lost = watch(gone);
-        auto const lost_fixed = watch(fixed);
-        BOOST_TEST(!cluster.probe(3).cmd("CLUSTER", "FAILOVER", "TAKEOVER").is_error());
-        BOOST_TEST(co_await co_eventually(30s, [&] { return lost->told && lost_fixed->told; }));
-        BOOST_TEST((lost->reason == loss_reason::failed_over));
-        BOOST_TEST((lost_fixed->reason == loss_reason::failed_over));
-    });
-}
-
 // Nobody waits for what a stopped primary will answer, once a replica has its place.
 BOOST_AUTO_TEST_CASE(a_primary_that_hangs_keeps_nobody_waiting_once_a_replica_has_its_place) {
     with_replica([](redis_cluster& cluster, asio::any_io_executor executor) -> task {

@@ -2,10 +2,7 @@
 
 #include "support/one_cluster.hpp"
 
-#include <cstdint>
-#include <deque>
 #include <string>
-#include <utility>
 #include <vector>
 
 using namespace holdfast::test;
@@ -24,35 +21,6 @@ holdfast::config settings_of(
 
 std::size_t other_than(std::size_t node) {
     return (node + 1) % 3;
-}
-
-// What several clients take in turns.
-struct shared_thing {
-    std::string name;
-    bool taken = false;
-    std::uint64_t last_token = 0;
-    int grants = 0;
-    int overlaps = 0;
-    int stale_tokens = 0;
-};
-
-task take_turns(holdfast::client& client, shared_thing& thing, bool const& over, int& working) {
-    ++working;
-    while (!over) {
-        auto lock = client.lock(thing.name);
-        auto acquire = lock.acquire(as_result);
-        auto [ec, lease] = co_await std::move(acquire);
-        BOOST_TEST(!ec, ec.message());
-        thing.overlaps += std::exchange(thing.taken, true) ? 1 : 0;
-        auto const token = lease.token().value;
-        thing.stale_tokens += token <= std::exchange(thing.last_token, token) ? 1 : 0;
-        ++thing.grants;
-        co_await sleep_for(1ms);
-        thing.taken = false;
-        auto release = lease.release(as_result);
-        static_cast<void>(co_await std::move(release));
-    }
-    --working;
 }
 
 }  // namespace
@@ -217,54 +185,5 @@ BOOST_AUTO_TEST_CASE(a_command_goes_to_a_wrong_node_once_for_each_change) {
             }
             BOOST_TEST(cluster.errors("MOVED") - before <= 1);
         }
-    });
-}
-
-HOLDFAST_FOR_CHANNELS(locks_go_round_among_clients_while_their_slots_move) {
-    with_cluster([kind](redis_cluster& cluster, asio::any_io_executor executor) -> task {
-        std::deque<holdfast::client> clients;
-        for (int i = 0; i < 3; ++i) {
-            clients.emplace_back(executor, settings_of(cluster, kind));
-        }
-        std::deque<shared_thing> things;
-        for (auto const* name : {"round:a", "round:b", "round:c"}) {
-            things.push_back({.name = name});
-        }
-        bool over = false;
-        int working = 0;
-        for (auto& client : clients) {
-            for (auto& thing : things) {
-                for (int i = 0; i < 2; ++i) {
-                    auto worker = take_turns(client, thing, over, working);
-                    asio::co_spawn(executor, std::move(worker), asio::detached);
-                }
-            }
-        }
-        co_await sleep_for(300ms);
-        auto const before = cluster.errors("MOVED");
-        constexpr int moves = 24;
-        for (int i = 0; i < moves; ++i) {
-            auto& thing = things[static_cast<std::size_t>(i) % things.size()];
-            auto const slot = redis_cluster::slot_of(thing.name);
-            cluster.move(slot, other_than(cluster.owner_of(slot)));
-            auto const had = thing.grants;
-            // It is not held for longer than a moment, and nobody waits for a lease to end.
-            BOOST_TEST(co_await co_eventually(1500ms, [&] { return thing.grants > had + 3; }));
-        }
-        // Each client's commands and each client's subscriptions, which have another
-        // connection.
-        BOOST_TEST(cluster.errors("MOVED") - before <= moves * 3 * 2);
-        over = true;
-        BOOST_TEST(co_await co_eventually(10s, [&] { return working == 0; }));
-        for (auto const& thing : things) {
-            BOOST_TEST(thing.overlaps == 0);
-            BOOST_TEST(thing.stale_tokens == 0);
-        }
-        BOOST_TEST(cluster.errors("CROSSSLOT") == 0);
-        BOOST_TEST_MESSAGE(
-            "grants: " << things[0].grants + things[1].grants + things[2].grants
-                       << ", MOVED: " << cluster.errors("MOVED") - before
-                       << ", TRYAGAIN: " << cluster.errors("TRYAGAIN")
-        );
     });
 }

@@ -61,31 +61,6 @@ BOOST_AUTO_TEST_CASE(the_context_is_stopped_and_run_again) {
     BOOST_TEST(server.probe().lock_keys().empty());
 }
 
-BOOST_AUTO_TEST_CASE(a_short_stop_costs_nothing) {
-    gated_server server;
-    asio::io_context context;
-    auto client = std::make_optional(server.make_client(context.get_executor(), patient_config()));
-    holdfast::lease lease;
-    client->lock("a").acquire([&](error_code, holdfast::lease granted) {
-        lease = std::move(granted);
-        context.stop();
-    });
-    context.run();
-    context.restart();
-    BOOST_TEST(lease.valid());
-    lease.renew([&](error_code ec) {
-        BOOST_TEST(!ec);
-        context.stop();
-    });
-    context.run();
-    context.restart();
-    lease = {};
-    client.reset();
-    context.run_for(10s);
-    BOOST_TEST(context.stopped());
-    BOOST_TEST(server.lock_keys().empty());
-}
-
 namespace {
 
 // Everything that can be pending on a client, and what may outlive a context.

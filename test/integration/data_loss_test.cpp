@@ -83,36 +83,3 @@ BOOST_AUTO_TEST_CASE(an_operator_deletes_the_key) {
         BOOST_TEST(!co_await release(untouched));
     });
 }
-
-BOOST_AUTO_TEST_CASE(a_deleted_key_is_released_before_it_is_missed) {
-    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
-        holdfast::client client{executor, short_leases(server.url(), lease)};
-        auto held = co_await client.lock("a").acquire();
-        BOOST_TEST(server.probe().del("a") == 1);
-        BOOST_TEST((co_await release(held) == errc::lease_lost));
-        BOOST_TEST((co_await release(held) == errc::not_held));
-    });
-}
-
-BOOST_AUTO_TEST_CASE(the_next_holder_of_a_deleted_key_keeps_it) {
-    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
-        holdfast::client client{executor, short_leases(server.url(), lease)};
-        holdfast::client other{executor, short_leases(server.url(), lease)};
-        auto probe = server.probe();
-        auto held = co_await client.lock("a").acquire();
-        auto const lost = watch(held);
-        BOOST_TEST(probe.del("a") == 1);
-        auto next = co_await other.lock("a").acquire();
-        auto const holder = probe.hgetall("a");
-        BOOST_TEST(next.token().value > held.token().value);
-
-        BOOST_REQUIRE(co_await co_eventually(renewal_period + slack, [&] { return lost->told; }));
-        BOOST_TEST((lost->reason == loss_reason::taken));
-        BOOST_TEST((co_await release(held) == errc::lease_lost));
-        BOOST_TEST((probe.hgetall("a") == holder));
-        co_await sleep_for(renewal_period);
-        BOOST_TEST((next.state() == lease_state::held));
-        BOOST_TEST(!co_await release(next));
-        BOOST_TEST(!probe.exists("a"));
-    });
-}

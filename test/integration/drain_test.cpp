@@ -64,46 +64,6 @@ BOOST_AUTO_TEST_CASE(a_drain_waits_for_the_holders_and_refuses_new_ones) {
     });
 }
 
-BOOST_AUTO_TEST_CASE(a_drain_of_an_idle_client_ends_at_once) {
-    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
-        holdfast::client client{executor, server.url()};
-        co_await client.ready();
-        auto const start = lease_clock::now();
-        auto const drained = drain(client, 20s);
-        BOOST_TEST(co_await co_eventually(5s, [&] { return drained->ec.has_value(); }));
-        BOOST_TEST(!*drained->ec);
-        BOOST_TEST((drained->at - start < 3s));
-    });
-}
-
-BOOST_AUTO_TEST_CASE(leases_are_renewed_during_a_drain) {
-    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
-        holdfast::client client{executor, short_leases(server.url(), 1500ms)};
-        auto held = co_await client.lock("a").acquire();
-        auto const drained = drain(client, 20s);
-        co_await sleep_for(4s);
-        BOOST_TEST(held.valid());
-        BOOST_TEST(!drained->ec);
-        BOOST_TEST(!co_await release(held));
-        BOOST_TEST(co_await co_eventually(2s, [&] { return drained->ec.has_value(); }));
-        BOOST_TEST(!*drained->ec);
-    });
-}
-
-BOOST_AUTO_TEST_CASE(holders_who_stay_are_stopped_when_the_time_is_up) {
-    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
-        holdfast::client client{executor, server.url()};
-        auto const held = co_await client.lock("a").acquire();
-        auto const start = lease_clock::now();
-        auto const drained = drain(client, 500ms);
-        BOOST_TEST(co_await co_eventually(5s, [&] { return drained->ec.has_value(); }));
-        BOOST_TEST((drained->at - start >= 500ms));
-        BOOST_TEST((held.loss() == loss_reason::client_stopped));
-        BOOST_TEST(!held.valid());
-        BOOST_TEST(server.probe().lock_keys().empty());
-    });
-}
-
 BOOST_AUTO_TEST_CASE(a_shutdown_ends_a_drain) {
     with_server([](redis_server& server, asio::any_io_executor executor) -> task {
         holdfast::client client{executor, server.url()};

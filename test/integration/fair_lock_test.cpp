@@ -1,5 +1,5 @@
-// The fair lock's queue on a real server: order of arrival, and who may not hold it up. Waiters of
-// another make stand in it as Redisson's would; those of real Redisson are in interop/.
+// The fair lock's queue on a real server, with waiters of another make that stand in it as
+// Redisson's would. (The order of arrival, and those who died: the simulation and interop/.)
 
 #include "support/one_server.hpp"
 
@@ -9,8 +9,6 @@
 #include <boost/asio/detached.hpp>
 
 #include <algorithm>
-#include <deque>
-#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,7 +22,6 @@ std::string const deadlines = "redisson_lock_timeout:{L}";
 std::string const trust = "holdfast_fair:{L}";
 std::string const java_thread = "71b96ce8-2746-4c7e-9a51-0f6de2f5a111:1";
 std::string const other_thread = "71b96ce8-2746-4c7e-9a51-0f6de2f5a111:2";
-std::string const channel_of_java = "redisson_lock__channel:{L}:" + java_thread;
 
 holdfast::config with_patience(redis_server const& server, std::chrono::milliseconds patience) {
     auto settings = holdfast::parse_url(server.url());
@@ -58,79 +55,6 @@ bool queued(redis_probe& probe, std::int64_t count) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(those_who_wait_are_served_in_the_order_of_their_arrival) {
-    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
-        constexpr int waiters = 12;
-        std::deque<holdfast::client> clients;
-        for (int i = 0; i < 3; ++i) {
-            clients.emplace_back(executor, server.url());
-        }
-        auto probe = server.probe();
-        auto lease = co_await clients.front().fair_lock("L").acquire();
-        std::vector<int> served;
-        for (int i = 0; i < waiters; ++i) {
-            auto& client = clients[static_cast<std::size_t>(i * i) % clients.size()];
-            asio::co_spawn(
-                executor,
-                take_in_turn(client.fair_lock("L"), i, served),
-                asio::detached
-            );
-            BOOST_TEST(co_await co_eventually(5s, [&] { return queued(probe, i + 1); }));
-        }
-        BOOST_TEST(served.empty());
-        co_await lease.release();
-        BOOST_TEST(co_await co_eventually(10s, [&] { return served.size() == waiters; }));
-        std::vector<int> order(waiters);
-        std::iota(order.begin(), order.end(), 0);
-        BOOST_TEST(served == order, boost::test_tools::per_element());
-        BOOST_TEST(co_await co_eventually(5s, [&] { return !probe.exists("L"); }));
-        BOOST_TEST(!probe.exists(queue));
-        BOOST_TEST(!probe.exists(deadlines));
-        BOOST_TEST(!probe.exists(trust));
-    });
-}
-
-BOOST_AUTO_TEST_CASE(tokens_grow_and_a_further_lease_of_an_owner_does_not_wait) {
-    with_client([](holdfast::client& client, redis_probe&) -> task {
-        auto const lock = client.fair_lock("{}", "L");
-        auto const me = holdfast::owner::make();
-        acquire_options const mine{.owner = me};
-        auto first = co_await lock.acquire(mine);
-        auto second = co_await lock.acquire(mine);
-        BOOST_TEST((first.token() == second.token()));
-        auto const token = first.token();
-        co_await first.release();
-        auto none = co_await lock.try_acquire();
-        BOOST_TEST(!none);
-        co_await second.release();
-        auto next = co_await lock.try_acquire();
-        BOOST_TEST((next.token() > token));
-        co_await next.release();
-    });
-}
-
-BOOST_AUTO_TEST_CASE(one_that_gives_up_leaves_the_queue_at_once) {
-    with_client([](holdfast::client& client, redis_probe& probe) -> task {
-        auto lease = co_await client.fair_lock("L").acquire();
-        auto none = co_await client.fair_lock("L").try_acquire_for(500ms);
-        BOOST_TEST(!none);
-        BOOST_TEST(co_await co_eventually(1s, [&] { return !probe.exists(queue); }));
-
-        asio::cancellation_signal cancel;
-        error_code end;
-        client.fair_lock("L").acquire(asio::bind_cancellation_slot(
-            cancel.slot(),
-            [&end](error_code ec, holdfast::lease) { end = ec; }
-        ));
-        BOOST_TEST(co_await co_eventually(5s, [&] { return queued(probe, 1); }));
-        cancel.emit(asio::cancellation_type::terminal);
-        BOOST_TEST(co_await co_eventually(1s, [&] { return !probe.exists(queue); }));
-        BOOST_TEST((end == asio::error::operation_aborted));
-        BOOST_TEST(!probe.exists(deadlines));
-        co_await lease.release();
-    });
-}
-
 BOOST_AUTO_TEST_CASE(the_next_one_is_told_when_the_first_gives_up_or_the_holder_is_forced) {
     with_server([](redis_server& server, asio::any_io_executor executor) -> task {
         // Nobody would look by himself soon.
@@ -154,101 +78,6 @@ BOOST_AUTO_TEST_CASE(the_next_one_is_told_when_the_first_gives_up_or_the_holder_
         BOOST_TEST(co_await co_eventually(5s, [&] { return served.size() == 1; }));
         auto const [ec] = co_await lease.release(as_result);
         BOOST_TEST((ec == errc::lease_lost));
-    });
-}
-
-BOOST_AUTO_TEST_CASE(a_waiter_of_ours_that_died_holds_the_next_up_for_no_longer_than_its_patience) {
-    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
-        holdfast::client client{executor, with_patience(server, 1s)};
-        auto probe = server.probe();
-        auto lease = co_await client.fair_lock("L").acquire();
-        // Two of one client, which is not there any more.
-        std::string const dead = "0f4b1c5e-7a3d-4e8b-9c21-d5a6f7e80123:";
-        for (auto const& id : {dead + "1", dead + "2"}) {
-            queue_from_java(probe, id, 10min);
-            probe.cmd("ZADD", trust, "9999999999999", id);
-        }
-        std::vector<int> served;
-        asio::co_spawn(executor, take_in_turn(client.fair_lock("L"), 1, served), asio::detached);
-        BOOST_TEST(co_await co_eventually(5s, [&] { return queued(probe, 3); }));
-        auto const freed = lease_clock::now();
-        co_await lease.release();
-        BOOST_TEST(co_await co_eventually(5s, [&] { return served.size() == 1; }));
-        BOOST_TEST((lease_clock::now() - freed >= 900ms));
-        BOOST_TEST((lease_clock::now() - freed < 4s));
-    });
-}
-
-BOOST_AUTO_TEST_CASE(a_waiter_of_another_make_keeps_its_turn_while_it_listens) {
-    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
-        holdfast::client client{executor, with_patience(server, 300ms)};
-        auto probe = server.probe();
-        auto listener = server.probe();
-        listener.subscribe(channel_of_java);
-        auto lease = co_await client.fair_lock("L").acquire();
-        queue_from_java(probe, java_thread, 10min);
-        std::vector<int> served;
-        asio::co_spawn(executor, take_in_turn(client.fair_lock("L"), 1, served), asio::detached);
-        BOOST_TEST(co_await co_eventually(5s, [&] { return queued(probe, 2); }));
-        co_await lease.release();
-        auto const message = listener.next_message(1s);
-        BOOST_REQUIRE(message);
-        BOOST_TEST(message->payload == "0");
-        auto none = co_await client.fair_lock("L").try_acquire();
-        BOOST_TEST(!none);
-        // It does not poll quickly: an answer of 0 makes Redisson's own waiters spin.
-        auto const before = client.stats().attempts;
-        co_await sleep_for(1500ms);
-        BOOST_TEST(served.empty());
-        BOOST_TEST(client.stats().attempts - before <= 25U);
-        // Its deadline has passed.
-        probe.cmd("ZADD", deadlines, 1, java_thread);
-        BOOST_TEST(co_await co_eventually(5s, [&] { return served.size() == 1; }));
-    });
-}
-
-BOOST_AUTO_TEST_CASE(a_waiter_of_another_make_that_does_not_listen_does_not_block) {
-    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
-        holdfast::client client{executor, with_patience(server, 300ms)};
-        auto probe = server.probe();
-        auto lease = co_await client.fair_lock("L").acquire();
-        queue_from_java(probe, java_thread, 10min);
-        // This one has no deadline.
-        probe.cmd("RPUSH", queue, other_thread);
-        std::vector<int> served;
-        asio::co_spawn(executor, take_in_turn(client.fair_lock("L"), 1, served), asio::detached);
-        BOOST_TEST(co_await co_eventually(5s, [&] { return queued(probe, 3); }));
-        co_await lease.release();
-        BOOST_TEST(co_await co_eventually(5s, [&] { return served.size() == 1; }));
-        BOOST_TEST(co_await co_eventually(5s, [&] { return !probe.exists(queue); }));
-    });
-}
-
-BOOST_AUTO_TEST_CASE(a_waiter_keeps_its_turn_behind_those_that_take_from_its_deadline) {
-    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
-        holdfast::client client{executor, with_patience(server, 60s)};
-        auto probe = server.probe();
-        auto lease = co_await client.fair_lock("L").acquire();
-        queue_from_java(probe, java_thread, 5min);
-        std::vector<int> served;
-        asio::co_spawn(executor, take_in_turn(client.fair_lock("L"), 1, served), asio::detached);
-        BOOST_TEST(co_await co_eventually(5s, [&] { return queued(probe, 2); }));
-        co_await sleep_for(100ms);  // for the attempt after the subscription
-        auto const ours = probe.cmd("LINDEX", queue, 1).text;
-        queue_from_java(probe, other_thread, 10min);
-        // As Redisson's acquire script does when its thread gets the lock.
-        probe.cmd("LPOP", queue);
-        probe.cmd("ZREM", deadlines, java_thread);
-        probe.cmd("ZINCRBY", deadlines, -300'000, ours);
-        probe.cmd("ZINCRBY", deadlines, -300'000, other_thread);
-        // Redisson would drop it from now on.
-        auto const deadline = std::stoll(probe.cmd("ZSCORE", deadlines, ours).text);
-        auto const now = std::chrono::duration_cast<std::chrono::milliseconds>(
-            std::chrono::system_clock::now().time_since_epoch()
-        );
-        BOOST_TEST(deadline > now.count());
-        co_await lease.release();
-        BOOST_TEST(co_await co_eventually(5s, [&] { return served.size() == 1; }));
     });
 }
 
@@ -348,34 +177,6 @@ BOOST_AUTO_TEST_CASE(the_queues_keys_outlive_our_waiters_by_a_minute_and_last_a_
         BOOST_TEST(co_await co_eventually(5s, [&] { return queued(probe, 1); }));
         BOOST_TEST(longest_life() > 80'000'000);
         co_await lease.release();
-    });
-}
-
-BOOST_AUTO_TEST_CASE(the_first_one_gets_a_lock_whose_lease_ended) {
-    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
-        holdfast::client client{executor, server.url()};
-        auto probe = server.probe();
-        probe.cmd("HSET", "L", java_thread, 1);
-        probe.cmd("PEXPIRE", "L", 400);
-        std::vector<int> served;
-        asio::co_spawn(executor, take_in_turn(client.fair_lock("L"), 1, served), asio::detached);
-        BOOST_TEST(co_await co_eventually(5s, [&] { return served.size() == 1; }));
-    });
-}
-
-BOOST_AUTO_TEST_CASE(a_lock_without_an_end_goes_to_the_first_one_after_a_while) {
-    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
-        holdfast::client client{executor, with_patience(server, 400ms)};
-        auto probe = server.probe();
-        probe.cmd("HSET", "L", java_thread, 2);
-        auto const [busy, none] = co_await client.fair_lock("L").try_acquire_for(500ms, as_result);
-        BOOST_TEST(!busy);
-        BOOST_TEST(!none);
-        auto lease = co_await client.fair_lock("L").acquire({.orphan_after = 500ms});
-        BOOST_TEST(bool(lease));
-        BOOST_TEST(probe.cmd("HLEN", "L").as_integer() == 1);
-        co_await lease.release();
-        BOOST_TEST(!probe.exists(queue));
     });
 }
 

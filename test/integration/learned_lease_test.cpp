@@ -45,20 +45,6 @@ BOOST_AUTO_TEST_CASE(a_killed_holder_of_a_lock_that_is_held_briefly_is_succeeded
     });
 }
 
-BOOST_AUTO_TEST_CASE(a_thousand_usual_holds_need_no_renewal) {
-    with_client(
-        [](holdfast::client& client, redis_probe&) -> task {
-            for (int i = 0; i < 1'000; ++i) {
-                auto hold = hold_for(client, 2ms);
-                co_await std::move(hold);
-            }
-            BOOST_TEST(client.stats().renewals == 0U);
-            BOOST_TEST(client.stats().losses.expired == 0U);
-        },
-        60s
-    );
-}
-
 BOOST_AUTO_TEST_CASE(the_lease_is_that_of_the_configuration_until_something_is_known) {
     with_server([](redis_server& server, asio::any_io_executor executor) -> task {
         holdfast::client client{executor, server.url()};
@@ -127,29 +113,6 @@ BOOST_AUTO_TEST_CASE(a_hold_that_runs_long_is_renewed_and_kept) {
     );
 }
 
-BOOST_AUTO_TEST_CASE(holds_that_follow_each_other_in_one_client_are_reported_together) {
-    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
-        holdfast::client client{executor, server.url()};
-        auto first = co_await client.lock("a").acquire(learning);
-        int done = 0;
-        for (int i = 0; i < 10; ++i) {
-            asio::co_spawn(executor, hold_for(client, 10ms), [&](std::exception_ptr e) {
-                BOOST_TEST(!e);
-                ++done;
-            });
-        }
-        co_await sleep_for(10ms);
-        co_await first.release();
-        BOOST_TEST(co_await co_eventually(5s, [&] { return done == 10; }));
-        BOOST_TEST(client.stats().hand_overs_by.own_client >= 5U);
-        auto const reported = [&] { return server.probe().lock_keys().empty(); };
-        BOOST_TEST(co_await co_eventually(5s, reported));
-        auto const usual = usual_hold(server);
-        BOOST_TEST(usual >= 8);
-        BOOST_TEST(usual < 2'000);
-    });
-}
-
 BOOST_AUTO_TEST_CASE(a_lock_that_another_client_hands_over_gets_a_learned_lease) {
     with_server([](redis_server& server, asio::any_io_executor executor) -> task {
         holdfast::client left{executor, server.url()};
@@ -195,29 +158,6 @@ BOOST_AUTO_TEST_CASE(what_is_no_number_of_ours_is_not_known) {
         BOOST_TEST(!probe.exists("a"));
         BOOST_TEST(probe.hgetall(hold_key).size() == 1U);
         BOOST_TEST(client.stats().losses.deleted == 0U);
-    });
-}
-
-BOOST_AUTO_TEST_CASE(a_hold_that_was_lost_is_not_usual) {
-    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
-        holdfast::client client{executor, server.url()};
-        auto hold = hold_for(client, 10ms);
-        co_await std::move(hold);
-        auto const before = usual_hold(server);
-        // By the server.
-        auto lease = co_await client.lock("a").acquire(learning);
-        co_await sleep_for(100ms);
-        BOOST_TEST(server.probe().del("a") == 1);
-        auto [released] = co_await lease.release(as_result);
-        BOOST_TEST((released == errc::lease_lost));
-        BOOST_TEST(usual_hold(server) == before);
-        // By time.
-        lease = co_await client.lock("a").acquire({.lease = holdfast::learned, .max_renewals = 0});
-        auto [ec, reason] = co_await lease.wait_lost(as_result);
-        BOOST_TEST((reason == loss_reason::max_renewals));
-        auto [late] = co_await lease.release(as_result);
-        BOOST_TEST((late == errc::lease_lost));
-        BOOST_TEST(usual_hold(server) == before);
     });
 }
 

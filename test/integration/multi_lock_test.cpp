@@ -113,24 +113,6 @@ BOOST_AUTO_TEST_CASE(wrong_members_are_reported_by_the_operation) {
     });
 }
 
-BOOST_AUTO_TEST_CASE(one_that_is_busy_keeps_all_from_being_taken) {
-    with_client([](holdfast::client& client, redis_probe& probe) -> task {
-        co_await get_to_know(client);
-        auto const all = lock_of(client, "a", "b", "c");
-        for (auto const* const name : {"a", "b", "c"}) {
-            auto lease = co_await client.lock(name).acquire();
-            auto const none = co_await all.try_acquire();
-            BOOST_TEST(!none);
-            auto const still_none = co_await all.try_acquire_for(500ms);
-            BOOST_TEST(!still_none);
-            co_await lease.release();
-            for (auto const* const free : {"a", "b", "c"}) {
-                BOOST_TEST(co_await co_eventually(5s, [&] { return !probe.exists(free); }));
-            }
-        }
-    });
-}
-
 BOOST_AUTO_TEST_CASE(who_waits_keeps_those_before_and_is_told_when_the_last_is_free) {
     with_client([](holdfast::client& client, redis_probe& probe) -> task {
         co_await get_to_know(client);

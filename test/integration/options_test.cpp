@@ -4,7 +4,6 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include <limits>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -12,25 +11,6 @@
 using namespace holdfast::test;
 
 namespace {
-
-// An acquisition with these options ends with `expected`, and the server is never asked.
-task options_refused_unsent(
-    holdfast::lock lock,
-    acquire_options options,
-    errc expected,
-    redis_probe& probe
-) {
-    auto const before = probe.lock_commands();
-    auto [acquired, lease] = co_await lock.acquire(options, as_result);
-    BOOST_TEST((acquired == expected), acquired.message());
-    BOOST_TEST(!lease);
-    auto [tried, lease_2] = co_await lock.try_acquire(options, as_result);
-    BOOST_TEST((tried == expected), tried.message());
-    auto [tried_for, lease_3] = co_await lock.try_acquire_for(1h, options, as_result);
-    BOOST_TEST((tried_for == expected), tried_for.message());
-    BOOST_TEST(probe.lock_commands() == before);
-    BOOST_TEST(probe.keys().empty());
-}
 
 // No client can be made of these settings; the message names the member.
 template <class Executor>
@@ -43,27 +23,6 @@ void check_refused(Executor& executor, holdfast::config const& settings, std::st
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_CASE(a_lease_out_of_range_is_refused) {
-    with_client([](holdfast::client& client, redis_probe& probe) -> task {
-        for (std::chrono::nanoseconds const lease :
-             {std::chrono::nanoseconds{-1},
-              std::chrono::nanoseconds{-30s},
-              std::chrono::nanoseconds{1},
-              std::chrono::nanoseconds{999'999},
-              std::chrono::nanoseconds{999ms},
-              std::chrono::nanoseconds{24h + 1ms},
-              std::chrono::nanoseconds::max(),
-              std::chrono::nanoseconds::min()}) {
-            co_await options_refused_unsent(
-                client.lock("a"),
-                {.lease = lease},
-                errc::invalid_lease,
-                probe
-            );
-        }
-    });
-}
 
 BOOST_AUTO_TEST_CASE(the_longest_lease_works_and_a_fraction_of_a_millisecond_is_dropped) {
     with_client([](holdfast::client& client, redis_probe& probe) -> task {
@@ -94,51 +53,6 @@ BOOST_AUTO_TEST_CASE(a_lease_out_of_range_in_the_configuration_is_refused) {
     }
     // Nothing was started.
     BOOST_TEST(context.run() == 0U);
-}
-
-BOOST_AUTO_TEST_CASE(other_options_out_of_range_are_refused) {
-    with_client([](holdfast::client& client, redis_probe& probe) -> task {
-        for (double const part : {0.0, -1.0, 0.51, std::numeric_limits<double>::quiet_NaN()}) {
-            co_await options_refused_unsent(
-                client.lock("a"),
-                {.renew_at = part},
-                errc::invalid_options,
-                probe
-            );
-        }
-        for (std::chrono::nanoseconds const hold :
-             {std::chrono::nanoseconds{-1}, std::chrono::nanoseconds{29s}}) {
-            co_await options_refused_unsent(
-                client.lock("a"),
-                {.max_hold = hold},
-                errc::invalid_options,
-                probe
-            );
-        }
-    });
-}
-
-BOOST_AUTO_TEST_CASE(a_lease_too_short_for_the_time_outs_is_refused) {
-    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
-        auto settings = holdfast::parse_url(server.url());
-        settings.connect_timeout = 2s;
-        settings.request_timeout = 2s;
-        holdfast::client client{executor, settings};
-        auto probe = server.probe();
-        co_await client.ready();
-        co_await options_refused_unsent(
-            client.lock("a"),
-            {.lease = 4s},
-            errc::invalid_lease,
-            probe
-        );
-        acquire_options const enough{.lease = 6s};
-        auto lease = co_await client.lock("a").acquire(enough);
-        BOOST_TEST(lease.valid());
-        co_await lease.release();
-        settings.lease = 4s;
-        check_refused(executor, settings, "lease");
-    });
 }
 
 BOOST_AUTO_TEST_CASE(

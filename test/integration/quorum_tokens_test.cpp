@@ -1,16 +1,11 @@
 // The fencing tokens of a lock on several servers grow with every grant, whatever the nodes'
-// counters say and however many compete.
+// counters say.
 
 #include "integration/quorum_fixture.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-
 #include <cstdint>
-#include <deque>
 
 using namespace holdfast::test;
-using holdfast::quorum_lock;
 
 BOOST_AUTO_TEST_CASE(the_token_is_known_to_a_majority_before_it_is_given_out) {
     with_nodes(5, [](node_group& nodes, asio::any_io_executor executor) -> task {
@@ -65,51 +60,3 @@ BOOST_AUTO_TEST_CASE(a_counter_at_its_end_or_of_another_kind_is_no_part_of_a_maj
     });
 }
 
-namespace {
-
-struct contest {
-    int inside = 0;
-    int rounds = 0;
-    int workers = 0;
-    std::uint64_t last = 0;
-};
-
-task compete(quorum_lock lock, contest& all) {
-    for (int round = 0; round < 10; ++round) {
-        auto lease = co_await lock.acquire();
-        BOOST_TEST(++all.inside == 1);
-        BOOST_TEST(lease.token().value > all.last);
-        all.last = lease.token().value;
-        co_await sleep_for(200us);
-        --all.inside;
-        co_await lease.release();
-        ++all.rounds;
-    }
-    --all.workers;
-}
-
-}  // namespace
-
-BOOST_AUTO_TEST_CASE(many_that_compete_split_the_nodes_and_all_get_the_lock_in_the_end) {
-    with_nodes(
-        5,
-        [](node_group& nodes, asio::any_io_executor executor) -> task {
-            std::deque<node_clients> processes;
-            contest all;
-            for (int i = 0; i < 4; ++i) {
-                processes.push_back(nodes.clients(executor));
-                co_await get_to_know(processes.back());
-            }
-            for (auto& each : processes) {
-                for (int i = 0; i < 3; ++i) {
-                    ++all.workers;
-                    asio::co_spawn(executor, compete(each.lock(), all), asio::detached);
-                }
-            }
-            BOOST_TEST(co_await co_eventually(40s, [&] { return all.workers == 0; }));
-            BOOST_TEST(all.rounds == 120);
-            BOOST_TEST(co_await co_eventually(5s, [&] { return nodes.holding() == 0U; }));
-        },
-        60s
-    );
-}

@@ -7,7 +7,6 @@
 
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_future.hpp>
@@ -15,7 +14,6 @@
 #include <atomic>
 #include <chrono>
 #include <future>
-#include <optional>
 #include <thread>
 #include <utility>
 
@@ -47,69 +45,7 @@ void acquire_on(
                  }));
 }
 
-enum class parting { released, released_before_20_ms, destroyed_with_its_frame };
-
 }  // namespace
-
-BOOST_AUTO_TEST_CASE(the_context_of_the_first_lease_may_go_before_the_others) {
-    redis_server server;
-    for (auto const how :
-         {parting::released, parting::released_before_20_ms, parting::destroyed_with_its_frame}) {
-        asio::io_context clients;
-        holdfast::client client{clients, short_leases(server)};
-        auto const me = owner::make();
-        lease second;
-        {
-            asio::io_context holders;
-            std::atomic<bool> first_done{false};
-            std::atomic<bool> second_done{false};
-            lease first;
-            auto const hold = [&]() -> task {
-                auto const mine = co_await client.lock("a").acquire({.owner = me});
-                first_done = true;
-                co_await sleep_for(1h);
-            };
-            if (how == parting::destroyed_with_its_frame) {
-                asio::co_spawn(holders, hold, asio::detached);
-            } else {
-                acquire_on(holders, client, me, first, first_done);
-            }
-            BOOST_TEST(run_until({&clients, &holders}, 5s, [&] { return first_done.load(); }));
-            acquire_on(clients, client, me, second, second_done);
-            BOOST_TEST(run_until({&clients, &holders}, 5s, [&] { return second_done.load(); }));
-            BOOST_TEST(client.stats().re_entries == 1U);
-            if (how != parting::released_before_20_ms) {
-                run_for({&clients, &holders}, 60ms);
-            }
-            if (how != parting::destroyed_with_its_frame) {
-                std::optional<error_code> released;
-                first.release([&](error_code ec) { released = ec; });
-                BOOST_TEST(run_until({&clients, &holders}, 5s, [&] { return released.has_value(); })
-                );
-                BOOST_TEST(!*released);
-                // Nothing of ours keeps it busy any more.
-                BOOST_TEST(run_until({&clients, &holders}, 5s, [&] {
-                    holders.restart();
-                    holders.poll();
-                    return holders.stopped();
-                }));
-            }
-        }
-        // It is renewed where the second lease lives.
-        auto const renewals = client.stats().renewals;
-        BOOST_TEST(run_until({&clients}, 10s, [&] {
-            return client.stats().renewals >= renewals + 4;
-        }));
-        BOOST_TEST(second.valid());
-        std::optional<loss_reason> told;
-        second.wait_lost([&](error_code, loss_reason reason) { told = reason; });
-        server.probe().del("a");
-        BOOST_TEST(run_until({&clients}, 10s, [&] { return told.has_value(); }));
-        BOOST_TEST((told == loss_reason::deleted));
-        second = {};
-        BOOST_TEST(run_until({&clients}, 5s, [&] { return client.stats().leases_now == 0; }));
-    }
-}
 
 BOOST_AUTO_TEST_CASE(each_holder_is_told_on_his_own_executor) {
     redis_server server;

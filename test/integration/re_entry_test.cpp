@@ -54,17 +54,6 @@ BOOST_AUTO_TEST_CASE(the_same_owner_gets_a_further_lease_on_the_same_grant) {
     });
 }
 
-BOOST_AUTO_TEST_CASE(the_last_lease_may_also_just_be_dropped) {
-    with_gates([](gated_server& server, holdfast::client& client) -> task {
-        auto const me = owner::make();
-        {
-            auto const first = co_await client.lock("a").acquire({.owner = me});
-            auto const second = co_await client.lock("a").acquire({.owner = me});
-        }
-        BOOST_TEST(co_await co_eventually(5s, [&] { return server.lock_keys().empty(); }));
-    });
-}
-
 BOOST_AUTO_TEST_CASE(nobody_else_gets_in) {
     with_gates([](gated_server& server, holdfast::client& client) -> task {
         auto const lock = client.lock("a");
@@ -190,41 +179,6 @@ BOOST_AUTO_TEST_CASE(the_first_leases_options_govern_and_the_others_must_be_vali
     });
 }
 
-BOOST_AUTO_TEST_CASE(max_hold_ends_the_leases_that_came_later_too) {
-    with_gates(
-        [](gated_server&, holdfast::client& client) -> task {
-            auto const me = owner::make();
-            auto first = co_await client.lock("a").acquire({.max_hold = 5s, .owner = me});
-            auto second = co_await client.lock("a").acquire({.max_hold = 1h, .owner = me});
-            co_await first.release();
-            auto [ec, reason] = co_await second.wait_lost(as_result);
-            BOOST_TEST(!ec);
-            BOOST_TEST((reason == loss_reason::max_hold));
-        },
-        short_config()
-    );
-}
-
-// The first lease was released; the grant goes on and is renewed.
-BOOST_AUTO_TEST_CASE(a_further_lease_is_renewed_after_the_first_was_released) {
-    with_gates(
-        [](gated_server& server, holdfast::client& client) -> task {
-            auto const me = owner::make();
-            auto first = co_await client.lock("a").acquire({.owner = me});
-            auto second = co_await client.lock("a").acquire({.owner = me});
-            co_await first.release();
-            auto const renewals = client.stats().renewals;
-            BOOST_TEST(co_await co_eventually(20s, [&] {
-                return client.stats().renewals >= renewals + 4;
-            }));
-            BOOST_TEST(second.valid());
-            co_await second.release();
-            BOOST_TEST(server.lock_keys().empty());
-        },
-        short_config()
-    );
-}
-
 BOOST_AUTO_TEST_CASE(a_valid_lease_can_be_joined_without_a_connection) {
     with_alice("~* &* +@all", [](redis_server& server, asio::any_io_executor executor) -> task {
         holdfast::client client{executor, as_alice(server)};
@@ -247,24 +201,6 @@ BOOST_AUTO_TEST_CASE(a_valid_lease_can_be_joined_without_a_connection) {
     });
 }
 
-BOOST_AUTO_TEST_CASE(a_stopped_client_gives_no_further_leases) {
-    with_gates([](gated_server& server, holdfast::client& client) -> task {
-        auto const lock = client.lock("a");
-        auto const me = owner::make();
-        auto first = co_await lock.acquire({.owner = me});
-        auto second = co_await lock.acquire({.owner = me});
-        co_await client.shutdown();
-        auto [ec, none] = co_await lock.acquire({.owner = me}, as_result);
-        BOOST_TEST((ec == errc::client_stopped));
-        BOOST_TEST((second.loss() == loss_reason::client_stopped));
-        auto [one] = co_await second.release(as_result);
-        BOOST_TEST((one == errc::lease_lost));
-        auto [two] = co_await first.release(as_result);
-        BOOST_TEST((two == errc::lease_lost));
-        BOOST_TEST(server.lock_keys().empty());
-    });
-}
-
 BOOST_AUTO_TEST_CASE(with_lease_can_be_nested_for_one_owner) {
     with_gates([](gated_server& server, holdfast::client& client) -> task {
         auto const lock = client.lock("a");
@@ -283,26 +219,6 @@ BOOST_AUTO_TEST_CASE(with_lease_can_be_nested_for_one_owner) {
         };
         BOOST_TEST(co_await holdfast::with_lease(lock, outer, {.owner = me}) == 7);
         BOOST_TEST(server.lock_keys().empty());
-    });
-}
-
-BOOST_AUTO_TEST_CASE(the_server_sees_one_holder) {
-    redis_server server;
-    run_with_deadline([&](asio::any_io_executor executor) -> task {
-        holdfast::client client{executor, server.url()};
-        auto const lock = client.lock("a");
-        auto const me = owner::make();
-        auto first = co_await lock.acquire({.owner = me});
-        auto second = co_await lock.acquire({.owner = me});
-        auto const seen = co_await lock.inspect();
-        BOOST_TEST(seen.hold_count == 1U);
-        BOOST_TEST((seen.last_token == first.token()));
-        co_await second.release();
-        auto const still = co_await lock.inspect();
-        BOOST_TEST(still.held);
-        co_await first.release();
-        auto const after = co_await lock.inspect();
-        BOOST_TEST(!after.held);
     });
 }
 

@@ -93,46 +93,6 @@ BOOST_AUTO_TEST_CASE(an_attempt_under_way_joins_and_leaves_nothing_behind) {
     });
 }
 
-// The one whose turn it is has an attempt under way when it joins; a stranger is behind it.
-BOOST_AUTO_TEST_CASE(a_queue_goes_on_after_its_first_waiter_joined) {
-    with_gates([](gated_server& server, holdfast::client& client) -> task {
-        co_await client.ready();
-        auto const lock = client.lock("a");
-        auto const me = owner::make();
-        server.hold_requests(true);
-        started single{lock.try_acquire({.owner = me}, asio::deferred)};
-        started head{lock.acquire({.owner = me}, asio::deferred)};
-        started stranger{lock.acquire(asio::deferred)};
-        BOOST_TEST(co_await co_eventually(5s, [&] { return server.arrived("lock.acquire") == 2U; })
-        );
-        server.hold_requests(false);
-        BOOST_TEST(co_await co_eventually(5s, [&] { return single.ec && head.ec; }));
-        BOOST_TEST((single.granted.token() == head.granted.token()));
-        co_await sleep_for(20ms);
-        BOOST_TEST(!stranger.ec.has_value());
-        co_await single.granted.release();
-        co_await head.granted.release();
-        BOOST_TEST(co_await co_eventually(5s, [&] { return stranger.ec.has_value(); }));
-        BOOST_TEST(stranger.granted.valid());
-        co_await stranger.granted.release();
-        BOOST_TEST(server.lock_keys().empty());
-    });
-}
-
-BOOST_AUTO_TEST_CASE(those_who_join_cost_no_command) {
-    with_gates([](gated_server& server, holdfast::client& client) -> task {
-        co_await client.ready();
-        auto const lock = client.lock("a");
-        auto const me = owner::make();
-        started first{lock.acquire({.owner = me}, asio::deferred)};
-        started second{lock.acquire({.owner = me}, asio::deferred)};
-        started third{lock.acquire({.owner = me}, asio::deferred)};
-        BOOST_TEST(co_await co_eventually(5s, [&] { return first.ec && second.ec && third.ec; }));
-        BOOST_TEST(server.arrived() == 1U);
-        BOOST_TEST(server.subscriptions() == 0U);
-    });
-}
-
 // An acquisition that was turned away leaves nothing of its owner behind.
 BOOST_AUTO_TEST_CASE(a_full_queue_turns_owners_away) {
     auto settings = patient_config();

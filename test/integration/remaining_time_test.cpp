@@ -41,18 +41,6 @@ task check_counts_on(holdfast::lease& held, loss_reason why) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(nothing_is_left_after_the_shutdown) {
-    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
-        holdfast::client client{executor, server.url()};
-        holdfast::client other{executor, server.url()};
-        auto const held = co_await client.lock("a").acquire();
-        co_await client.shutdown();
-        auto const next = co_await other.lock("a").try_acquire();
-        BOOST_TEST(next.valid());
-        check_over(held, loss_reason::client_stopped);
-    });
-}
-
 // Before anything else has run.
 BOOST_AUTO_TEST_CASE(nothing_is_left_once_the_client_is_destroyed) {
     with_server([](redis_server& server, asio::any_io_executor executor) -> task {
@@ -77,41 +65,11 @@ BOOST_AUTO_TEST_CASE(nothing_is_left_of_a_lock_that_another_holder_has) {
     });
 }
 
-BOOST_AUTO_TEST_CASE(nothing_is_left_of_a_lock_whose_key_was_deleted) {
-    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
-        holdfast::client client{executor, server.url()};
-        auto held = co_await client.lock("a").acquire();
-        server.probe().del("a");
-        BOOST_TEST((co_await renew(held) == errc::lease_lost));
-        check_over(held, loss_reason::deleted);
-    });
-}
-
 BOOST_AUTO_TEST_CASE(a_lease_that_was_not_renewed_counts_down_to_its_deadline) {
     with_server([](redis_server& server, asio::any_io_executor executor) -> task {
         holdfast::client client{executor, early_warning(server)};
         acquire_options const fixed{.renew = false};
         auto held = co_await client.lock("a").acquire(fixed);
         co_await check_counts_on(held, loss_reason::expired);
-    });
-}
-
-BOOST_AUTO_TEST_CASE(a_lease_that_reached_its_longest_hold_counts_down_to_its_deadline) {
-    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
-        holdfast::client client{executor, early_warning(server)};
-        acquire_options const options{.max_hold = 6s};
-        auto held = co_await client.lock("a").acquire(options);
-        co_await check_counts_on(held, loss_reason::max_hold);
-    });
-}
-
-BOOST_AUTO_TEST_CASE(a_lease_whose_server_is_away_counts_down_to_its_deadline) {
-    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
-        auto settings = early_warning(server);
-        settings.shutdown_timeout = 300ms;
-        holdfast::client client{executor, settings};
-        auto held = co_await client.lock("a").acquire();
-        server.pause();
-        co_await check_counts_on(held, loss_reason::unreachable);
     });
 }

@@ -12,7 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <iostream>
 #include <memory>
 #include <string>
 #include <utility>
@@ -356,27 +355,5 @@ BOOST_AUTO_TEST_CASE(a_user_who_may_not_wait_learns_of_it_at_once) {
         BOOST_TEST((ec == errc::no_permission));
         BOOST_TEST((lease_clock::now() - start < 2s));
         BOOST_TEST(co_await co_eventually(10s, [&] { return is_clean(all.primary()); }));
-    });
-}
-
-BOOST_AUTO_TEST_CASE(what_confirmed_grants_cost) {
-    with_replicas(1, [](replica_set& all, asio::any_io_executor executor) -> task {
-        using micros = std::chrono::duration<double, std::micro>;
-        constexpr int pairs = 500;
-        auto const measure = [&](unsigned count) -> asio::awaitable<double> {
-            holdfast::client client{executor, waiting_for(count, all.primary())};
-            co_await warm_up(client);
-            auto const start = lease_clock::now();
-            for (int i = 0; i < pairs; ++i) {
-                auto lease = co_await client.lock("a").acquire();
-                co_await lease.release();
-            }
-            co_return micros{lease_clock::now() - start}.count() / pairs;
-        };
-        auto const without = co_await measure(0);
-        auto const with = co_await measure(1);
-        std::cout << "a pair without replicas " << without << " us, with one " << with << " us\n";
-        // The time is the machine's. That replicas were asked for each grant is ours.
-        BOOST_TEST(all.primary().probe().commandstats()["wait"] >= pairs);
     });
 }

@@ -1,37 +1,9 @@
-// The leases of permits on a real server: how they are renewed, how they end, and how the permits
-// of a holder that died come back.
+// The leases of permits on a real server: how they are renewed, and how they end.
 
 #include "integration/semaphore_fixture.hpp"
 
-#include <string>
-
 using namespace holdfast::test;
 using namespace holdfast::test::permits;
-
-BOOST_AUTO_TEST_CASE(permits_of_a_holder_that_died_come_back) {
-    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
-        holdfast::client client{executor, with_patience(server, 60s)};
-        auto probe = server.probe();
-        auto listener = server.probe();
-        listener.subscribe(channel);
-        auto const pool = client.semaphore("L");
-        BOOST_TEST(co_await pool.try_set_permits(2));
-        BOOST_TEST(listener.next_message(1s).value().payload == "2");
-        take_from_java(probe, 400ms);
-        take_from_java(probe, 10min, "fedcba9876543210");
-        auto none = co_await pool.try_acquire();
-        BOOST_TEST(!none);
-        auto lease = co_await pool.try_acquire_for(5s);
-        BOOST_TEST(bool(lease));
-        BOOST_TEST(probe.cmd("ZSCORE", deadlines, java_permit).is_nil());
-        BOOST_TEST(listener.next_message(1s).value().payload == "1");
-        BOOST_TEST(co_await pool.available() == 0);
-        auto const info = co_await pool.inspect();
-        BOOST_TEST(info.limit.value() == 2);
-        co_await lease.release();
-        BOOST_TEST(listener.next_message(1s).value().payload == "1");
-    });
-}
 
 BOOST_AUTO_TEST_CASE(a_permit_without_an_end_is_its_holders) {
     with_server([](redis_server& server, asio::any_io_executor executor) -> task {
@@ -72,42 +44,6 @@ BOOST_AUTO_TEST_CASE(permits_are_renewed_and_one_that_is_missing_loses_the_hold)
         BOOST_TEST((ec == errc::lease_lost));
         co_await other.release();
         BOOST_TEST(co_await co_eventually(2s, [&] { return nothing_left(probe, 5); }));
-    });
-}
-
-BOOST_AUTO_TEST_CASE(a_renewal_never_shortens_a_permit) {
-    with_client([](holdfast::client& client, redis_probe& probe) -> task {
-        auto const pool = client.semaphore("L");
-        BOOST_TEST(co_await pool.try_set_permits(1));
-        auto lease = co_await pool.acquire({.lease = 2s});
-        auto const permit = first_permit(probe);
-        auto const far = std::to_string((unix_time() + 1h).count());
-        probe.cmd("ZADD", deadlines, far, permit);
-        co_await lease.renew();
-        BOOST_TEST(probe.cmd("ZSCORE", deadlines, permit).as_string() == far);
-        co_await lease.release();
-    });
-}
-
-BOOST_AUTO_TEST_CASE(a_lease_can_be_learned) {
-    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
-        auto settings = holdfast::parse_url(server.url());
-        settings.lease = 30s;
-        settings.learned_lease_min = 1s;
-        settings.request_timeout = 100ms;
-        holdfast::client client{executor, settings};
-        auto probe = server.probe();
-        auto const pool = client.semaphore("L");
-        BOOST_TEST(co_await pool.try_set_permits(1));
-        for (int i = 0; i < 3; ++i) {
-            auto lease = co_await pool.acquire({.lease = holdfast::learned});
-            co_await lease.release();
-        }
-        BOOST_TEST(probe.exists("holdfast_semaphore_hold:{L}"));
-        auto lease = co_await pool.acquire({.lease = holdfast::learned});
-        BOOST_TEST((lease.remaining() <= 1s));
-        BOOST_TEST(lease.valid());
-        co_await lease.release();
     });
 }
 

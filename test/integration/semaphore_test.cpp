@@ -1,13 +1,8 @@
-// Permits on a real server: how many there are at a time, who may have them, and how they are given
-// back.
+// Permits on a real server: how many there are at a time, and who may have them.
 
 #include "integration/semaphore_fixture.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-
 #include <cstdint>
-#include <vector>
 
 using namespace holdfast::test;
 using namespace holdfast::test::permits;
@@ -90,54 +85,6 @@ BOOST_AUTO_TEST_CASE(a_number_that_cannot_be_had_is_an_error) {
         probe.cmd("INCRBY", "L", -1);
         BOOST_TEST(co_await co_eventually(5s, [&] { return end == errc::invalid_options; }));
         co_await lease.release();
-        BOOST_TEST(co_await co_eventually(2s, [&] { return nothing_left(probe, 2); }));
-    });
-}
-
-BOOST_AUTO_TEST_CASE(an_owner_shares_its_permits_and_a_body_gets_a_lease) {
-    with_client([](holdfast::client& client, redis_probe& probe) -> task {
-        auto const pool = client.semaphore("L");
-        BOOST_TEST(co_await pool.try_set_permits(2));
-        auto const me = holdfast::owner::make();
-        acquire_options const mine{.owner = me};
-        auto first = co_await pool.acquire(mine);
-        auto second = co_await pool.acquire(mine);
-        BOOST_TEST((first.token() == second.token()));
-        BOOST_TEST(co_await pool.available() == 1);
-        auto body = [&](holdfast::lease& lease) -> task {
-            BOOST_TEST(lease.valid());
-            BOOST_TEST(free_permits(probe) == 0);
-            co_return;
-        };
-        co_await holdfast::with_lease(pool, body);
-        co_await first.release();
-        BOOST_TEST(co_await pool.available() == 1);
-        co_await second.release();
-        BOOST_TEST(co_await pool.available() == 2);
-        auto const two = pool.permits(2);
-        co_await holdfast::with_lease(two, body);
-        BOOST_TEST(nothing_left(probe, 2));
-    });
-}
-
-BOOST_AUTO_TEST_CASE(forced_release_takes_all_permits_and_wakes_whoever_waits) {
-    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
-        holdfast::client client{executor, with_patience(server, 60s)};
-        auto probe = server.probe();
-        auto const pool = client.semaphore("L");
-        BOOST_TEST(co_await pool.try_set_permits(2));
-        BOOST_TEST(!co_await pool.force_release());
-        auto lease = co_await pool.acquire({.lease = 1s});
-        take_from_java(probe, 10min);
-        std::vector<int> served;
-        asio::co_spawn(executor, take_in_turn(pool, 1, served), asio::detached);
-        BOOST_TEST(co_await co_eventually(5s, [&] { return queued(probe, 1); }));
-        co_await sleep_for(100ms);  // for the attempt after the subscription
-        BOOST_TEST(co_await pool.force_release());
-        BOOST_TEST(co_await co_eventually(5s, [&] { return served.size() == 1; }));
-        auto const [ended, why] = co_await lease.wait_lost(as_result);
-        BOOST_TEST(!ended);
-        BOOST_TEST((why == loss_reason::deleted));
         BOOST_TEST(co_await co_eventually(2s, [&] { return nothing_left(probe, 2); }));
     });
 }

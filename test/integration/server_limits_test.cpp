@@ -55,19 +55,6 @@ BOOST_AUTO_TEST_CASE(the_first_acquire_of_a_connection_waits_for_memory) {
     });
 }
 
-BOOST_AUTO_TEST_CASE(a_later_acquire_waits_for_memory) {
-    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
-        holdfast::client client{executor, server.url()};
-        auto lease = co_await client.lock("a").acquire();
-        auto const token = lease.token();
-        co_await lease.release();
-        co_await acquire_on_full_server(server, client);
-        BOOST_TEST(
-            std::stoull(server.probe().get("redisson_lock_token:{a}").value()) > token.value
-        );
-    });
-}
-
 BOOST_AUTO_TEST_CASE(a_client_that_starts_while_memory_is_full_is_granted_later) {
     redis_server server;
     fill_memory(server);

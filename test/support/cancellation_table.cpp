@@ -66,37 +66,6 @@ task cell::hold(std::string name) {
     lease = co_await client.lock(name).acquire();
 }
 
-void cell::start(operation op, std::vector<call*> const& all) {
-    for (auto* const one : all) {
-        start(op, *one);
-    }
-}
-
-task cell::park_all(operation op, std::vector<call*> waiters) {
-    server.lock_as_other("a", 1h);
-    start(op, waiters);
-    auto const asleep = [this, &waiters] {
-        auto const now = client.stats();
-        return now.waiters_now == waiters.size() && now.refusals >= 2 &&
-               server.subscriptions() == 1;
-    };
-    check(co_await until(asleep), "(setup) waits for a notification");
-    co_await settle();
-}
-
-task cell::served(call& waiting, char const* expectation) {
-    auto const done = co_await until([&] { return waiting.done(); });
-    check(done && waiting.delivered(), expectation);
-    waiting.lease = {};
-}
-
-task cell::attempted(bool executed) {
-    auto const there = [&] {
-        return server.arrived("lock.acquire") == 1 && server.exists("a") == executed;
-    };
-    check(co_await until(there), "(setup) the attempt has arrived, and is executed or not");
-}
-
 void cell::close_gate(bool executed) {
     server.hold_replies(executed);
     server.hold_requests(!executed);
@@ -146,10 +115,6 @@ void for_each_cell(
         BOOST_TEST(co_await co_eventually(60s, [&] { return left == 0; }));
     };
     with_server(run, 60s);
-}
-
-void for_each_waiting_cell(cell_test const& test) {
-    for_each_cell({operation::acquire, operation::try_acquire_for}, all_types, test);
 }
 
 task ends_at_once(cell& c, call& pending, cancellation_type type) {

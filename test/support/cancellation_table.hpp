@@ -43,11 +43,6 @@ inline std::vector<operation> const all_operations{
     operation::ready,
     operation::shutdown,
 };
-inline std::vector<operation> const acquisitions{
-    operation::acquire,
-    operation::try_acquire,
-    operation::try_acquire_for,
-};
 
 bool needs_lease(operation op);
 
@@ -55,12 +50,6 @@ inline std::vector<cancellation_type> const all_types{
     cancellation_type::terminal,
     cancellation_type::partial,
     cancellation_type::total,
-    cancellation_type::all,
-};
-/// `total` alone waits for the reply of an attempt in flight; these do not.
-inline std::vector<cancellation_type> const impatient_types{
-    cancellation_type::terminal,
-    cancellation_type::partial,
     cancellation_type::all,
 };
 
@@ -114,25 +103,14 @@ struct cell {
         check(!c.done(), "does not complete inside the initiating call");
     }
     void start(operation op, call& c) { start(op, c, executor); }
-    void start(operation op, std::vector<call*> const& all);
 
     task settle() const { return sleep_for(50ms); }
     asio::awaitable<bool> until(std::function<bool()> holds) const {
         return co_eventually(20s, std::move(holds));
     }
-    /// Another holder has the lock, and these sleep until a notification comes.
-    template <class... Calls>
-    task park(operation op, Calls&... waiters) {
-        return park_all(op, {&waiters...});
-    }
-    task park_all(operation op, std::vector<call*> waiters);
-    /// The call ends with the lock, which it gives back.
-    task served(call& waiting, char const* expectation);
     /// What comes from now on is executed and not answered, or not even executed.
     void close_gate(bool executed);
     void open_gates();
-    /// The attempt has arrived at the gate; it was executed, or not.
-    task attempted(bool executed);
     /// No key, no waiter; no subscription either, once its queue has lingered.
     task nothing_left();
 
@@ -152,9 +130,6 @@ void for_each_cell(
     std::vector<cancellation_type> const& types,
     cell_test const& test
 );
-
-/// The same for the acquisitions that wait, and all types.
-void for_each_waiting_cell(cell_test const& test);
 
 /// A call that is pending, and that a signal of any type ends at once while its gate stays closed.
 task ends_at_once(cell& c, call& pending, cancellation_type type);

@@ -21,7 +21,6 @@
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
 using holdfast::errc;
-using holdfast::error_code;
 using holdfast::detail::make_counting_semaphore_target;
 using holdfast::detail::make_fair_lock_target;
 using holdfast::detail::make_lock_target;
@@ -207,34 +206,6 @@ BOOST_AUTO_TEST_CASE(a_notification_that_was_refused_is_an_error_that_names_the_
     free(make_lock_target({}, "c"));
     BOOST_TEST(logged("the lock \"c\" was freed") == 1U);
     BOOST_TEST(all.count().refused_notifications == 7U);
-}
-
-BOOST_AUTO_TEST_CASE(all_kinds_end_with_the_cause) {
-    scripted_client all;
-    acquiring const waiting{all};
-    acquiring const single{all, once};
-    all.on_strand([&] { all.state->acquires().end_all(errc::no_permission); });
-    BOOST_TEST((waiting.error == errc::no_permission));
-    BOOST_TEST((single.error == errc::no_permission));
-    // Both attempts are in flight.
-    BOOST_TEST(all.sent() == "acquire acquire release release");
-    BOOST_TEST(all.count().withdrawals == 2U);
-}
-
-BOOST_AUTO_TEST_CASE(once_closed_nothing_is_begun) {
-    scripted_client all;
-    all.on_strand([&] { all.state->acquires().close(); });
-    acquiring const one{all};
-    BOOST_TEST((one.error == errc::client_stopped));
-    BOOST_TEST(all.sent().empty());
-}
-
-BOOST_AUTO_TEST_CASE(waiters_are_counted_by_their_target) {
-    scripted_client all;
-    acquiring const first{all};
-    acquiring const second{all};
-    BOOST_TEST(all.state->acquires().waiters_of(*all.on) == 2U);
-    BOOST_TEST(all.state->acquires().waiters_of(make_lock_target("", "b")) == 0U);
 }
 
 // It would be refused the lock that its own client has released.

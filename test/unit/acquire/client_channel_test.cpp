@@ -10,48 +10,9 @@
 using holdfast::errc;
 using holdfast::test::acquiring;
 using holdfast::test::busy;
-using holdfast::test::granted;
 using holdfast::test::handing_client;
 
 BOOST_AUTO_TEST_SUITE(client_channel_test)
-
-BOOST_AUTO_TEST_CASE(it_is_opened_by_the_first_who_waits_and_stays) {
-    handing_client all;
-    BOOST_TEST(all.server->subscribed == "");
-    {
-        acquiring const waiting{all};
-        BOOST_TEST(all.server->subscribed == "");
-        all.answer(busy());
-        BOOST_TEST(all.server->subscribed.starts_with("+" + all.own_channel()));
-        all.confirm_all();
-        all.answer(granted());
-    }
-    all.run();
-    BOOST_TEST(all.state->acquires().channel().confirmed());
-    BOOST_TEST(all.server->subscribed.find("-" + all.own_channel()) == std::string::npos);
-}
-
-BOOST_AUTO_TEST_CASE(without_a_connection_nothing_arrives_there) {
-    handing_client all;
-    acquiring const waiting{all};
-    all.wait_in_queue();
-    all.on_strand([&] { all.server->listeners->on_down(); });
-    BOOST_TEST(!all.state->acquires().channel().confirmed());
-    all.confirm_all();
-    BOOST_TEST(all.state->acquires().channel().confirmed());
-}
-
-BOOST_AUTO_TEST_CASE(a_user_who_may_not_listen_there_waits_as_before) {
-    handing_client all;
-    acquiring const waiting{all};
-    all.answer(busy());
-    all.on_strand([&] { all.server->listeners->on_refused(all.own_channel(), errc::no_permission); }
-    );
-    all.confirm();
-    BOOST_TEST(all.text().starts_with("lock.acquire 3 a "));
-    BOOST_TEST(!waiting.done());
-    BOOST_TEST(all.log.count("locks are not handed over") == 1U);
-}
 
 BOOST_AUTO_TEST_CASE(a_refusal_for_another_cause_says_nothing_of_the_rights) {
     handing_client all;

@@ -15,13 +15,11 @@
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
 using holdfast::errc;
-using holdfast::lease_clock;
 using holdfast::log_level;
 using holdfast::detail::exec_result;
 using holdfast::test::acquiring;
 using holdfast::test::acquiring_options;
 using holdfast::test::busy;
-using holdfast::test::failed;
 using holdfast::test::freed;
 using holdfast::test::granted;
 using holdfast::test::handing_client;
@@ -42,50 +40,6 @@ BOOST_AUTO_TEST_CASE(an_attempt_asks_for_as_many_tokens_as_there_are_waiters) {
     BOOST_TEST(all.text().ends_with(" 3 3000 0"));
 }
 
-BOOST_AUTO_TEST_CASE(an_attempt_without_an_answer_is_repeated_with_the_same_id) {
-    handing_client all;
-    acquiring const waiting{all};
-    auto const id = all.id();
-    all.answer(unanswered());
-    BOOST_TEST(all.eventually([&] { return all.sent() == "acquire"; }));
-    BOOST_TEST(all.id() == id);
-}
-
-BOOST_AUTO_TEST_CASE(the_attempt_of_one_that_leaves_serves_the_next) {
-    handing_client all;
-    acquiring first{all};
-    acquiring const second{all};
-    first.signal.emit(asio::cancellation_type::terminal);
-    all.run();
-    BOOST_TEST(all.sent() == "acquire");
-    all.answer(granted(9));
-    BOOST_TEST(second.got.valid());
-}
-
-BOOST_AUTO_TEST_CASE(the_last_one_that_leaves_takes_the_attempt_back) {
-    handing_client all;
-    acquiring waiting{all};
-    auto const id = all.id();
-    waiting.signal.emit(asio::cancellation_type::terminal);
-    all.run();
-    BOOST_TEST(all.sent() == "acquire release");
-    BOOST_TEST(all.id(1) == id);
-    // It was granted after all; the release is behind it.
-    all.answer(granted(9));
-    BOOST_TEST(all.sent() == "release");
-    acquiring const later{all};
-    BOOST_TEST(all.id(1) != id);
-}
-
-BOOST_AUTO_TEST_CASE(an_attempt_that_was_refused_for_good_leaves_nothing_behind) {
-    handing_client all;
-    acquiring waiting{all};
-    all.answer(busy());
-    waiting.signal.emit(asio::cancellation_type::terminal);
-    all.run();
-    BOOST_TEST(all.sent() == "");
-}
-
 namespace {
 
 acquiring_options const patient{.orphan_after = 50ms};
@@ -96,34 +50,6 @@ exec_result endless(std::string const& holder, int count = 1) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_CASE(a_lock_without_an_expiry_is_taken_over_after_a_while) {
-    handing_client all;
-    acquiring const waiting{all, patient};
-    auto const id = all.id();
-    auto const seen = lease_clock::now();
-    all.answer(endless("tool:1"));
-    BOOST_TEST(all.sent() == "");
-    BOOST_TEST(all.eventually([&] { return all.sent() == "take_over"; }));
-    BOOST_TEST((lease_clock::now() >= seen + 50ms));
-    BOOST_TEST(all.text().ends_with(" tool:1 1"));
-    BOOST_TEST(all.id() == id);
-    all.answer(granted(9));
-    BOOST_TEST(waiting.got.valid());
-    BOOST_TEST(all.log.count(log_level::warning, "taken over from \"tool:1\"") == 1U);
-}
-
-BOOST_AUTO_TEST_CASE(a_lock_that_has_changed_is_looked_at_as_before) {
-    handing_client all;
-    acquiring const waiting{all, patient};
-    all.answer(endless("tool:1"));
-    BOOST_TEST(all.eventually([&] { return all.sent() == "take_over"; }));
-    all.answer(replied(0, 0));
-    BOOST_TEST(all.eventually([&] { return all.sent() == "acquire"; }));
-    all.answer(endless("tool:2"));
-    BOOST_TEST(all.eventually([&] { return all.sent() == "take_over"; }));
-    BOOST_TEST(all.text().ends_with(" tool:2 1"));
-}
 
 BOOST_AUTO_TEST_CASE(a_take_over_without_an_answer_is_an_attempt_like_any_other) {
     handing_client all;
@@ -136,18 +62,6 @@ BOOST_AUTO_TEST_CASE(a_take_over_without_an_answer_is_an_attempt_like_any_other)
     BOOST_TEST(all.id() == id);
     all.answer(granted(9));
     BOOST_TEST(waiting.got.valid());
-}
-
-BOOST_AUTO_TEST_CASE(whoever_does_not_ask_for_it_leaves_it_alone) {
-    holdfast::config settings;
-    settings.fallback_poll_interval = 100ms;
-    handing_client all{settings};
-    acquiring const waiting{all};
-    for (int i = 0; i < 3; ++i) {
-        all.answer(endless("tool:1"));
-        BOOST_TEST(all.eventually([&] { return all.sent() == "acquire"; }));
-    }
-    BOOST_TEST(all.log.count(log_level::error, "no expiry") == 1U);
 }
 
 namespace {
@@ -208,27 +122,6 @@ BOOST_AUTO_TEST_CASE(a_grant_that_replicas_do_not_have_costs_its_waiter_no_place
         stated = stated || asked.word(i).starts_with(std::to_string(score) + ' ');
     }
     BOOST_TEST(stated);
-}
-
-BOOST_AUTO_TEST_CASE(a_waiter_that_may_not_wait_for_replicas_ends_with_the_cause) {
-    scripted_client all{with_replicas()};
-    acquiring const waiting{all};
-    all.answer(granted());
-    all.answer(failed(errc::no_permission));
-    BOOST_TEST((waiting.error == errc::no_permission));
-    BOOST_TEST(all.sent() == "release");
-}
-
-BOOST_AUTO_TEST_CASE(the_last_one_that_leaves_while_replicas_are_waited_for_gives_back_once_more) {
-    scripted_client all{with_replicas()};
-    all.server->replicas = 1;
-    acquiring waiting{all};
-    all.answer(granted());
-    waiting.signal.emit(asio::cancellation_type::terminal);
-    all.run();
-    BOOST_TEST(all.sent() == "acquire release");
-    all.answer(granted());
-    BOOST_TEST(all.sent() == "release release");
 }
 
 // Of a semaphore.

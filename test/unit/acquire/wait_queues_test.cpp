@@ -1,5 +1,4 @@
-// A client's wait queues: one for each target that somebody waits for, bounded, and gone with the
-// last waiter.
+// A client's wait queues: gone with the last waiter, or a moment later if they have a subscription.
 
 #include "acquire/wait_queues.hpp"
 
@@ -9,13 +8,7 @@
 #include <boost/asio/cancellation_type.hpp>
 #include <boost/test/unit_test.hpp>
 
-#include <memory>
-#include <string_view>
-
 namespace asio = boost::asio;
-using holdfast::errc;
-using holdfast::detail::make_lock_target;
-using holdfast::detail::target;
 using holdfast::detail::wait_queues;
 using holdfast::test::acquiring;
 using holdfast::test::busy;
@@ -24,10 +17,6 @@ using holdfast::test::scripted_client;
 
 namespace {
 
-std::shared_ptr<target const> lock(std::string_view name) {
-    return std::make_shared<target const>(make_lock_target("", name));
-}
-
 wait_queues& queues_of(scripted_client& all) {
     return all.state->acquires().queues();
 }
@@ -35,18 +24,6 @@ wait_queues& queues_of(scripted_client& all) {
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(wait_queues_test)
-
-BOOST_AUTO_TEST_CASE(each_target_has_one_whichever_object_names_it) {
-    scripted_client all;
-    acquiring const a{all, {.on = lock("a")}};
-    acquiring const again{all, {.on = lock("a")}};
-    acquiring const b{all, {.on = lock("b")}};
-    BOOST_TEST(queues_of(all).size() == 2U);
-    BOOST_TEST(queues_of(all).find(*lock("a"))->size() == 2U);
-    BOOST_TEST(queues_of(all).find(*lock("b"))->size() == 1U);
-    BOOST_TEST((queues_of(all).find(*lock("c")) == nullptr));
-    BOOST_TEST(all.sent() == "acquire acquire");
-}
 
 BOOST_AUTO_TEST_CASE(a_queue_that_nobody_had_to_wait_in_is_gone_at_once) {
     scripted_client all;
@@ -79,39 +56,6 @@ BOOST_AUTO_TEST_CASE(a_queue_that_stays_empty_is_closed_after_a_moment) {
     BOOST_TEST(queues_of(all).size() == 1U);
     BOOST_TEST(all.eventually([&] { return queues_of(all).size() == 0; }));
     BOOST_TEST(all.server->subscribed == "+redisson_lock__channel:{a}-redisson_lock__channel:{a}");
-}
-
-BOOST_AUTO_TEST_CASE(a_full_queue_refuses) {
-    holdfast::config settings;
-    settings.max_waiters = 2;
-    scripted_client all{settings};
-    acquiring const first{all};
-    acquiring const second{all};
-    acquiring const third{all};
-    BOOST_TEST((third.error == errc::too_many_waiters));
-    BOOST_TEST(!third.inside);
-    acquiring const elsewhere{all, {.on = lock("b")}};
-    BOOST_TEST(!elsewhere.done());
-}
-
-BOOST_AUTO_TEST_CASE(all_can_be_ended_with_a_cause) {
-    scripted_client all;
-    acquiring const a{all};
-    acquiring const b{all, {.on = lock("b")}};
-    all.on_strand([&] { queues_of(all).end_all(errc::tls_failed); });
-    BOOST_TEST((a.error == errc::tls_failed));
-    BOOST_TEST((b.error == errc::tls_failed));
-}
-
-BOOST_AUTO_TEST_CASE(what_is_cleared_is_not_called) {
-    scripted_client all;
-    acquiring const a{all};
-    all.answer(busy());
-    all.on_strand([&] { queues_of(all).clear(); });
-    all.notify();
-    BOOST_TEST(!a.done());
-    BOOST_TEST(queues_of(all).size() == 0U);
-    BOOST_TEST(all.sent().empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

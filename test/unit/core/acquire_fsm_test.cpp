@@ -118,13 +118,6 @@ BOOST_AUTO_TEST_CASE(cancelled_while_nothing_is_in_flight_it_ends_at_once) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(cancelled_between_attempts_it_ends_at_once_and_withdraws_nothing) {
-    acquire_fsm fsm{patience::unlimited};
-    fsm.on_attempt_sent(usable_until);
-    fsm.on_answer(attempt_answer::busy, {});
-    BOOST_TEST(fsm.on_cancel(cancel_request::after_the_reply) == aborted);
-}
-
 BOOST_AUTO_TEST_CASE(cancelled_at_once_an_attempt_in_flight_is_withdrawn) {
     acquire_fsm fsm{patience::unlimited};
     fsm.on_attempt_sent(usable_until);
@@ -226,14 +219,6 @@ BOOST_AUTO_TEST_CASE(an_unanswered_attempt_is_withdrawn_however_it_ends_later) {
     BOOST_TEST(unsure().on_ended(errc::client_stopped) == finish(errc::client_stopped, true));
 }
 
-BOOST_AUTO_TEST_CASE(a_grant_of_a_repeated_attempt_withdraws_nothing) {
-    acquire_fsm fsm{patience::limited};
-    fsm.on_attempt_sent(usable_until);
-    fsm.on_answer(attempt_answer::unknown, unreachable);
-    fsm.on_attempt_sent(usable_until);
-    BOOST_TEST(fsm.on_answer(attempt_answer::granted, {}) == deliver);
-}
-
 BOOST_AUTO_TEST_CASE(the_limit_is_success_without_a_lease_only_if_the_lock_was_found_busy) {
     struct {
         std::initializer_list<attempt_answer> answers;
@@ -331,13 +316,6 @@ BOOST_AUTO_TEST_CASE(cancelled_beyond_the_limit_it_ends_as_before_the_limit) {
     BOOST_TEST(refused_later.on_answer(attempt_answer::busy, {}) == aborted);
 }
 
-BOOST_AUTO_TEST_CASE(the_end_of_the_client_does_not_wait_for_an_overdue_answer) {
-    acquire_fsm fsm{patience::limited};
-    fsm.on_attempt_sent(usable_until);
-    BOOST_TEST(fsm.on_time_up(false, true, {}) == go_on);
-    BOOST_TEST(fsm.on_ended(errc::client_stopped) == finish(errc::client_stopped, true));
-}
-
 BOOST_AUTO_TEST_CASE(whose_owner_has_the_lock_joins_and_withdraws_what_may_still_be_granted) {
     acquire_fsm waiting{patience::unlimited};
     BOOST_TEST(waiting.on_joined() == deliver);
@@ -387,17 +365,6 @@ BOOST_AUTO_TEST_CASE(a_grant_that_replicas_do_not_have_is_taken_back_and_tried_a
         fsm.on_attempt_sent(usable_until);
         BOOST_TEST(fsm.on_answer(attempt_answer::unconfirmed, errc::not_replicated) == go_on);
         BOOST_TEST(fsm.on_time_up(false, false, unreachable) == finish(errc::not_replicated, true));
-    }
-}
-
-BOOST_AUTO_TEST_CASE(who_may_not_wait_for_replicas_learns_of_it_whatever_the_patience) {
-    for (auto const how_long : all_patience) {
-        acquire_fsm fsm{how_long};
-        fsm.on_attempt_sent(usable_until);
-        BOOST_TEST(
-            fsm.on_answer(attempt_answer::unconfirmed, errc::no_permission) ==
-            finish(errc::no_permission, true)
-        );
     }
 }
 

@@ -44,15 +44,6 @@ BOOST_AUTO_TEST_CASE(with_sentinels_host_and_port_are_not_looked_at) {
     BOOST_CHECK_NO_THROW(check_config(settings));
 }
 
-BOOST_AUTO_TEST_CASE(a_lease_too_short_to_make_up_for_a_dead_connection_is_refused) {
-    config settings;
-    settings.lease = 15s;
-    settings.connect_timeout = 20s;
-    BOOST_CHECK_EXCEPTION(check_config(settings), std::invalid_argument, [](auto const& e) {
-        return names(e, "lease");
-    });
-}
-
 BOOST_AUTO_TEST_CASE(a_wrong_configuration_is_refused_by_the_name_of_the_member) {
     constexpr auto too_long = millis::max();
     struct {

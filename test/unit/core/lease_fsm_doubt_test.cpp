@@ -60,19 +60,6 @@ BOOST_AUTO_TEST_CASE(a_connection_that_comes_back_under_a_renewal_does_not_delay
     BOOST_TEST(fsm.next(sent + 10'005ms) == (step{kind::sleep, sent + 20s}));
 }
 
-BOOST_AUTO_TEST_CASE(links_that_flap_cost_no_lease) {
-    auto fsm = fresh();
-    for (auto now = sent + 1s; now < stop; now += 1s) {
-        fsm.on_disconnected(now);
-        BOOST_TEST(fsm.look(now) == lease_state::in_doubt);
-        fsm.on_connected(0ms, now + 100ms);
-        BOOST_TEST(fsm.next(now + 100ms) == step{kind::renew});
-        fsm.on_renewal_sent(now + 100ms);
-        renewed(fsm, now + 100ms, now + 101ms);
-        BOOST_TEST(fsm.look(now + 101ms) == lease_state::held);
-    }
-}
-
 BOOST_AUTO_TEST_CASE(a_new_connection_renews_only_leases_in_doubt) {
     auto fsm = fresh();
     fsm.on_connected(0ms, sent + 1s);

@@ -96,14 +96,6 @@ BOOST_AUTO_TEST_CASE(a_definite_refusal_is_a_loss_in_that_turn) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_stopped_client_costs_the_lease) {
-    auto fsm = fresh();
-    fsm.on_client_stopped(sent + 1s);
-    BOOST_TEST(fsm.look(sent + 1s) == lease_state::lost);
-    BOOST_TEST(fsm.loss() == loss_reason::client_stopped);
-    BOOST_TEST(fsm.deadline() == sent + 1s);
-}
-
 BOOST_AUTO_TEST_CASE(a_loss_never_moves_the_deadline_forward) {
     auto fsm = fresh();
     BOOST_TEST(fsm.look(stop) == lease_state::lost);
@@ -173,12 +165,6 @@ BOOST_AUTO_TEST_CASE(nothing_is_renewed_after_a_release_whatever_comes_later) {
             BOOST_TEST(fsm.deadline() == deadline);
         }
     }
-}
-
-BOOST_AUTO_TEST_CASE(a_lease_is_released_once) {
-    auto fsm = fresh();
-    BOOST_TEST(fsm.on_release(sent + 1s));
-    BOOST_TEST(!fsm.on_release(sent + 2s));
 }
 
 BOOST_AUTO_TEST_CASE(a_lost_lease_can_be_released) {

@@ -55,17 +55,6 @@ BOOST_AUTO_TEST_CASE(those_that_are_refused_together_are_taken_one_by_one) {
     BOOST_TEST(fsm.on_taken(3) == deliver(3));
 }
 
-BOOST_AUTO_TEST_CASE(where_it_cannot_be_asked_together_the_first_is_taken_first) {
-    multi_acquire_fsm fsm{2, patience::limited};
-    BOOST_TEST(fsm.start(false) == take(0));
-}
-
-BOOST_AUTO_TEST_CASE(what_was_granted_of_those_that_come_first_is_kept) {
-    multi_acquire_fsm fsm{3, patience::unlimited};
-    static_cast<void>(fsm.start(true));
-    BOOST_TEST(fsm.on_together(1, true, {}) == take(1));
-}
-
 BOOST_AUTO_TEST_CASE(one_attempt_ends_with_the_first_refusal) {
     multi_acquire_fsm together{2, patience::one_attempt};
     static_cast<void>(together.start(true));

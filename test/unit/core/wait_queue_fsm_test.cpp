@@ -112,16 +112,6 @@ BOOST_AUTO_TEST_CASE(a_re_subscription_during_an_attempt_outdates_its_refusal_to
     BOOST_TEST(fsm.attempt_at().value() == t0 + 2s + 10ms);
 }
 
-BOOST_AUTO_TEST_CASE(a_re_subscription_during_an_attempt_outdates_its_grant_too) {
-    auto fsm = asleep();
-    fsm.on_unsubscribed(t0 + 1s);
-    fsm.on_news();
-    fsm.on_attempt_sent(t0);
-    fsm.on_subscribed(10ms, t0 + 2s);
-    fsm.on_granted(30s, true, t0 + 2s);
-    BOOST_TEST(fsm.attempt_at().value() == t0 + 2s + 10ms);
-}
-
 BOOST_AUTO_TEST_CASE(a_re_subscription_makes_it_try_after_the_delay_that_spreads_the_herd) {
     auto fsm = asleep();
     fsm.on_unsubscribed(t0 + 1s);
@@ -255,13 +245,6 @@ BOOST_AUTO_TEST_CASE(a_new_connection_spreads_the_first_attempts_of_those_that_c
     BOOST_TEST(fsm.attempt_at().value() == t0 + 1s + 3ms);
 }
 
-BOOST_AUTO_TEST_CASE(a_new_connection_spreads_the_attempts_of_those_that_sleep) {
-    auto fsm = asleep();
-    fsm.on_disconnected();
-    fsm.on_connected(3ms, t0 + 1s);
-    BOOST_TEST(fsm.attempt_at().value() == t0 + 1s + 3ms);
-}
-
 BOOST_AUTO_TEST_CASE(busy_counts_only_if_the_server_was_asked_since) {
     auto fsm = fresh();
     fsm.on_attempt_sent(t0);
@@ -300,13 +283,6 @@ BOOST_AUTO_TEST_CASE(a_newcomer_never_delays_an_attempt) {
     fsm.on_busy(100ms, jitter, t0);
     fsm.on_newcomer(false, t0 + 1ms);
     BOOST_TEST(fsm.attempt_at().value() == t0 + 100ms + jitter);
-}
-
-BOOST_AUTO_TEST_CASE(without_a_subscription_the_end_of_a_lease_before_the_fallback_is_waited_for) {
-    auto fsm = fresh();
-    fsm.on_attempt_sent(t0);
-    fsm.on_busy(2s, jitter, t0);
-    BOOST_TEST(fsm.attempt_at().value() == t0 + 2s + jitter);
 }
 
 BOOST_AUTO_TEST_CASE(a_connection_that_breaks_under_an_attempt_makes_it_try_on_the_next_one) {

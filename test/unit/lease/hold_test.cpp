@@ -59,47 +59,6 @@ std::chrono::milliseconds asked_for(holdfast::detail::call const& renewal) {
 
 BOOST_AUTO_TEST_SUITE(hold_test)
 
-BOOST_AUTO_TEST_CASE(a_renewal_asks_for_the_whole_lease_again) {
-    world all;
-    auto const before = all.lease.deadline();
-    auto const asked_at = lease_clock::now();
-    all.held_one.renew(all.held_one.current(), [&](error_code ec) { all.told = ec; });
-    BOOST_TEST(all.sent().empty());
-    all.run();
-    BOOST_TEST(
-        typed(all.server->requests.at(0).what) ==
-        "lock.renew 1 a 86400000 " + std::string{all.held_one.id().view()}
-    );
-    BOOST_TEST((all.server->requests.at(0).what.timeout() == 3s));
-    BOOST_TEST(!all.told.has_value());
-    all.answer(confirmed());
-    BOOST_TEST((all.told == error_code{}));
-    BOOST_TEST(all.count().renewals == 1U);
-    BOOST_TEST((all.lease.deadline() >= asked_at + 24h - 1min));
-    BOOST_TEST((all.lease.deadline() > before + 30min));
-}
-
-BOOST_AUTO_TEST_CASE(a_renewal_that_finds_another_holder_or_nothing_is_a_loss) {
-    struct {
-        exec_result result;
-        loss_reason reason;
-    } const table[] = {
-        {replied(0, 1), loss_reason::taken},
-        {replied(0, 0), loss_reason::deleted},
-        // Something else lies under the key.
-        {failed(errc::corrupt_state), loss_reason::deleted},
-    };
-    for (auto const& row : table) {
-        world all;
-        all.renew(row.result);
-        BOOST_TEST((all.told == errc::lease_lost));
-        BOOST_TEST(all.lease.state() == lease_state::lost);
-        BOOST_TEST(all.lease.loss() == row.reason);
-        BOOST_TEST(all.count().failed_renewals == 0U);
-        BOOST_TEST(all.count().renewals == 0U);
-    }
-}
-
 BOOST_AUTO_TEST_CASE(a_renewal_that_was_not_confirmed_is_doubt) {
     struct {
         exec_result result;
@@ -136,33 +95,6 @@ BOOST_AUTO_TEST_CASE(the_tokens_that_it_takes_tell_of_the_servers_clock) {
     BOOST_TEST(floor() == unknown);
     refill(1'790'000'000'000'000);
     BOOST_TEST(floor() < unknown);
-}
-
-BOOST_AUTO_TEST_CASE(nothing_is_renewed_that_was_given_back) {
-    world all;
-    auto const kept = all.held_one.shared_from_this();
-    auto const tenure = kept->current();
-    all.lease = {};
-    all.run();
-    BOOST_TEST(all.sent() == "release");
-    kept->renew(tenure, [&](error_code ec) { all.told = ec; });
-    all.run();
-    BOOST_TEST((all.told == errc::lease_lost));
-    BOOST_TEST(all.sent() == "release");
-}
-
-BOOST_AUTO_TEST_CASE(an_answer_that_comes_after_it_was_given_back_says_nothing) {
-    world all;
-    auto const kept = all.held_one.shared_from_this();
-    auto const tenure = kept->current();
-    kept->renew(tenure, [&](error_code ec) { all.told = ec; });
-    all.run();
-    all.lease = {};
-    all.run();
-    BOOST_TEST(all.sent() == "renew release");
-    all.answer(confirmed());
-    BOOST_TEST((all.told == errc::lease_lost));
-    BOOST_TEST(all.count().renewals == 0U);
 }
 
 BOOST_AUTO_TEST_CASE(a_lock_that_is_gone_on_another_server_has_failed_over) {

@@ -120,20 +120,6 @@ BOOST_AUTO_TEST_CASE(an_owner_that_writes_reads_beside_itself_and_nobody_with_it
     BOOST_TEST(again.got.valid());
 }
 
-BOOST_AUTO_TEST_CASE(an_owner_whose_writing_was_lost_waits_as_others_do) {
-    reading_client all;
-    auto const me = owner::make();
-    acquiring writer{all, all.writer(me)};
-    all.answer(granted(5));
-    acquiring reader{all, all.reader(me)};
-    all.answer(all.queued());
-    BOOST_TEST(!reader.done());
-    BOOST_TEST(all.sent() == "read_lock.acquire");
-    BOOST_TEST(all.text().ends_with(" 1 2000 0   "));
-    all.answer(all.granted_reader());
-    BOOST_TEST(reader.got.valid());
-}
-
 BOOST_AUTO_TEST_CASE(an_owner_that_reads_does_not_wait_for_itself) {
     reading_client all;
     auto const me = owner::make();
@@ -180,18 +166,6 @@ BOOST_AUTO_TEST_CASE(each_is_renewed_for_itself_and_two_at_a_time_are_one_for_th
     all.answer(replied(0, 0));
     BOOST_TEST(first.got.loss() == loss_reason::deleted);
     BOOST_TEST(second.got.loss() == loss_reason::deleted);
-}
-
-BOOST_AUTO_TEST_CASE(the_end_of_the_client_costs_them_all) {
-    reading_client all;
-    acquiring first{all, all.reader()};
-    acquiring second{all, all.reader()};
-    all.answer(all.granted_reader());
-    all.on_strand([&] { all.held().stop(); });
-    BOOST_TEST(first.got.loss() == loss_reason::client_stopped);
-    BOOST_TEST(second.got.loss() == loss_reason::client_stopped);
-    BOOST_TEST(all.sent() == "read_lock.release");
-    BOOST_TEST(all.held().empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -71,17 +71,6 @@ BOOST_AUTO_TEST_CASE(one_that_has_ended_is_dropped_and_made_again) {
     BOOST_TEST(!on.context->stopped());
 }
 
-BOOST_AUTO_TEST_CASE(one_that_is_used_is_found_among_many_strands) {
-    world on;
-    auto const shared = on.add(on.context->get_executor());
-    for (int i = 0; i < 50; ++i) {
-        on.add(asio::make_strand(*on.context));
-        if (i % 5 == 0) {
-            BOOST_TEST(on.add(on.context->get_executor()) == shared);
-        }
-    }
-}
-
 BOOST_AUTO_TEST_CASE(that_of_a_strand_is_found_among_thousands) {
     world on;
     asio::any_io_executor const erased = on.context->get_executor();
@@ -97,23 +86,6 @@ BOOST_AUTO_TEST_CASE(that_of_a_strand_is_found_among_thousands) {
     for (std::size_t i = 0; i < strands.size(); ++i) {
         BOOST_TEST(on.add(strands[i]) == keepers[i]);
     }
-}
-
-BOOST_AUTO_TEST_CASE(each_of_many_can_end_by_itself) {
-    world on;
-    std::vector<std::shared_ptr<keep_alive>> keepers;
-    for (int i = 0; i < 10; ++i) {
-        keepers.push_back(on.add(asio::make_strand(*on.context)));
-    }
-    on.run();
-    for (auto const i : {4U, 9U, 0U, 7U, 1U, 2U, 8U, 3U, 6U, 5U}) {
-        keepers[i]->remove(*on.sleepers[i]);
-        on.run();
-        std::weak_ptr const dropped{keepers[i]};
-        keepers[i].reset();
-        BOOST_TEST(dropped.expired());
-    }
-    BOOST_TEST(on.context->stopped());
 }
 
 BOOST_AUTO_TEST_CASE(contexts_end_one_by_one) {

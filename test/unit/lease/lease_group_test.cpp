@@ -7,10 +7,8 @@
 #include "unit/printers.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
-#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/error.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <memory>
@@ -128,26 +126,6 @@ BOOST_AUTO_TEST_CASE(it_has_the_earliest_deadline_and_all_tokens) {
     BOOST_TEST((all.group.token(2) == fencing_token{}));
 }
 
-BOOST_AUTO_TEST_CASE(an_empty_one_holds_nothing) {
-    multi_lease none;
-    outcome renewed, released, lost;
-    // It has no client whose executor could be used.
-    asio::io_context context;
-    none.renew(asio::bind_executor(context, renewed.plain()));
-    none.release(asio::bind_executor(context, released.plain()));
-    none.wait_lost(asio::bind_executor(context, lost.loss()));
-    context.run();
-    BOOST_TEST((renewed.error == errc::not_held));
-    BOOST_TEST((released.error == errc::not_held));
-    BOOST_TEST((lost.error == errc::not_held));
-    BOOST_TEST(!none);
-    BOOST_TEST(!none.valid());
-    BOOST_TEST(none.size() == 0U);
-    BOOST_TEST(none.tokens().empty());
-    BOOST_TEST((none.remaining() == 0ns));
-    BOOST_TEST((none.deadline() == holdfast::lease_clock::time_point::min()));
-}
-
 BOOST_AUTO_TEST_CASE(a_renewal_asks_for_all_and_ends_with_the_last_answer) {
     two_leases all;
     outcome told;
@@ -260,24 +238,6 @@ BOOST_AUTO_TEST_CASE(one_in_doubt_puts_the_whole_in_doubt) {
     all.answer(unanswered());
     BOOST_TEST(all.group.state() == lease_state::in_doubt);
     BOOST_TEST(all.group.valid());
-}
-
-BOOST_AUTO_TEST_CASE(a_release_and_a_cancellation_end_the_watch) {
-    two_leases all;
-    outcome cancelled, released;
-    asio::cancellation_signal cancel;
-    all.group.wait_lost(asio::bind_cancellation_slot(cancel.slot(), cancelled.loss()));
-    all.group.wait_lost(released.loss());
-    cancel.emit(asio::cancellation_type::total);
-    all.run();
-    BOOST_TEST((cancelled.error == aborted));
-    BOOST_TEST(!released.error);
-    BOOST_TEST(all.group.valid());
-    all.group = {};
-    all.run();
-    all.answer(freed());
-    all.answer(freed());
-    BOOST_TEST((released.error == errc::not_held));
 }
 
 BOOST_AUTO_TEST_CASE(a_majority_is_valid_as_long_as_the_third_best) {

@@ -163,13 +163,6 @@ BOOST_AUTO_TEST_CASE(one_that_has_no_company_waits_a_moment_and_is_renewed_by_it
     BOOST_TEST(all.oldest().word(0) == "l1");
 }
 
-BOOST_AUTO_TEST_CASE(one_that_can_have_no_company_does_not_wait) {
-    world all;
-    all.add_due(1);
-    all.run_holder();
-    BOOST_TEST(all.sent() == "renew");
-}
-
 BOOST_AUTO_TEST_CASE(a_script_renews_a_hundred_at_most) {
     world all;
     all.add_due(250);
@@ -181,21 +174,6 @@ BOOST_AUTO_TEST_CASE(a_script_renews_a_hundred_at_most) {
     }
     BOOST_TEST(all.count().renewals == 250U);
     BOOST_TEST(all.number_in(lease_state::held) == 250U);
-}
-
-BOOST_AUTO_TEST_CASE(only_what_is_left_of_full_scripts_waits) {
-    world all;
-    all.add_idle(1);
-    all.add_due(230);
-    all.run_holder();
-    BOOST_TEST(all.sent() == "renew_many renew_many");
-    all.answer(replied(std::string(100, '1')));
-    all.answer(replied(std::string(100, '1')));
-    BOOST_TEST(all.eventually([&] { return !all.sent().empty(); }));
-    BOOST_TEST(all.sent() == "renew_many");
-    BOOST_TEST(all.oldest().keys() == 30U);
-    all.answer(replied(std::string(30, '1')));
-    BOOST_TEST(all.count().renewals == 230U);
 }
 
 BOOST_AUTO_TEST_CASE(each_lease_is_told_what_was_said_of_it) {
@@ -215,15 +193,6 @@ BOOST_AUTO_TEST_CASE(each_lease_is_told_what_was_said_of_it) {
     all.answer(failed(errc::corrupt_state));
     BOOST_TEST(all.leases[4].loss() == loss_reason::deleted);
     BOOST_TEST(all.sent().empty());
-}
-
-BOOST_AUTO_TEST_CASE(one_of_which_nothing_was_said_is_renewed_by_itself) {
-    world all;
-    all.add_due(2);
-    all.run_holder();
-    all.answer(replied("1"));
-    BOOST_TEST(all.sent() == "renew");
-    BOOST_TEST(all.oldest().word(0) == "l1");
 }
 
 BOOST_AUTO_TEST_CASE(renewals_that_are_refused_together_are_sent_one_by_one) {
@@ -302,30 +271,6 @@ BOOST_AUTO_TEST_CASE(one_that_is_released_while_it_waits_is_not_renewed) {
     BOOST_TEST(all.server->requests.at(1).what.word(1) == "l3");
 }
 
-BOOST_AUTO_TEST_CASE(nothing_is_sent_if_all_are_released_while_they_wait) {
-    world all;
-    all.add_idle(1);
-    all.add_due(2);
-    all.run_holder();
-    all.leases.clear();
-    auto const end = lease_clock::now() + 30ms;
-    all.eventually([&] { return lease_clock::now() > end; });
-    BOOST_TEST(all.sent() == "release release release");
-}
-
-BOOST_AUTO_TEST_CASE(one_that_is_released_after_it_was_sent_learns_nothing) {
-    world all;
-    all.add_due(2);
-    all.run_holder();
-    all.leases[0].release(asio::detached);
-    all.run();
-    BOOST_TEST(all.sent() == "renew_many release");
-    all.answer(replied("91"));
-    BOOST_TEST(all.sent() == "release");
-    BOOST_TEST(all.leases[1].state() == lease_state::held);
-    BOOST_TEST(all.count().renewals == 1U);
-}
-
 BOOST_AUTO_TEST_CASE(a_renewal_is_not_that_of_the_next_holder) {
     passed_on all;
     auto const before = all.held_one->fsm().confirmed();
@@ -351,30 +296,6 @@ BOOST_AUTO_TEST_CASE(a_renewal_that_failed_puts_the_hold_in_doubt_and_not_the_ne
         BOOST_TEST(all.second.got.state() == lease_state::held);
         BOOST_TEST((all.second.got.deadline() == all.deadline));
         BOOST_TEST(all.count().failed_renewals <= 1U);
-    }
-}
-
-BOOST_AUTO_TEST_CASE(a_holder_that_is_stuck_is_not_renewed_by_others) {
-    world all;
-    asio::io_context stuck;
-    auto const left = grant(all, {.sent_ago = 2h, .holder = stuck.get_executor(), .on = all.on});
-    all.add_due(2);
-    all.run_holder();
-    BOOST_TEST(all.eventually([&] { return !all.sent().empty(); }));
-    BOOST_TEST(all.sent() == "renew_many");
-    BOOST_TEST(all.oldest().keys() == 2U);
-    BOOST_TEST(all.oldest().word(0) == "l0");
-}
-
-BOOST_AUTO_TEST_CASE(what_waits_goes_with_the_context) {
-    auto all = std::make_unique<world>();
-    all->add_idle(1);
-    all->add_due(2);
-    all->run_holder();
-    auto leases = std::move(all->leases);
-    all.reset();
-    for (auto const& one : leases) {
-        BOOST_TEST(one.state() == lease_state::lost);
     }
 }
 

@@ -35,28 +35,6 @@ struct world : reading_client {
 
 BOOST_AUTO_TEST_SUITE(shared_hold_test)
 
-BOOST_AUTO_TEST_CASE(each_of_its_tenures_has_it_until_that_is_over) {
-    world all;
-    auto const one = all.tenure_of(all.one);
-    auto const two = all.tenure_of(all.two);
-    auto const over = one->share_hold();
-    BOOST_TEST((over == two->share_hold()));
-    BOOST_TEST(over->shared());
-    BOOST_TEST(over->has(one.get()));
-    BOOST_TEST(over->has(two.get()));
-    BOOST_TEST(!over->has(nullptr));
-    BOOST_TEST(over->may_renew(*one));
-    BOOST_TEST(over->may_renew(*two));
-    all.first->got = {};
-    all.run();
-    BOOST_TEST(!over->has(one.get()));
-    BOOST_TEST(!over->may_renew(*one));
-    BOOST_TEST((over->current() == two));
-    all.second->got = {};
-    all.run();
-    BOOST_TEST((over->current() == nullptr));
-}
-
 BOOST_AUTO_TEST_CASE(all_are_in_doubt_without_a_connection_and_one_that_was_not_answered) {
     world all;
     all.held().renewing().hand_in(all.tenure_of(all.one));

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 
 namespace holdfast::memory {
 
@@ -27,24 +26,11 @@ inline cluster_view view_of(std::size_t self) {
 struct cluster_pair {
     asking one;
     asking other;
-    std::uint16_t const slot = detail::slot_of("b");
 
     cluster_pair() {
         one.server.set_cluster(view_of(0));
         other.server.set_cluster(view_of(1));
         other.server.share_data(one.server);
-    }
-
-    std::shared_ptr<moving_slot> move() {
-        auto made = std::make_shared<moving_slot>(moving_slot{slot, 0, 1});
-        one.server.set_moving(made);
-        other.server.set_moving(made);
-        return made;
-    }
-    void give_to_second(asking& to) {
-        auto view = *to.server.cluster();
-        view.owners[slot] = static_cast<std::uint8_t>(1);
-        to.server.set_cluster(view);
     }
 };
 

@@ -71,19 +71,4 @@ BOOST_AUTO_TEST_CASE(an_exception_of_a_listener_gets_through_a_script) {
     BOOST_TEST((server.execute(session, {"EVAL", "return 7", "0"}) == value::integer(7)));
 }
 
-BOOST_AUTO_TEST_CASE(what_a_script_calls_may_fail) {
-    asking it;
-    BOOST_TEST(
-        it.eval(R"(return redis.call('HSET', 'a'))").text.starts_with("ERR Wrong number of args")
-    );
-    BOOST_TEST(
-        it.eval(R"(return redis.pcall('NONE').err)") ==
-        text("ERR Unknown Redis command called from script")
-    );
-    BOOST_TEST(it.eval(R"(return redis.call())").text.starts_with("ERR Please specify"));
-    BOOST_TEST(it.eval(R"(return redis.call('GET', {}))")
-                   .text.starts_with("ERR Lua redis lib command arguments"));
-    BOOST_TEST(it.eval(R"(this is no Lua)").text.starts_with("ERR Error compiling script"));
-}
-
 BOOST_AUTO_TEST_SUITE_END()

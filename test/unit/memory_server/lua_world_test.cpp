@@ -42,14 +42,4 @@ BOOST_AUTO_TEST_CASE(a_script_leaves_nothing_for_the_next_world) {
     BOOST_TEST((drawn[0] == drawn[1]));
 }
 
-BOOST_AUTO_TEST_CASE(scripts_have_what_the_server_gives_them) {
-    asking it;
-    BOOST_TEST(
-        it.eval(R"(return redis.sha1hex(''))") == text("da39a3ee5e6b4b0d3255bfef95601890afd80709")
-    );
-    BOOST_TEST(it.eval(R"(return redis.error_reply('MINE x'))") == value::error("MINE x"));
-    BOOST_TEST(it.eval(R"(return redis.status_reply('FINE'))") == value::status("FINE"));
-    BOOST_TEST(it.eval(R"(return print)").text.starts_with("ERR"));
-}
-
 BOOST_AUTO_TEST_SUITE_END()

@@ -10,30 +10,6 @@ using namespace holdfast::memory;
 
 BOOST_AUTO_TEST_SUITE(memory_redis_model_cluster_test)
 
-BOOST_AUTO_TEST_CASE(a_slot_that_was_given_away_is_not_on_its_way) {
-    cluster_pair it;
-    it.one.ask({"SET", "b", "1"});
-    it.move()->arrived.insert("b");
-    it.give_to_second(it.other);
-    BOOST_TEST(it.other.ask({"GET", "b"}) == text("1"));
-    BOOST_TEST(it.one.ask({"GET", "b"}).text == "ASK 3300 second:2");
-    it.give_to_second(it.one);
-    BOOST_TEST(it.one.ask({"GET", "b"}).text == "MOVED 3300 second:2");
-}
-
-BOOST_AUTO_TEST_CASE(a_sharded_channel_ends_with_its_slot) {
-    cluster_pair it;
-    it.one.server.execute(it.one.session, {"SSUBSCRIBE", "b"});
-    it.one.server.execute(it.one.session, {"SSUBSCRIBE", "{c}"});
-    BOOST_TEST(it.one.server.subscriptions() == 2U);
-    it.one.pushes.clear();
-    it.give_to_second(it.one);
-    BOOST_REQUIRE(it.one.pushes.size() == 1U);
-    BOOST_TEST(it.one.pushes[0] == value::push({text("sunsubscribe"), text("b"), number(1)}));
-    BOOST_TEST(it.one.server.subscribers("b") == 0U);
-    BOOST_TEST(it.one.server.subscribers("{c}") == 1U);
-}
-
 BOOST_AUTO_TEST_CASE(a_session_that_is_obeyed_reaches_all_keys) {
     cluster_pair it;
     it.other.ask({"SET", "a", "1"});

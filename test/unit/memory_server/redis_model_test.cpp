@@ -89,27 +89,6 @@ BOOST_AUTO_TEST_CASE(refusals_are_planned_by_name_and_number) {
     BOOST_TEST((it.ask({"GET", "a"}) == value::nil()));
 }
 
-// The first command that writes is the one that shows: nothing is half done.
-BOOST_AUTO_TEST_CASE(a_script_is_refused_at_its_first_write) {
-    for (auto const state : {refusal::oom, refusal::read_only, refusal::noreplicas}) {
-        asking it;
-        it.server.set_refusal(state);
-        BOOST_TEST(acquire(it, "x:1").is_error());
-        BOOST_TEST(it.server.keys().empty());
-        it.server.set_refusal(refusal::none);
-        BOOST_TEST((acquire(it, "x:1") == granted(start)));
-    }
-}
-
-BOOST_AUTO_TEST_CASE(everybody_may_be_logged_out) {
-    asking it;
-    it.server.set_refusal(refusal::noauth);
-    BOOST_TEST(it.ask({"PING"}).text.starts_with("NOAUTH"));
-    BOOST_TEST(it.ask({"HELLO", "3"}).text.starts_with("NOAUTH"));
-    it.server.set_refusal(refusal::none);
-    BOOST_TEST((it.ask({"PING"}) == value::status("PONG")));
-}
-
 BOOST_AUTO_TEST_CASE(a_user_who_is_deleted_has_sessions_to_be_closed) {
     asking it;
     it.server.set_user("alice", {.password = "secret"});
@@ -121,19 +100,6 @@ BOOST_AUTO_TEST_CASE(a_user_who_is_deleted_has_sessions_to_be_closed) {
     auto const again = it.connect();
     auto const reply = it.server.execute(again, {"AUTH", "alice", "secret"}).value();
     BOOST_TEST(reply.text.starts_with("WRONGPASS"));
-}
-
-BOOST_AUTO_TEST_CASE(databases_are_apart) {
-    asking it;
-    it.ask({"SELECT", "3"});
-    it.ask({"SET", "a", "1"});
-    BOOST_TEST(!it.server.exists("a"));
-    BOOST_TEST(it.server.exists("a", 3));
-    it.ask({"SELECT", "0"});
-    it.ask({"FLUSHDB"});
-    BOOST_TEST(it.server.exists("a", 3));
-    it.server.flush_all();
-    BOOST_TEST(!it.server.exists("a", 3));
 }
 
 // --- replication

@@ -47,10 +47,4 @@ BOOST_AUTO_TEST_CASE(what_has_ended_stays_gone_when_the_clock_steps_back) {
     BOOST_TEST((it.ask({"PTTL", "b"}) == value::integer(10'000)));
 }
 
-BOOST_AUTO_TEST_CASE(an_end_in_the_past_takes_effect_with_its_command) {
-    asking it;
-    it.ask({"SET", "a", "1", "PXAT", "5"});
-    BOOST_TEST(it.server.keys().empty());
-}
-
 BOOST_AUTO_TEST_SUITE_END()

@@ -12,7 +12,6 @@
 #include <array>
 #include <cstdint>
 #include <limits>
-#include <set>
 #include <string>
 #include <string_view>
 
@@ -24,7 +23,6 @@ using holdfast::detail::attempt_reply;
 using holdfast::detail::holder_id;
 using holdfast::detail::lock_protocol;
 using holdfast::detail::make_lock_target;
-using holdfast::detail::max_name_length;
 using holdfast::detail::primitive;
 using holdfast::detail::script_reply;
 using holdfast::test::reply_of;
@@ -89,41 +87,6 @@ BOOST_AUTO_TEST_CASE(a_prefix_is_part_of_the_name) {
     BOOST_TEST(keys.lock == "app:foo");
     BOOST_TEST(keys.counter() == "redisson_lock_token:{app:foo}");
     BOOST_TEST(make_lock_target("{app}:", "foo").channel() == "redisson_lock__channel:{app}:foo");
-}
-
-BOOST_AUTO_TEST_CASE(a_name_has_from_1_to_512_bytes_with_its_prefix) {
-    BOOST_TEST(!make_lock_target("", "").valid());
-    BOOST_TEST(!make_lock_target("prefix", "").valid());
-    BOOST_TEST(make_lock_target("", "a").valid());
-    BOOST_TEST(make_lock_target("", std::string(max_name_length, 'n')).valid());
-    BOOST_TEST(!make_lock_target("", std::string(max_name_length + 1, 'n')).valid());
-    BOOST_TEST(make_lock_target("pp", std::string(max_name_length - 2, 'n')).valid());
-    BOOST_TEST(!make_lock_target("pp", std::string(max_name_length - 1, 'n')).valid());
-    BOOST_TEST(!make_lock_target(std::string(max_name_length, 'p'), "n").valid());
-}
-
-BOOST_AUTO_TEST_CASE(no_two_names_share_a_lock_key) {
-    std::set<std::string> locks;
-    constexpr std::string_view names[] = {
-        "foo",
-        "{foo}",
-        "foo{",
-        "foo}",
-        "{}foo",
-        "}{",
-        "a}b",
-        "{a",
-        "a}",
-        "foo:rw",
-        "redisson_lock_token:{foo}",
-        "redisson_lock__channel:{foo}",
-        " foo",
-        "foo ",
-        "FOO"
-    };
-    for (auto const name : names) {
-        BOOST_TEST(locks.insert(make_lock_target("", name).lock).second);
-    }
 }
 
 BOOST_AUTO_TEST_CASE(an_attempt_names_lock_and_counter_and_what_it_asks_for) {
