@@ -316,6 +316,13 @@ BOOST_AUTO_TEST_CASE(cancelled_beyond_the_limit_it_ends_as_before_the_limit) {
     BOOST_TEST(refused_later.on_answer(attempt_answer::busy, {}) == aborted);
 }
 
+BOOST_AUTO_TEST_CASE(the_end_of_the_client_does_not_wait_for_an_overdue_answer) {
+    acquire_fsm fsm{patience::limited};
+    fsm.on_attempt_sent(usable_until);
+    BOOST_TEST(fsm.on_time_up(false, true, {}) == go_on);
+    BOOST_TEST(fsm.on_ended(errc::client_stopped) == finish(errc::client_stopped, true));
+}
+
 BOOST_AUTO_TEST_CASE(whose_owner_has_the_lock_joins_and_withdraws_what_may_still_be_granted) {
     acquire_fsm waiting{patience::unlimited};
     BOOST_TEST(waiting.on_joined() == deliver);
