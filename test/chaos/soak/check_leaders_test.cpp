@@ -87,9 +87,8 @@ BOOST_AUTO_TEST_CASE(a_leader_that_was_killed_before_it_knew_may_be_seen) {
 }
 
 BOOST_AUTO_TEST_CASE(in_calm_times_each_leader_is_seen_that_leads_for_long) {
-    for (auto const [calm, to, fine] : {std::tuple{1, 1000, true},
-                                        std::tuple{1, 1200, false},
-                                        std::tuple{300, 1200, true}}) {
+    for (auto const& [calm, to, fine] :
+         {std::tuple{1, 1000, true}, std::tuple{1, 1200, false}, std::tuple{300, 1200, true}}) {
         history all;
         observes(all, 1);
         all.conductor(calm, happening::calm);
