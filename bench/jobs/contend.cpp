@@ -1,7 +1,6 @@
 #include "jobs/jobs.hpp"
 #include "support/bare_lock.hpp"
 #include "support/bare_notifications.hpp"
-#include "support/foreign/client.hpp"
 #include "support/measure.hpp"
 #include "support/run.hpp"
 
@@ -63,26 +62,6 @@ private:
     lease lease_;
 };
 
-class foreign_contestant final : public contestant {
-public:
-    foreign_contestant(test::foreign_client& by, std::string name, int thread)
-        : client_{by},
-          name_{std::move(name)},
-          thread_{thread} {}
-
-    asio::awaitable<std::uint64_t> acquire() override {
-        grant_ = co_await client_.acquire(name_, thread_);
-        co_return grant_.token;
-    }
-    asio::awaitable<void> release() override { co_await client_.release(grant_); }
-
-private:
-    test::foreign_client& client_;
-    std::string name_;
-    int thread_;
-    test::foreign_grant grant_;
-};
-
 std::unique_ptr<bare_connection> connect(
     asio::any_io_executor const& executor,
     contend_options const& options
@@ -135,26 +114,20 @@ asio::awaitable<void> take_turns(contend_options const& options, contestant& as,
     }
 }
 
-template <class Make>
-asio::awaitable<void> contend_each(contend_options const& options, Make make, turns& done) {
-    std::vector<std::unique_ptr<contestant>> contestants;
-    task_group group{co_await asio::this_coro::executor};
-    for (int i = 0; i < options.coroutines; ++i) {
-        contestants.push_back(make(i));
-        group.spawn(take_turns(options, *contestants.back(), done));
-    }
-    co_await group.join();
-}
-
 asio::awaitable<void> ours(contend_options const& options, turns& done) {
     auto const url = options.port != 0 ? fmt::format("redis://127.0.0.1:{}", options.port)
                                        : "unix://" + options.socket;
-    client locks{co_await asio::this_coro::executor, url};
+    auto settings = parse_url(url);
+    settings.hand_over = options.kind != "first_version";
+    client locks{co_await asio::this_coro::executor, settings};
     co_await locks.ready();
-    auto const make = [&](int) {
-        return std::make_unique<our_contestant>(locks.lock(options.name));
-    };
-    co_await contend_each(options, make, done);
+    std::vector<std::unique_ptr<contestant>> contestants;
+    task_group group{co_await asio::this_coro::executor};
+    for (int i = 0; i < options.coroutines; ++i) {
+        contestants.push_back(std::make_unique<our_contestant>(locks.lock(options.name)));
+        group.spawn(take_turns(options, *contestants.back(), done));
+    }
+    co_await group.join();
     co_await locks.shutdown();
 }
 
@@ -164,26 +137,13 @@ asio::awaitable<void> bare(contend_options const& options, turns& done) {
     co_await take_turns(options, as, done);
 }
 
-asio::awaitable<void> theirs(contend_options const& options, turns& done) {
-    auto const executor = co_await asio::this_coro::executor;
-    test::foreign_options wants{.server = {options.socket}};
-    if (options.kind != "redisson") {
-        wants.speaks = test::dialect::first_version;
-    }
-    test::foreign_client locks{executor, wants};
-    auto const make = [&](int thread) {
-        return std::make_unique<foreign_contestant>(locks, options.name, thread);
-    };
-    co_await contend_each(options, make, done);
-}
-
 }  // namespace
 
 void contend(contend_options const& options) {
     turns done;
     // The last ones may have to wait for the others.
     auto const limit = std::chrono::seconds{options.duration_ms / 1000 + 60};
-    auto const job = options.kind == "ours" ? ours : options.kind == "bare" ? bare : theirs;
+    auto const job = options.kind == "bare" ? bare : ours;
     run(job(options, done), limit);
     for (auto const& t : done) {
         fmt::print("{} {} {} {}\n", t.token, t.called, t.granted, t.releasing);

@@ -28,7 +28,7 @@ void add_jobs(CLI::App& app) {
     auto const contest = std::make_shared<contend_options>();
     auto* sub = add_job(app, "contend", contest, contend);
     sub->add_option("--kind", contest->kind)
-        ->check(CLI::IsMember({"ours", "bare", "first_version", "redisson"}));
+        ->check(CLI::IsMember({"ours", "bare", "first_version"}));
     sub->add_option("--coroutines", contest->coroutines);
     sub->add_option("--hold-us", contest->hold_us);
     sub->add_option("--pause-us", contest->pause_us);

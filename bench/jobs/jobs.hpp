@@ -16,8 +16,8 @@ namespace holdfast::bench {
 struct contend_options {
     std::string socket;
     std::string name;
-    // `ours`, `first_version`, `redisson`, or `bare`: one who stays subscribed and tries at each
-    // message, over the same Boost.Redis.
+    // `ours`, `first_version`: the same without hand-over, which works as version 0.1 did, or
+    // `bare`: one who stays subscribed and tries at each message, over the same Boost.Redis.
     std::string kind = "ours";
     int coroutines = 1;
     int hold_us = 1000;         // between grant and release

@@ -1,10 +1,10 @@
 // `holdfast doctor` on servers that are well and on servers that are not: it names each fault.
 
 #include "support/child_process.hpp"
-#include "support/curt_server.hpp"
 #include "support/one_server.hpp"
 #include "support/redis_cluster.hpp"
 #include "support/replica_set.hpp"
+#include "support/tcp_proxy.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -205,20 +205,22 @@ BOOST_AUTO_TEST_CASE(a_wrong_password_is_a_fault_and_is_not_told) {
 }
 
 BOOST_AUTO_TEST_CASE(a_server_in_protected_mode_is_a_fault) {
-    curt_server server{"-DENIED Redis is running in protected mode\r\n"};
+    tcp_proxy const server{last_words{"-DENIED Redis is running in protected mode\r\n"}};
     check_fault(server.url(), "connection");
     BOOST_TEST(has(examine(server.url()), "protected-mode no"));
 }
 
 // A server of version 5 knows neither HELLO nor RESP3.
 BOOST_AUTO_TEST_CASE(an_old_server_is_a_fault) {
-    curt_server server{"-ERR unknown command `HELLO`, with args beginning with: `3`, \r\n"};
+    tcp_proxy const server{
+        last_words{"-ERR unknown command `HELLO`, with args beginning with: `3`, \r\n"}
+    };
     check_fault(server.url(), "version");
 }
 
 // As twemproxy does, which knows no HELLO.
 BOOST_AUTO_TEST_CASE(a_peer_that_closes_the_connection_upon_hello_is_a_fault_that_says_so) {
-    curt_server server{""};
+    tcp_proxy const server{last_words{""}};
     check_fault(server.url(), "connection");
     auto const seen = examine(server.url());
     BOOST_TEST(has(seen, "closed the connection upon HELLO"), seen.output);

@@ -2,8 +2,7 @@
 // subscribers, observers of an election, and clients of another database. And what a client that
 // does not queue gets beside them, however short it holds the lock.
 
-#include "support/foreign/client.hpp"
-#include "support/foreign/connection.hpp"
+#include "support/first_version_peer.hpp"
 #include "support/one_server.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -54,12 +53,10 @@ private:
 /// Some who listen, until it is destroyed.
 using listeners = std::shared_ptr<void>;
 
-listeners subscribers(redis_server const& server, asio::any_io_executor executor) {
-    auto all = std::make_shared<std::deque<foreign_connection>>();
+listeners subscribers(redis_server const& server, asio::any_io_executor) {
+    auto all = std::make_shared<std::deque<redis_probe>>();
     for (int i = 0; i < 5; ++i) {
-        auto const ignore = [](redis_value const&) {};
-        all->emplace_back(executor, foreign_server{server.unix_socket()}, ignore)
-            .send({"SUBSCRIBE", channel});
+        all->emplace_back(server.unix_socket()).subscribe(channel);
     }
     return all;
 }
@@ -106,20 +103,26 @@ BOOST_AUTO_TEST_CASE(others_who_only_listen_get_ever_fewer_turns) {
         elsewhere.cmd("SELECT", 1);
         elsewhere.cmd("HSET", "L", "71b96ce8-2746-4c7e-9a51-0f6de2f5a111:1", 1);
         for (auto const kind : {subscribers, observers, clients_elsewhere}) {
-            int turns = 0;
-            auto const count = [&](redis_value const&) { ++turns; };
-            foreign_connection counter{executor, foreign_server{server.unix_socket()}, count};
-            counter.send({"SUBSCRIBE", channel});
+            auto listener = server.probe();
+            listener.subscribe(channel);
+            auto const count = [&] {
+                int messages = 0;
+                while (listener.next_message(0ms)) {
+                    ++messages;
+                }
+                return messages;
+            };
             passing four{server, executor};
             auto const others = kind(server, executor);
             auto const listen = [&] { return probe.pubsub_numsub(channel) >= 5; };
             BOOST_TEST(co_await co_eventually(10s, listen));
             co_await sleep_for(1s);
-            auto const before = turns;
+            count();
             auto const grants_before = four.grants;
             co_await sleep_for(2s);
             // Two messages each.
-            BOOST_TEST(turns - before <= 12, turns - before << " messages in two seconds");
+            auto const messages = count();
+            BOOST_TEST(messages <= 12, messages << " messages in two seconds");
             BOOST_TEST(four.grants > grants_before + 20);
             co_await four.end();
         }
@@ -128,19 +131,19 @@ BOOST_AUTO_TEST_CASE(others_who_only_listen_get_ever_fewer_turns) {
 }
 
 // It has the lock once in a turn, and not when the turn would end.
-BOOST_AUTO_TEST_CASE(a_client_of_another_make_that_holds_briefly_has_used_its_turn) {
+BOOST_AUTO_TEST_CASE(a_client_of_0_1_that_holds_briefly_has_used_its_turn) {
     with_server([](redis_server& server, asio::any_io_executor executor) -> task {
         passing four{server, executor};
         auto const others = subscribers(server, executor);
-        foreign_client peer{executor, {.server = {server.unix_socket()}}};
+        first_version_peer peer{server.unix_socket(), "L"};
         int theirs = 0;
         int ours = 0;
         auto const end = std::chrono::steady_clock::now() + 4s;
         while (std::chrono::steady_clock::now() < end) {
-            auto const grant = co_await peer.acquire("L");
+            co_await peer.acquire();
             co_await sleep_for(1ms);
             ours = four.grants;
-            co_await peer.release(grant);
+            peer.release();
             ++theirs;
             co_await sleep_for(30ms);
         }

@@ -1,7 +1,6 @@
 // A server that cannot serve locks: a node of a cluster is `unsupported_server`; a replica, one
 // that loads its data and one that turns clients away are `server_refused`, which may pass.
 
-#include "support/curt_server.hpp"
 #include "support/one_server.hpp"
 #include "support/tcp_proxy.hpp"
 
@@ -152,27 +151,27 @@ BOOST_AUTO_TEST_CASE(
 
 BOOST_AUTO_TEST_CASE(a_server_in_protected_mode_refuses_and_the_log_says_why) {
     log_lines log;
-    curt_server server{
+    tcp_proxy const server{last_words{
         "-DENIED Redis is running in protected mode because protected mode is enabled.\r\n"
-    };
+    }};
     run_with_deadline([&](asio::any_io_executor executor) -> task {
         holdfast::client client{executor, logging(server.url(), log)};
         co_await check_always(client, errc::server_refused, 3);
     });
-    BOOST_TEST(server.accepted() >= 2U);
+    BOOST_TEST(server.refused() >= 2U);
     BOOST_TEST(log.count("protected mode") >= 1U, log.all());
 }
 
 // What a server says before it closes the connection is not always read.
 BOOST_AUTO_TEST_CASE(a_server_that_turned_a_client_away_and_then_hangs_up_still_refuses) {
     log_lines log;
-    curt_server server{"-ERR max number of clients reached\r\n"};
+    tcp_proxy server{last_words{"-ERR max number of clients reached\r\n"}};
     run_with_deadline([&](asio::any_io_executor executor) -> task {
         holdfast::client client{executor, logging(server.url(), log)};
         co_await check_always(client, errc::server_refused, 1);
-        server.say("");
-        auto const before = server.accepted();
-        BOOST_REQUIRE(co_await co_eventually(5s, [&] { return server.accepted() >= before + 2; }));
+        server.turn_away({});
+        auto const before = server.refused();
+        BOOST_REQUIRE(co_await co_eventually(5s, [&] { return server.refused() >= before + 2; }));
         co_await check_always(client, errc::server_refused, 2);
     });
 }
@@ -180,7 +179,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_turned_a_client_away_and_then_hangs_up_still_
 // As twemproxy does, which knows no HELLO.
 BOOST_AUTO_TEST_CASE(a_peer_that_closes_the_connection_upon_hello_is_named_in_the_log) {
     log_lines log;
-    curt_server server{""};
+    tcp_proxy const server{last_words{}};
     run_with_deadline([&](asio::any_io_executor executor) -> task {
         holdfast::client client{executor, logging(server.url(), log)};
         // A load balancer without a server behind it does the same: it may pass.

@@ -1,9 +1,11 @@
 #include "proxy_engine.hpp"
 
 #include <boost/asio/as_tuple.hpp>
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
 #include <boost/system/system_error.hpp>
 
 #include <algorithm>
@@ -14,9 +16,13 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-proxy_engine::proxy_engine(proxy_connection::protocol::endpoint server)
+proxy_engine::proxy_engine(
+    proxy_connection::protocol::endpoint server,
+    std::optional<std::string> turns_away
+)
     : server_{std::move(server)},
-      work_{asio::make_work_guard(context_)} {
+      work_{asio::make_work_guard(context_)},
+      turns_away_{std::move(turns_away)} {
     if (auto const error = listen()) {
         throw boost::system::system_error{error, "a proxy cannot listen"};
     }
@@ -63,13 +69,16 @@ void proxy_engine::stop_listening() {
 }
 
 asio::awaitable<void> proxy_engine::accept(unsigned listening) {
+    constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
     while (listening == listening_) {
-        auto [error, socket] = co_await acceptor_.async_accept(asio::as_tuple(asio::use_awaitable));
+        auto [error, socket] = co_await acceptor_.async_accept(as_result);
         if (error || listening != listening_) {
             continue;
         }
-        if (refuse_) {
+        if (turns_away_) {
             ++refused_;
+            auto const words = *turns_away_;
+            co_await asio::async_write(socket, asio::buffer(words), as_result);
             continue;
         }
         connections_.push_back(

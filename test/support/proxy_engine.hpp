@@ -14,6 +14,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -24,7 +26,10 @@ namespace holdfast::test {
 /// destructor, `port`, `call` and `change` is for functions that `call` and `change` run.
 class proxy_engine {
 public:
-    explicit proxy_engine(proxy_connection::protocol::endpoint server);
+    explicit proxy_engine(
+        proxy_connection::protocol::endpoint server,
+        std::optional<std::string> turns_away = {}
+    );
     proxy_engine(proxy_engine const&) = delete;
     proxy_engine& operator=(proxy_engine const&) = delete;
     ~proxy_engine();
@@ -48,7 +53,8 @@ public:
 
     boost::system::error_code listen();
     void stop_listening();
-    void refuse_new(bool refuse) { refuse_ = refuse; }
+    /// A new connection is told this and closed; nothing: it is accepted.
+    void turn_away(std::optional<std::string> words) { turns_away_ = std::move(words); }
     void lead_to(proxy_connection::protocol::endpoint server) { server_ = std::move(server); }
     void cut(cut_kind kind, connection_selector const& which);
     void forget_closed();
@@ -72,7 +78,7 @@ private:
     std::uint16_t port_ = 0;  // never changes after the constructor
     fault_plan plan_;
     std::vector<std::shared_ptr<proxy_connection>> connections_;  // closed ones too
-    bool refuse_ = false;
+    std::optional<std::string> turns_away_;
     std::size_t accepted_ = 0;
     std::size_t refused_ = 0;
     std::thread thread_;

@@ -7,6 +7,8 @@
 #include <boost/system/system_error.hpp>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 namespace holdfast::test {
 
@@ -22,6 +24,9 @@ tcp_proxy::tcp_proxy(std::string const& server_unix_socket)
     : engine_{
           std::make_unique<proxy_engine>(asio::local::stream_protocol::endpoint{server_unix_socket})
       } {}
+
+tcp_proxy::tcp_proxy(last_words says)
+    : engine_{std::make_unique<proxy_engine>(tcp::endpoint{}, std::move(says.text))} {}
 
 tcp_proxy::~tcp_proxy() = default;
 
@@ -82,7 +87,13 @@ void tcp_proxy::forget_closed() {
 }
 
 void tcp_proxy::refuse_new(bool refuse) {
-    engine_->call([&] { engine_->refuse_new(refuse); });
+    engine_->call([&] {
+        engine_->turn_away(refuse ? std::optional{std::string{}} : std::nullopt);
+    });
+}
+
+void tcp_proxy::turn_away(last_words says) {
+    engine_->call([&] { engine_->turn_away(std::move(says.text)); });
 }
 
 void tcp_proxy::lead_to(std::string const& server_unix_socket) {

@@ -13,6 +13,12 @@ namespace holdfast::test {
 
 class proxy_engine;
 
+/// What a server tells each client, unasked, before it hangs up: as Redis does in protected mode,
+/// or with too many clients.
+struct last_words {
+    std::string text;
+};
+
 /// A proxy on 127.0.0.1 in front of a server, that disturbs what passes through it.
 ///
 /// It has a thread of its own. Every function may be called from any thread and returns when its
@@ -24,6 +30,8 @@ class tcp_proxy {
 public:
     explicit tcp_proxy(std::uint16_t server_port);
     explicit tcp_proxy(std::string const& server_unix_socket);
+    /// There is no server: it turns all away.
+    explicit tcp_proxy(last_words says);
     tcp_proxy(tcp_proxy const&) = delete;
     tcp_proxy& operator=(tcp_proxy const&) = delete;
     ~tcp_proxy();
@@ -57,9 +65,10 @@ public:
     void forget_closed();
 
     // New connections.
-    void refuse_new(bool refuse);  // accepts and closes
-    void stop_listening();         // "connection refused"
-    void listen_again();           // on the same port; throws if it has been taken
+    void refuse_new(bool refuse);     // accepts and closes
+    void turn_away(last_words says);  // the same, and says this before it closes
+    void stop_listening();            // "connection refused"
+    void listen_again();              // on the same port; throws if it has been taken
     void lead_to(std::string const& server_unix_socket);  // as a name that moves to another server
 
     // Faults, each of which happens once, to the first connection that gets there.

@@ -33,10 +33,6 @@ std::string_view name_of(loss_reason why) {
     return "?";
 }
 
-instant deadline_of(lease const& held) {
-    return held.deadline().time_since_epoch().count();
-}
-
 }  // namespace
 
 instant now() {
@@ -47,18 +43,24 @@ event account::make(happening what) const {
     return {.at = now(), .what = what, .process = process_, .op = op_, .lock = lock_};
 }
 
-void account::invoke(std::string_view way, std::int64_t limit_ns, std::int64_t owner) const {
+void account::invoke(
+    std::string_view way,
+    std::int64_t limit_ns,
+    std::int64_t owner,
+    std::int64_t permits
+) const {
     auto e = make(happening::invoke);
     e.limit = limit_ns;
     e.owner = owner;
+    e.permits = permits;
     e.word = way;
     history_->add(e);
 }
 
-void account::granted(lease const& held) {
+void account::granted(lease_view const& held) {
     auto e = make(happening::granted);
-    e.token = token_ = static_cast<std::int64_t>(held.token().value);
-    e.deadline = deadline_ = deadline_of(held);
+    e.token = token_ = held.token;
+    e.deadline = deadline_ = held.deadline;
     history_->add(e);
 }
 
@@ -74,19 +76,16 @@ void account::failed(error_code why) const {
     history_->add(e);
 }
 
-void account::look(lease const& held) {
-    auto const at = now();
-    bool const valid = held.valid();
-    auto const deadline = deadline_of(held);
-    if (deadline != deadline_) {
+void account::look(lease_view const& held) {
+    if (held.deadline != deadline_) {
         auto e = make(happening::moved);
-        e.deadline = deadline_ = deadline;
+        e.deadline = deadline_ = held.deadline;
         history_->add(e);
     }
-    if (valid && at >= deadline - notice_time.count()) {
+    if (held.valid && held.at >= held.deadline - notice_time.count()) {
         auto e = make(happening::looked);
-        e.at = at;
-        e.deadline = deadline;
+        e.at = held.at;
+        e.deadline = held.deadline;
         history_->add(e);
     }
 }
@@ -107,15 +106,15 @@ void account::lost(loss_reason why) const {
     history_->add(e);
 }
 
-void account::find_out(lease const& held) {
-    if (held.state() == lease_state::lost && !std::exchange(knows_, true)) {
-        lost(held.loss());
+void account::find_out(lease_view const& held) {
+    if (held.state == lease_state::lost && !std::exchange(knows_, true)) {
+        lost(held.loss);
     }
 }
 
-void account::releasing(lease const& held) const {
+void account::releasing(lease_view const& held) const {
     auto e = make(happening::releasing);
-    e.deadline = deadline_of(held);
+    e.deadline = held.deadline;
     history_->add(e);
 }
 

@@ -4,12 +4,49 @@
 #include "soak/history.hpp"
 
 #include <holdfast/error.hpp>
-#include <holdfast/lease.hpp>
+#include <holdfast/fencing_token.hpp>
+#include <holdfast/leadership.hpp>
+#include <holdfast/lease_state.hpp>
 
 #include <cstdint>
 #include <string_view>
 
 namespace holdfast::soak {
+
+/// This instant, as histories have it.
+[[nodiscard]] instant now();
+
+/// A lease of any kind, as it is at an instant.
+struct lease_view {
+    instant at;
+    bool valid;
+    instant deadline;
+    lease_state state;
+    loss_reason loss;
+    std::int64_t token;
+};
+
+template <class Lease>
+fencing_token token_of(Lease const& held) {
+    return held.token();
+}
+inline fencing_token token_of(leadership const& held) {
+    return held.term();
+}
+
+/// The clock is read before the lease is asked.
+template <class Lease>
+lease_view view_of(Lease const& held) {
+    auto const at = now();
+    return {
+        .at = at,
+        .valid = held.valid(),
+        .deadline = held.deadline().time_since_epoch().count(),
+        .state = held.state(),
+        .loss = held.loss(),
+        .token = static_cast<std::int64_t>(token_of(held).value),
+    };
+}
 
 /// What a worker writes down about one acquisition and its lease. A cheap value; the history must
 /// outlive it.
@@ -21,19 +58,40 @@ public:
           op_{op},
           lock_{lock} {}
 
-    void invoke(std::string_view way, std::int64_t limit_ns, std::int64_t owner) const;
-    void granted(lease const& held);
+    void invoke(
+        std::string_view way,
+        std::int64_t limit_ns,
+        std::int64_t owner,
+        std::int64_t permits = 0
+    ) const;
+    template <class Lease>
+    void granted(Lease const& held) {
+        granted(view_of(held));
+    }
+    void granted(lease_view const& held);
     void no_lease(std::string_view why) const;
     void failed(error_code why) const;
     /// Writes the deadline down if it has moved, and whether the lease is valid when it must not
     /// be.
-    void look(lease const& held);
+    template <class Lease>
+    void look(Lease const& held) {
+        look(view_of(held));
+    }
+    void look(lease_view const& held);
     void renew() const;
     void renewed(error_code result) const;
     void lost(loss_reason why) const;
     /// The holder, who has no watcher, sees that it is lost. Once.
-    void find_out(lease const& held);
-    void releasing(lease const& held) const;
+    template <class Lease>
+    void find_out(Lease const& held) {
+        find_out(view_of(held));
+    }
+    void find_out(lease_view const& held);
+    template <class Lease>
+    void releasing(Lease const& held) const {
+        releasing(view_of(held));
+    }
+    void releasing(lease_view const& held) const;
     void released(error_code result) const;
 
     [[nodiscard]] std::int64_t process() const { return process_; }
@@ -52,9 +110,6 @@ private:
     instant deadline_ = 0;
     bool knows_ = false;
 };
-
-/// This instant, as histories have it.
-[[nodiscard]] instant now();
 
 }  // namespace holdfast::soak
 

@@ -61,11 +61,14 @@ cell::cell(cell_options options)
       folder_{make_folder()},
       resource_history_{folder_ / "accesses"},
       checker_{rules{
+          .permits = options_.shared == workload::permits ? permits_limit : 0,
+          .quorum = options_.shared == workload::quorum,
           .lease = lease_time,
           .loss_margin = notice_time,
           .grant_within = scaled(lease_time + 5s),
           .hand_over_within = std::min<nanos>(scaled(lease_time * 7 / 10), lease_time * 9 / 10),
           .service_within = scaled(2s),
+          .observe_within = scaled(1s),
           .renew_within = lease_time / 6,
           .release_within = lease_time / 3,
           .slack = scaled(1s),
@@ -108,6 +111,15 @@ void cell::start_worker() {
     bool const hands_over = !options_.two_versions || !workers_.empty();
     auto& made = workers_.emplace_back(options_, ++last_worker_, hands_over, folder_);
     made.await_ready(scaled(start_limit));
+}
+
+worker_handle* cell::worker_of(std::string const& client_id) {
+    for (auto& one : workers_) {
+        if (one.client_id() == client_id) {
+            return &one;
+        }
+    }
+    return nullptr;
 }
 
 void cell::note(event e) {
@@ -326,7 +338,9 @@ bool cell::look_for_what_is_left() {
         return what_is_left(
             *servers_,
             workers_,
-            {.place_left = place_left_, .two_versions = options_.two_versions}
+            {.place_left = place_left_,
+             .two_versions = options_.two_versions,
+             .shared = options_.shared}
         );
     };
     auto left = look();

@@ -10,6 +10,7 @@
 #include "support/child_process.hpp"
 
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -58,8 +59,14 @@ public:
     /// Only of this deployment.
     test::sentinel_group& group() { return dynamic_cast<sentinel_servers&>(*servers_).group; }
     cluster_group& cluster() { return dynamic_cast<cluster_servers&>(*servers_).group; }
+    std::deque<test::redis_server>& nodes() {
+        return dynamic_cast<quorum_servers&>(*servers_).nodes;
+    }
     /// @}
     std::vector<worker_handle>& workers() { return workers_; }
+    [[nodiscard]] workload shared() const { return options_.shared; }
+    /// The worker whose client this is; null if it is not there any more.
+    worker_handle* worker_of(std::string const& client_id);
     void note(event e);
     void note_change(change const& seen);
     /// A worker is dead: another takes its place.

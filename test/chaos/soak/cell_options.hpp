@@ -13,12 +13,22 @@ enum class deployment {
     single,     // one server
     sentinels,  // three of them, a primary and two replicas
     cluster,    // three primaries with a replica each
+    nodes,      // five that know nothing of each other: those of a quorum
+};
+
+/// What the workers of a cell share.
+enum class workload {
+    locks,    // several, taken in every way there is
+    permits,  // those of one semaphore
+    leaders,  // the leadership of one election, which each of them observes, too
+    quorum,   // locks that stand on all servers
 };
 
 struct cell_options {
     std::string server_program;  // empty: redis-server
     deployment kept_by = deployment::single;
-    std::string address{};  // of the servers; the cell says it to its workers
+    workload shared = workload::locks;
+    std::string address{};  // of the servers, with commas; the cell says it to its workers
     int workers = 3;
     bool two_versions = false;  // the first worker does as version 0.1 did: it does not queue
     int coroutines = 16;        // in each

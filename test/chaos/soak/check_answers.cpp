@@ -133,7 +133,7 @@ private:
     }
 
     void check_told(operation const& o) {
-        if (!o.granted) {
+        if (!o.granted || o.cut_short) {
             return;
         }
         auto const& g = *o.granted;

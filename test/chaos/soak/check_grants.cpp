@@ -19,7 +19,7 @@ struct grant {
     instant given_up = 0;  // from then on the server may have been told
     instant deadline = 0;
     instant told = never;
-    instant freed = 0;  // the server has said so; `never` if it has not
+    instant freed = 0;  // the server has said so, or the process died; `never` if neither
 
     [[nodiscard]] bool believed() const { return from < until; }
     /// Nobody else may have the lock before.
@@ -44,17 +44,27 @@ public:
     }
 
     void run(std::map<std::int64_t, std::int64_t>& newest) {
+        for (auto const* const e : said_.minorities) {
+            check_majority(*e);
+        }
         for (auto& [lock, grants] : grants_) {
-            check_exclusion(lock, grants);
             check_after_loss(lock, grants);
+            if (rules_.permits > 0) {
+                continue;  // several hold them at a time, and are told in any order
+            }
+            check_exclusion(lock, grants);
             check_hand_overs(lock, grants);
             check_token_order(lock, grants, newest[lock]);
         }
     }
 
 private:
-    [[nodiscard]] static instant said_free(operation const& o) {
-        return o.released && o.released->word == "ok" ? o.released->at : never;
+    [[nodiscard]] instant freed(operation const& o) const {
+        if (o.released && o.released->word == "ok") {
+            return o.released->at;
+        }
+        auto const death = said_.killed.find(o.invoke->process);
+        return death == said_.killed.end() ? never : death->second;
     }
 
     void collect_grants() {
@@ -87,7 +97,7 @@ private:
             g.until = std::max(g.until, said_.end_of_belief(o));
             g.given_up = std::max(g.given_up, o.releasing ? o.releasing->at : never);
             g.deadline = std::max(g.deadline, o.deadline);
-            g.freed = std::max(g.freed, said_free(o));
+            g.freed = std::max(g.freed, freed(o));
             g.told = std::min(g.told, o.lost ? o.lost->at : never);
         }
         for (auto& [key, g] : found) {
@@ -184,6 +194,32 @@ private:
         }
     }
 
+    // The deadline tells when the request was sent.
+    void check_majority(event const& none) {
+        for (auto const& [key, o] : said_.operations) {
+            if (o.granted && o.granted->at >= none.since && o.granted->at <= none.at &&
+                o.granted->deadline > none.since + rules_.lease.count()) {
+                found_.blame(
+                    rule::majority,
+                    *o.granted,
+                    "op {} of worker {} was granted the lock without a majority",
+                    o.granted->op,
+                    o.granted->process
+                );
+            }
+            if (o.ended && o.ended->word == "busy" && o.invoke->word == "tried" &&
+                o.invoke->at >= none.since && o.ended->at <= none.deadline) {
+                found_.blame(
+                    rule::majority,
+                    *o.ended,
+                    "op {} of worker {} took the lock for busy without a majority",
+                    o.ended->op,
+                    o.ended->process
+                );
+            }
+        }
+    }
+
     // The deadline tells when the renewal was sent.
     void check_after_loss(std::int64_t lock, std::vector<grant> const& grants) {
         for (auto const& [since, to] : said_.losses) {
@@ -207,17 +243,20 @@ private:
         for (std::size_t i = 1; i < grants.size(); ++i) {
             auto const& before = grants[i - 1];
             auto const& after = grants[i];
-            if (before.freed == never || before.freed < said_.calm ||
-                after.from - before.freed <= rules_.hand_over_within.count()) {
+            if (before.freed == never || before.freed < said_.calm) {
+                continue;
+            }
+            auto const free = free_since(before.freed, after.from);
+            if (after.from - free <= rules_.hand_over_within.count()) {
                 continue;
             }
             for (auto const& [key, o] : said_.operations) {
-                if (o.invoke && waited_over(o, lock, before.freed, after.from)) {
+                if (o.invoke && waited_over(o, lock, free, after.from)) {
                     found_.blame(
                         rule::hand_over,
                         {.at = after.from, .process = o.invoke->process, .lock = lock},
                         "free for {:.0f} ms while op {} of worker {} waited",
-                        ms(after.from - before.freed),
+                        ms(after.from - free),
                         o.invoke->op,
                         o.invoke->process
                     );
@@ -227,12 +266,23 @@ private:
         }
     }
 
+    // A process that was killed may have been granted it, and keeps it for a lease.
+    [[nodiscard]] instant free_since(instant freed, instant to) const {
+        auto free = freed;
+        for (auto const& [process, at] : said_.killed) {
+            if (at >= freed && at <= to) {
+                free = std::max(free, at + rules_.lease.count());
+            }
+        }
+        return free;
+    }
+
     [[nodiscard]] bool waited_over(operation const& o, std::int64_t lock, instant from, instant to)
         const {
         auto const& asked = *o.invoke;
         auto const* const answer = o.answer();
         return asked.lock == lock && asked.limit < 0 && asked.at < from &&
-               (!answer || answer->at >= to) &&
+               (answer ? answer->at >= to : !said_.was_killed(asked.process)) &&
                said_.somebody_stalled.free_time(from, to) > rules_.hand_over_within.count();
     }
 

@@ -10,7 +10,8 @@
 
 namespace holdfast::soak {
 
-/// Checks who had each lock when, and under which token. `newest` is the greatest token of each
+/// Checks who had each lock when, and under which token; of permits only what holds for several at
+/// a time. `newest` is the greatest token of each
 /// lock so far.
 void check_grants(
     rules const& by,

@@ -327,3 +327,60 @@ BOOST_AUTO_TEST_CASE(a_failover_explains_what_the_other_server_cannot_know) {
         }
     }
 }
+
+BOOST_AUTO_TEST_CASE(in_calm_times_another_one_follows_who_was_killed) {
+    // A lease after the death, and as long as a hand-over may take.
+    for (auto const& [granted, fine] : {std::pair{1800, true}, std::pair{1801, false}}) {
+        history all;
+        all.conductor(1, happening::calm);
+        all.op(1, 1).invoke(1).granted(10, 5, 1010);
+        all.conductor(100, happening::killed, 1);
+        all.op(2, 1).invoke(20).granted(granted, 6, granted + 1000).releasing(1900).released(1901);
+        if (fine) {
+            keeps_all_rules(all);
+        } else {
+            breaks(all, rule::hand_over);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(who_was_killed_on_receipt_keeps_it_for_a_lease) {
+    history all;
+    all.conductor(1, happening::calm);
+    all.op(1, 1).whole(10, 50, 5);
+    all.op(2, 1).invoke(20);
+    all.conductor(60, happening::killed, 2);
+    all.op(3, 1).invoke(30).granted(1200, 7, 2200).releasing(1300).released(1301);
+    keeps_all_rules(all);
+}
+
+BOOST_AUTO_TEST_CASE(a_grant_without_a_majority_breaks_majority) {
+    // By its deadline the request was sent before the nodes were gone, or after that.
+    for (auto const& [deadline, fine] : {std::pair{1100, true}, std::pair{1101, false}}) {
+        history all;
+        all.op(1, 1).invoke(90).granted(200, 5, deadline).releasing(210).released(211);
+        all.span(happening::no_majority, 100, 2000);
+        if (fine) {
+            keeps_all_rules(all);
+        } else {
+            breaks(all, rule::majority);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(an_attempt_that_takes_a_dead_quorum_for_busy_breaks_majority) {
+    for (auto const& [asked, fine] : {std::pair{99, true}, std::pair{100, false}}) {
+        history all;
+        auto op = all.op(1, 1);
+        op.invoke(asked, 100);
+        all.events.back().word = "tried";
+        op.says(150, happening::no_lease, "busy");
+        all.span(happening::no_majority, 100, 2000);
+        all.events.back().deadline = at_ms(1500);
+        if (fine) {
+            keeps_all_rules(all);
+        } else {
+            breaks(all, rule::majority);
+        }
+    }
+}

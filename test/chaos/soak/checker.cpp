@@ -4,6 +4,8 @@
 #include "soak/check_answers.hpp"
 #include "soak/check_changes.hpp"
 #include "soak/check_grants.hpp"
+#include "soak/check_leaders.hpp"
+#include "soak/check_permits.hpp"
 #include "soak/record.hpp"
 
 #include <iterator>
@@ -31,6 +33,8 @@ findings checker::check(std::vector<event>& history) {
     findings found;
     auto said = read_record(rules_, history, dead_, found);
     check_grants(rules_, said, newest_granted_, found);
+    check_permits(rules_, said, found);
+    check_leaders(rules_, said, found);
     check_accesses(said, newest_accepted_, found);
     check_answers(rules_, said, found);
     check_changes(rules_, said, found);

@@ -33,6 +33,8 @@ struct tally {
     std::int64_t lost_updates = 0;
     std::int64_t lost_without_token = 0;
     std::int64_t left_behind = 0;
+    std::int64_t most_permits = 0;  // that were taken at a time
+    std::int64_t leaders_seen = 0;  // by observers
     std::int64_t failovers = 0;
     std::int64_t migrations = 0;
     std::int64_t waiters_at_failovers = 0;

@@ -6,14 +6,6 @@
 
 namespace holdfast::soak {
 
-namespace {
-
-std::string client_of(std::string_view holder) {
-    return std::string{holder.substr(0, holder.rfind(':'))};
-}
-
-}  // namespace
-
 hand_overs::hand_overs(cell& where) : where_{where}, probe_{where.server().probe()} {
     probe_.psubscribe("holdfast_client:*");
 }
@@ -35,22 +27,16 @@ std::optional<hand_overs::parts> hand_overs::wait(std::chrono::milliseconds limi
         }
         auto const client = client_of(said->holder);
         if (said->what == kind::next) {
-            return parts{.next = worker_of(client)};
+            return parts{.next = where_.worker_of(client)};
         }
         if (said->what == kind::grant) {
             auto const before = std::exchange(holders_[std::string{said->lock}], client);
-            return parts{.releaser = worker_of(before), .receiver = worker_of(client)};
+            return parts{
+                .releaser = where_.worker_of(before),
+                .receiver = where_.worker_of(client)
+            };
         }
     }
-}
-
-worker_handle* hand_overs::worker_of(std::string const& client_id) {
-    for (auto& one : where_.workers()) {
-        if (one.client_id() == client_id) {
-            return &one;
-        }
-    }
-    return nullptr;
 }
 
 }  // namespace holdfast::soak

@@ -28,8 +28,6 @@ public:
     std::optional<parts> wait(std::chrono::milliseconds limit);
 
 private:
-    worker_handle* worker_of(std::string const& client_id);
-
     cell& where_;
     test::redis_probe probe_;
     // By lock: the client that got it last.

@@ -30,6 +30,8 @@ constexpr std::array names{
     std::pair{happening::releasing, "releasing"},
     std::pair{happening::released, "released"},
     std::pair{happening::stalled, "stalled"},
+    std::pair{happening::observes, "observes"},
+    std::pair{happening::observed, "observed"},
     std::pair{happening::read, "read"},
     std::pair{happening::written, "written"},
     std::pair{happening::fault, "fault"},
@@ -38,6 +40,7 @@ constexpr std::array names{
     std::pair{happening::data_lost, "data_lost"},
     std::pair{happening::failed_over, "failed_over"},
     std::pair{happening::switched, "switched"},
+    std::pair{happening::no_majority, "no_majority"},
     std::pair{happening::redirected, "redirected"},
     std::pair{happening::paused, "paused"},
     std::pair{happening::killed, "killed"},
@@ -59,6 +62,7 @@ constexpr std::array members{
     std::pair{"owner", &event::owner},
     std::pair{"flags", &event::flags},
     std::pair{"locks", &event::locks},
+    std::pair{"permits", &event::permits},
 };
 
 [[noreturn]] void refuse(std::string_view line) {

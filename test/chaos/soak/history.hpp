@@ -16,10 +16,13 @@ using nanos = std::chrono::nanoseconds;
 /// An instant of `lease_clock`, in ns: one clock for all processes of a machine.
 using instant = std::int64_t;
 
+/// The limit of an acquisition that waits for as long as it takes.
+inline constexpr std::int64_t unlimited = -1;
+
 /// What may be written down. Behind each: the members of `event` that it uses besides `at`.
 enum class happening {
     // Said by a worker of itself: process, op, lock, and
-    invoke,     // an acquisition begins: limit (-1: none), owner (0: none), word: the way
+    invoke,     // an acquisition begins: limit, owner (0: none), permits, word: the way
     granted,    // it has its lease: token, deadline
     no_lease,   // it ended without one, as it was asked to: word: "busy" or "cancelled"
     failed,     // it ended with an error: word
@@ -32,6 +35,8 @@ enum class happening {
     released,   // the answer to that: word: "ok" or the error
     stalled,    // (process) its event loop stood still: since; limit: the processor time it had
                 // meanwhile, in ns
+    observes,   // an observer of an election begins; op is its number
+    observed,   // it saw a leader: token: the term, owner: the process that the value names
 
     // Said by the resource: process, op, lock, token, flags
     read,
@@ -41,11 +46,14 @@ enum class happening {
     fault,        // begins: word
     healed,       // it is over
     calm,         // from now on nothing is in the way of a hand-over
-    data_lost,    // the server lost its data: since
+    data_lost,    // the server lost its data: since; word: "permits" if it lost only which permits
+                  // are taken, and knows how many there are
     failed_over,  // these locks have another server, which may lack what was written last: since,
                   // locks, deadline: the former one granted nothing after that
     switched,     // these locks have another server, which has all that was written: since, locks;
                   // word: "failover" or "migration"
+    no_majority,  // too few nodes of a quorum could grant anything: since; deadline: until then too
+                  // few of them answered
     redirected,   // requests were sent to a server that does not have their locks: limit: how many;
                   // word: "late" if each client could know better
     paused,       // a worker was stopped until now: process, since
@@ -77,8 +85,9 @@ struct event {
     std::int64_t limit = 0;
     std::int64_t owner = 0;
     std::int64_t flags = 0;
-    std::int64_t locks = 0;  // a set of them, as bits; 0: all
-    std::string word{};      // without spaces
+    std::int64_t locks = 0;    // a set of them, as bits; 0: all
+    std::int64_t permits = 0;  // how many of a semaphore are wanted; 0: it is a lock
+    std::string word{};        // without spaces
 
     bool operator==(event const&) const = default;
 };

@@ -42,6 +42,7 @@ event const full{
     .limit = -1,
     .owner = 8,
     .flags = was_accepted | undid_another,
+    .permits = 2,
     .word = "ok",
 };
 

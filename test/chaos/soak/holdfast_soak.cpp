@@ -39,6 +39,7 @@ void add_jobs(CLI::App& app) {
     sub->add_option("--resource", worker->resource)->required();
     sub->add_option("--history", worker->history)->required();
     sub->add_option("--number", worker->number);
+    sub->add_option("--share", worker->shared);
     sub->add_option("--coroutines", worker->coroutines);
     sub->add_option("--threads", worker->threads);
     sub->add_option("--seed", worker->seed);
@@ -120,7 +121,7 @@ void add_common_options(CLI::App& to, run_options& options) {
         ->type_name("FOLDER");
 }
 
-// What runs are told in which servers take over from one another.
+// What runs are told whose cells are all of one kind.
 void add_group_options(CLI::App& to, run_options& options, std::string& server) {
     to.add_option("--server", server, "redis or valkey")
         ->capture_default_str()
@@ -134,26 +135,28 @@ void add_group_options(CLI::App& to, run_options& options, std::string& server) 
     add_common_options(to, options);
 }
 
-// Ends the program if it was asked for.
-void add_failover(CLI::App& app, run_options const& defaults) {
-    auto const options = std::make_shared<run_options>(defaults);
+// Cells of another kind than the first one, with the faults of that kind. Ends the program if it
+// was asked for.
+void add_kind(
+    CLI::App& app,
+    run_options const& chosen,
+    std::string const& name,
+    std::string const& what,
+    std::vector<fault> const& faults
+) {
+    auto const options = std::make_shared<run_options>(chosen);
     options->cycles = 20;
     options->cells = 1;
-    options->workers = 4;
-    options->kept_by = deployment::sentinels;
     options->two_versions = false;
     auto const server = std::make_shared<std::string>("redis");
-    auto* const sub = app.add_subcommand(
-        "failover",
-        "The same with three Sentinels, a primary and two replicas, while the primary changes"
-    );
-    sub->footer(describe(failover_faults()));
-    sub->add_option("--cycles", options->cycles, "How many times the primary changes")
+    auto* const sub = app.add_subcommand(name, what);
+    sub->footer(describe(faults));
+    sub->add_option("--cycles", options->cycles, "How many times something goes wrong")
         ->capture_default_str()
         ->check(CLI::PositiveNumber);
     sub->add_option("--fault", options->fault, "Only this fault; all of them in turn without it")
         ->type_name("NAME")
-        ->check(CLI::IsMember(names_of(failover_faults())));
+        ->check(CLI::IsMember(names_of(faults)));
     add_group_options(*sub, *options, *server);
     sub->final_callback([options, server] {
         prefer_memory();
@@ -162,6 +165,39 @@ void add_failover(CLI::App& app, run_options const& defaults) {
             throw CLI::RuntimeError{1};
         }
     });
+}
+
+void add_kinds(CLI::App& app, run_options const& defaults) {
+    auto failover = defaults;
+    failover.kept_by = deployment::sentinels;
+    failover.workers = 4;
+    add_kind(
+        app,
+        failover,
+        "failover",
+        "The same with three Sentinels, a primary and two replicas, while the primary changes",
+        failover_faults()
+    );
+    auto permits = defaults;
+    permits.shared = workload::permits;
+    permits.workers = 4;
+    add_kind(app, permits, "permits", "Permits of one semaphore", permit_faults());
+    auto election = defaults;
+    election.shared = workload::leaders;
+    election.workers = 5;
+    election.coroutines = 2;
+    add_kind(app, election, "election", "Leaders of one election", leader_faults());
+    auto quorum = defaults;
+    quorum.kept_by = deployment::nodes;
+    quorum.shared = workload::quorum;
+    quorum.coroutines = 5;
+    add_kind(
+        app,
+        quorum,
+        "quorum",
+        "Locks on five servers, of which two may fail at a time",
+        quorum_faults()
+    );
 }
 
 // Each kind of failover in turn, with the migrations spread evenly among them.
@@ -181,7 +217,7 @@ std::vector<std::string> mix(std::int64_t failovers, std::int64_t migrations) {
     return order;
 }
 
-// As `add_failover`.
+// As `add_kind`.
 void add_cluster(CLI::App& app, run_options const& defaults) {
     struct counts {
         std::int64_t failovers = 20;
@@ -255,7 +291,7 @@ int main(int argc, char** argv) try {
         ->capture_default_str()
         ->check(CLI::PositiveNumber);
     add_common_options(app, options);
-    add_failover(app, options);
+    add_kinds(app, options);
     add_cluster(app, options);
     add_transfer(app);
     add_jobs(app);

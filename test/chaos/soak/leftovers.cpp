@@ -18,6 +18,10 @@ using namespace std::chrono_literals;
 
 namespace {
 
+// The semaphore: how many permits are free, and which are taken until when.
+constexpr char const* pool_key = "soak:0";
+constexpr char const* taken_key = "{soak:0}:timeout";
+
 using clients = std::vector<std::map<std::string, std::string>>;
 
 // Of locks. The Sentinels have one of their own. An older server knows no sharded ones.
@@ -32,11 +36,35 @@ std::vector<std::string> channels_on(test::redis_probe& probe) {
     return all;
 }
 
+// How many permits of the semaphore can be had, with those that dead holders had. Less than all of
+// them means that some are lost.
+std::int64_t free_permits(test::redis_probe& probe) {
+    auto const counted = probe.get(pool_key).value_or("0");
+    auto const time = std::chrono::system_clock::now().time_since_epoch();
+    auto const ms = std::chrono::duration_cast<millis>(time).count();
+    auto const over = probe.cmd("ZCOUNT", taken_key, 0, ms).as_integer();
+    return std::stoll(counted) + over;
+}
+
+// What stays for as long as the semaphore or the election is known.
+bool stays(std::string const& key, workload shared) {
+    switch (shared) {
+        case workload::permits: return key == pool_key || key == taken_key;
+        case workload::leaders: return key.starts_with("holdfast_leaders:");
+        case workload::locks:
+        case workload::quorum: break;
+    }
+    return false;
+}
+
 // The place of a client that was killed, or may not use queues any more, stays until somebody
 // releases that lock, or it expires. So does the turn of those who do not queue: if one of them has
 // the lock last, he leaves the queue alone.
 bool is_nobodys_place(test::redis_probe& probe, std::string const& key, leftover_rules const& by) {
-    if (!key.starts_with("holdfast_queue:") || probe.pttl(key) < 0) {
+    bool const is_place = key.starts_with("holdfast_queue:") ||
+                          key.starts_with("holdfast_semaphore_queue:") ||
+                          key.starts_with("holdfast_semaphore_heard:");
+    if (!is_place || probe.pttl(key) < 0) {
         return false;
     }
     constexpr nanos longest = lease_time + 60s;
@@ -129,9 +157,12 @@ std::vector<std::string> what_is_left(
     for (auto* const each : in_use) {
         auto probe = each->probe();
         for (auto const& key : probe.lock_keys()) {
-            if (!is_nobodys_place(probe, key, by)) {
+            if (!is_nobodys_place(probe, key, by) && !stays(key, by.shared)) {
                 left.push_back("key:" + key);
             }
+        }
+        if (by.shared == workload::permits && free_permits(probe) != permits_limit) {
+            left.push_back(fmt::format("{}_free_permits", free_permits(probe)));
         }
         for (auto const& channel : channels_on(probe)) {
             left.push_back("channel:" + channel);

@@ -15,6 +15,7 @@ struct leftover_rules {
     instant place_left = 0;
     /// Some do not queue.
     bool two_versions = false;
+    workload shared = workload::locks;
 };
 
 /// All keys and channels.

@@ -6,9 +6,13 @@
 #include "soak/settings.hpp"
 #include "support/redis_probe.hpp"
 
+#include <fmt/format.h>
+
 #include <sstream>
 #include <stdexcept>
+#include <string>
 #include <thread>
+#include <vector>
 
 namespace holdfast::soak {
 
@@ -139,8 +143,8 @@ void set_user(test::redis_probe& probe, std::string const& rules) {
     must(probe, words);
 }
 
-void restore_user(test::redis_probe& probe) {
-    set_user(probe, "reset " + user_rules);
+void restore_user(cell& where, test::redis_probe& probe) {
+    set_user(probe, "reset " + user_rules_for(where.shared()));
 }
 
 void deny(cell& where, std::mt19937_64& random) {
@@ -157,14 +161,14 @@ void deny(cell& where, std::mt19937_64& random) {
     };
     set_user(probe, rights[draw(random, 0, 7)]);
     sleep_ms(part_of_lease(random, 0.1, 1.2));
-    restore_user(probe);
+    restore_user(where, probe);
 }
 
 void delete_user(cell& where, std::mt19937_64& random) {
     auto probe = where.server().probe();
     must(probe, {"ACL", "DELUSER", user_name});
     sleep_ms(part_of_lease(random, 0.0, 1.2));
-    restore_user(probe);
+    restore_user(where, probe);
 }
 
 void rotate_password(cell& where, std::mt19937_64& random) {
@@ -172,7 +176,7 @@ void rotate_password(cell& where, std::mt19937_64& random) {
     set_user(probe, "resetpass >another");
     must(probe, {"CLIENT", "KILL", "USER", user_name});
     sleep_ms(part_of_lease(random, 0.0, 1.2));
-    restore_user(probe);
+    restore_user(where, probe);
 }
 
 // Workers
@@ -213,6 +217,54 @@ void kill_worker(cell& where, std::mt19937_64& random) {
     auto& victim = any_worker(where, random);
     kill(where, victim);
     where.replace(victim);
+}
+
+// Permits and leaders
+
+// The set of the permits that are taken is deleted now and then, and workers are killed: those
+// permits are missing for a while, and then they are there again.
+void lose_permits(cell& where, std::mt19937_64& random) {
+    auto probe = where.server().probe();
+    for (int i = draw(random, 3, 6); i > 0; --i) {
+        if (one_in(random, 2)) {
+            auto const since = now();
+            probe.del(fmt::format("{{{}0}}:timeout", key_prefix));
+            where.note({.what = happening::data_lost, .since = since, .word = "permits"});
+        }
+        sleep_ms(draw(random, 100, 600));
+        kill_worker(where, random);
+    }
+}
+
+// Who leads, when it is another one than before.
+std::string await_leader(test::redis_probe& probe, std::string const& before) {
+    auto const until = std::chrono::steady_clock::now() + 30s;
+    while (std::chrono::steady_clock::now() < until) {
+        auto const holders = probe.hgetall(fmt::format("{}0", key_prefix));
+        if (!holders.empty() && holders.begin()->first != before) {
+            return holders.begin()->first;
+        }
+        sleep_ms(5);
+    }
+    throw std::runtime_error{"nobody leads"};
+}
+
+// Nothing else is in the way: another one has to lead when the leader's lease has ended.
+void kill_leaders(cell& where, std::mt19937_64& random) {
+    where.note({.what = happening::calm});
+    auto probe = where.server().probe();
+    std::string leader;
+    for (int i = draw(random, 2, 4); i > 0; --i) {
+        leader = await_leader(probe, leader);
+        sleep_ms(draw(random, 0, 150));
+        if (auto* const victim = where.worker_of(client_of(leader))) {
+            kill(where, *victim);
+            where.replace(*victim);
+        }
+    }
+    await_leader(probe, leader);
+    // Long enough for observers to see who leads.
+    sleep_ms(part_of_lease(random, 1.5, 2.5));
 }
 
 // Failovers
@@ -349,7 +401,34 @@ void stop_next(cell& where, std::mt19937_64& random) {
     stop_at_a_hand_over(where, random, &hand_overs::parts::next);
 }
 
+// Those that fall upon a server and its workers, whatever they share.
+std::vector<fault> without_hand_overs(fault const& first) {
+    std::vector<fault> found{first};
+    for (auto const& each : all_faults()) {
+        bool const needs_one =
+            each.name.starts_with("releaser-") || each.name.starts_with("receiver-") ||
+            each.name.starts_with("next-") || each.name.starts_with("both-");
+        if (!needs_one) {
+            found.push_back(each);
+        }
+    }
+    return found;
+}
+
 }  // namespace
+
+std::vector<fault> const& permit_faults() {
+    static auto const all = without_hand_overs(
+        {"permits", "which permits are taken is lost, and workers are killed", lose_permits}
+    );
+    return all;
+}
+
+std::vector<fault> const& leader_faults() {
+    static auto const all =
+        without_hand_overs({"leader-kill", "one leader after the other is killed", kill_leaders});
+    return all;
+}
 
 std::vector<fault> const& failover_faults() {
     static std::vector<fault> const all{

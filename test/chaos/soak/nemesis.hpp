@@ -19,6 +19,12 @@ struct fault {
 
 /// All of them, in the order in which they take turns.
 std::vector<fault> const& all_faults();
+/// Those of cells with a semaphore.
+std::vector<fault> const& permit_faults();
+/// Those of cells with an election.
+std::vector<fault> const& leader_faults();
+/// Those of cells with a quorum.
+std::vector<fault> const& quorum_faults();
 /// Those of cells with Sentinels: the primary becomes another one.
 std::vector<fault> const& failover_faults();
 /// Those of cells with a cluster: a primary becomes another one, or a slot moves to another one.

@@ -20,7 +20,15 @@ public:
             case happening::fault: break;
             case happening::calm: said_.calm = std::min(said_.calm, e.at); break;
             case happening::healed: said_.healed = std::max(said_.healed, e.at); break;
-            case happening::data_lost: said_.losses.push_back({e.since, e.at}); break;
+            case happening::data_lost:
+                said_.losses.push_back({e.since, e.at});
+                if (e.word != "permits") {
+                    said_.losses_of_all.push_back({e.since, e.at});
+                }
+                break;
+            case happening::no_majority: said_.minorities.push_back(&e); break;
+            case happening::observes:
+            case happening::observed: said_.observations.push_back(&e); break;
             case happening::failed_over: take_change(e, e.deadline); break;
             case happening::switched: take_change(e, never); break;
             case happening::redirected: said_.redirections.push_back(&e); break;
@@ -144,6 +152,11 @@ private:
     void move_deadline(operation& o, event const& e) {
         // A lease that is known to be another holder's, or nobody's, ends at once.
         bool const over = e.deadline <= e.at;
+        if (rules_.quorum && e.deadline < o.deadline) {
+            o.cut_short = o.cut_short || over;
+            o.deadline = over ? e.at : e.deadline;
+            return;
+        }
         if (e.deadline < o.deadline && !over) {
             found_.blame(
                 rule::deadline,
@@ -203,7 +216,7 @@ record read_record(
 }
 
 instant margin_of(rules const& by, operation const& o, instant deadline) {
-    auto const margin = by.loss_margin.count();
+    auto const margin = by.quorum ? 0 : by.loss_margin.count();
     if (deadline != o.granted->deadline) {
         return margin;
     }

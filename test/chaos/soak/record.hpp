@@ -34,6 +34,7 @@ struct operation {
     event const* releasing = nullptr;
     event const* released = nullptr;
     instant deadline = 0;
+    bool cut_short = false;  // the deadline had passed by the time that it moved back there
 
     [[nodiscard]] event const* answer() const { return granted ? granted : ended; }
 };
@@ -68,7 +69,10 @@ struct record {
 
     std::map<op_key, operation> operations;
     std::vector<event const*> accesses;
+    std::vector<event const*> observations;
+    std::vector<event const*> minorities;  // times without a majority
     std::vector<std::pair<instant, instant>> losses;
+    std::vector<std::pair<instant, instant>> losses_of_all;  // also of how many permits there are
     std::vector<change> changes;
     std::vector<event const*> redirections;
     std::map<std::int64_t, outages> outages_of;  // by process

@@ -115,3 +115,19 @@ BOOST_AUTO_TEST_CASE(a_history_that_cannot_be_is_no_proof) {
     of_the_dead.conductor(1, happening::killed, 1);
     keeps_all_rules(of_the_dead);
 }
+
+BOOST_AUTO_TEST_CASE(a_deadline_of_a_quorum_moves_back_when_a_node_is_lost) {
+    history all;
+    all.op(1, 1)
+        .invoke(1)
+        .granted(10, 5, 1010)
+        .moved(400, 1400)
+        .moved(500, 1100)
+        .says(1090, happening::lost)
+        .releasing(1095)
+        .released(1096);
+    all.op(2, 1).whole(1100, 1120, 6);
+    auto of_quorum = by;
+    of_quorum.quorum = true;
+    BOOST_TEST(broken_rules(checker{of_quorum}.check(all.events)).empty());
+}

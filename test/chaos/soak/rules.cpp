@@ -11,6 +11,9 @@ std::string_view name_of(rule broken) {
         case rule::data_loss: return "data loss";
         case rule::dead_on_arrival: return "dead on arrival";
         case rule::validity: return "validity";
+        case rule::permits: return "permits";
+        case rule::majority: return "majority";
+        case rule::observation: return "observation";
         case rule::token_order: return "token order";
         case rule::token_reuse: return "token reuse";
         case rule::stale_access: return "stale access";

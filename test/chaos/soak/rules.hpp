@@ -19,6 +19,9 @@ enum class rule {
     data_loss,        // no renewal succeeds that was sent after the server had lost the lock
     dead_on_arrival,  // no lease is handed out that is over
     validity,         // a lease is valid until its loss margin, and no longer, whoever was asleep
+    permits,          // no more permits of a semaphore are taken than there are
+    majority,         // without a majority of its nodes nobody is granted a quorum lock
+    observation,      // observers see the leader, and none that came before one that they have seen
     token_order,      // a later grant has a greater token
     token_reuse,      // no two grants have the same token
     stale_access,     // the resource accepts no token that is smaller than one it has seen
@@ -36,11 +39,17 @@ enum class rule {
 std::string_view name_of(rule broken);
 
 struct rules {
+    /// How many permits each semaphore has; 0: what is taken are locks.
+    std::int64_t permits = 0;
+    /// Leases stand on those of a quorum's nodes: when a node is lost, the deadline may move back,
+    /// and nodes have loss margins of their own.
+    bool quorum = false;
     nanos lease = std::chrono::seconds{1};
     nanos loss_margin = lease / 3;                         // from the loss to the deadline
     nanos grant_within = lease + std::chrono::seconds{5};  // after the fault, or the request
     nanos hand_over_within = lease * 7 / 10;               // a lost wake-up costs a lease
     nanos service_within = std::chrono::seconds{2};        // after a failover, to each worker
+    nanos observe_within = std::chrono::seconds{1};        // in calm times, of a new leader
     nanos renew_within = lease / 6;
     nanos release_within = lease / 3;
     /// Of each client, when the lock gets another server: an attempt, a release and a renewal may

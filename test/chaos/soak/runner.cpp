@@ -31,7 +31,14 @@ std::vector<fault> const& faults_of(run_options const& options) {
     switch (options.kept_by) {
         case deployment::sentinels: return failover_faults();
         case deployment::cluster: return cluster_faults();
+        case deployment::nodes: return quorum_faults();
         case deployment::single: break;
+    }
+    switch (options.shared) {
+        case workload::permits: return permit_faults();
+        case workload::leaders: return leader_faults();
+        case workload::locks:
+        case workload::quorum: break;
     }
     return all_faults();
 }
@@ -139,7 +146,9 @@ private:
             cell_options chosen;
             chosen.server_program = program_;
             chosen.kept_by = options_.kept_by;
+            chosen.shared = options_.shared;
             chosen.workers = options_.workers;
+            chosen.coroutines = options_.coroutines;
             chosen.two_versions = two_versions_;
             chosen.time_scale = time_scale;
             chosen.seed = options_.seed + static_cast<std::uint64_t>(number_) * 1'000'003;

@@ -21,7 +21,9 @@ struct run_options {
     bool two_versions = true;                  // … and in some
     int cells = 4;                             // side by side
     deployment kept_by = deployment::single;   // the servers of each cell
+    workload shared = workload::locks;         // by the workers of a cell
     int workers = 3;                           // in each cell
+    int coroutines = 16;                       // in each worker
     std::uint64_t seed = 1;
     std::string histories;  // the folder for those that broke a rule
 };

@@ -258,6 +258,12 @@ void scoreboard::print_table() const {
         all_.counts.excused,
         static_cast<double>(growth_) / (1024 * 1024)
     );
+    if (auto const most = all_.counts.most_permits; most > 0) {
+        fmt::print("at most {} permits were taken at a time\n", most);
+    }
+    if (auto const seen = all_.counts.leaders_seen; seen > 0) {
+        fmt::print("observers saw leaders {} times\n", seen);
+    }
     print_changes();
     std::fflush(stdout);
 }

@@ -14,7 +14,7 @@ namespace {
 test::server_options options_of_server(cell_options const& options) {
     test::server_options made;
     made.appendonly = true;
-    made.users = {fmt::format("{} {}", user_name, user_rules)};
+    made.users = {fmt::format("{} {}", user_name, user_rules_for(options.shared))};
     made.extra = {"auto-aof-rewrite-min-size 1mb"};  // or a restart takes longer every time
     made.program = options.server_program;
     return made;
@@ -34,6 +34,34 @@ single_server::single_server(cell_options const& options, std::filesystem::path 
     : server_{options_of_server(options)},
       address_{(folder / "server").string()} {
     std::filesystem::create_symlink(server_.unix_socket(), address_);
+}
+
+quorum_servers::quorum_servers(cell_options const& options, std::filesystem::path const& folder) {
+    constexpr int count = 5;
+    for (int i = 0; i < count; ++i) {
+        auto const& made = nodes.emplace_back(options_of_server(options));
+        auto const path = (folder / fmt::format("server-{}", i)).string();
+        std::filesystem::create_symlink(made.unix_socket(), path);
+        addresses_ += (i == 0 ? "" : ",") + path;
+    }
+}
+
+std::vector<test::redis_server*> quorum_servers::in_use() {
+    std::vector<test::redis_server*> all;
+    for (auto& each : nodes) {
+        all.push_back(&each);
+    }
+    return all;
+}
+
+void quorum_servers::mend(millis /*limit*/) {
+    for (auto& each : nodes) {
+        if (each.pid() < 0) {
+            each.restart(false);
+        } else {
+            each.resume();
+        }
+    }
 }
 
 sentinel_servers::sentinel_servers(cell_options const& options)
@@ -103,6 +131,7 @@ std::unique_ptr<servers> make_servers(
     switch (options.kept_by) {
         case deployment::sentinels: return std::make_unique<sentinel_servers>(options);
         case deployment::cluster: return std::make_unique<cluster_servers>(options);
+        case deployment::nodes: return std::make_unique<quorum_servers>(options, folder);
         case deployment::single: break;
     }
     return std::make_unique<single_server>(options, folder);

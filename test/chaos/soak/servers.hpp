@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -24,7 +25,7 @@ public:
     servers& operator=(servers const&) = delete;
     virtual ~servers() = default;
 
-    /// What workers connect to: a path or a URL.
+    /// What workers connect to: a path or a URL, or several paths with commas.
     [[nodiscard]] virtual std::string address() const = 0;
     /// Those that have the locks now: primaries.
     virtual std::vector<test::redis_server*> in_use() = 0;
@@ -51,6 +52,20 @@ public:
 private:
     test::redis_server server_;
     std::string address_;
+};
+
+class quorum_servers final : public servers {
+public:
+    quorum_servers(cell_options const& options, std::filesystem::path const& folder);
+
+    [[nodiscard]] std::string address() const override { return addresses_; }
+    std::vector<test::redis_server*> in_use() override;
+    void mend(millis limit) override;
+
+    std::deque<test::redis_server> nodes;
+
+private:
+    std::string addresses_;
 };
 
 class sentinel_servers final : public servers {

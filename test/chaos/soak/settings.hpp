@@ -1,6 +1,8 @@
 #ifndef HOLDFAST_TEST_SOAK_SETTINGS_HPP
 #define HOLDFAST_TEST_SOAK_SETTINGS_HPP
 
+#include "soak/cell_options.hpp"
+
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -24,6 +26,8 @@ inline constexpr int all_locks = hot_locks + long_locks;
 inline std::string name_of_worker(std::int64_t number) {
     return "worker-" + std::to_string(number);
 }
+/// How many permits the semaphore has.
+inline constexpr std::int64_t permits_limit = 10;
 /// In the sets of locks that events speak of.
 constexpr std::int64_t bit_of(std::int64_t lock) {
     return std::int64_t{1} << lock;
@@ -43,9 +47,31 @@ inline std::string const user_rules =
     "+ping +time +evalsha +eval +subscribe +unsubscribe +pttl +hkeys +hgetall +hexists +hset +hdel "
     "+set +get +incr +incrby +pexpire +pexpireat +exists +del +publish +zadd +zrem +zrange +zrank "
     "+zscore +zcount +pubsub|numsub";
+/// And besides for a semaphore.
+inline std::string const user_rules_of_permits =
+    "~{soak:* ~holdfast_semaphore_token:{soak:* ~holdfast_semaphore_queue:{soak:* "
+    "~holdfast_semaphore_heard:{soak:* ~holdfast_semaphore_hold:{soak:* ~redisson_sc:{soak:* "
+    "~holdfast_semaphore_turns:{soak:* &redisson_sc:{soak:* &holdfast_semaphore_turns:{soak:* "
+    "+zcard +zrangebyscore";
+/// And besides for an election.
+inline std::string const user_rules_of_leaders =
+    "~holdfast_leaders:{soak:* ~holdfast_leader:{soak:* &holdfast_leader:{soak:* +lindex +llen "
+    "+lpush +ltrim +persist";
+/// And besides on the nodes of a quorum, whose clients look when they were started.
+inline std::string const user_rules_of_quorum = "+info";
 /// And besides on a cluster, where it may look which server it is, too.
 inline std::string const user_rules_of_cluster =
     "+info +cluster|slots +asking +spublish +ssubscribe +sunsubscribe +pubsub|shardnumsub";
+/// What the user may do on a server that has no other beside it.
+inline std::string user_rules_for(workload shared) {
+    switch (shared) {
+        case workload::permits: return user_rules + " " + user_rules_of_permits;
+        case workload::leaders: return user_rules + " " + user_rules_of_leaders;
+        case workload::quorum: return user_rules + " " + user_rules_of_quorum;
+        case workload::locks: break;
+    }
+    return user_rules;
+}
 
 }  // namespace holdfast::soak
 

@@ -1,103 +1,81 @@
 #ifndef HOLDFAST_TEST_SOAK_WORKER_HPP
 #define HOLDFAST_TEST_SOAK_WORKER_HPP
 
-#include "soak/account.hpp"
+#include "soak/cell_options.hpp"
+#include "soak/history.hpp"
 #include "soak/resource.hpp"
 
 #include <holdfast/client.hpp>
-#include <holdfast/lock.hpp>
-#include <holdfast/options.hpp>
-#include <holdfast/owner.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/cancellation_type.hpp>
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <deque>
+#include <memory>
 #include <random>
 #include <string>
 
 namespace holdfast::soak {
 
+/// How often a holder looks at its lease and at the end of its time.
+inline constexpr millis look_interval{15};
+
 /// What the coroutines of one worker share.
 struct workplace {
-    client& locks;
+    std::deque<client>& nodes;  // one for each server that is named
     history_file& history;
     std::string resource;
     std::int64_t process;
     bool one_thread;  // it may be blocked now and then
     std::atomic<std::int64_t> last_op{0};
-    std::atomic<bool> closing{false};  // one more lock for everybody, then home
+    std::atomic<bool> closing{false};  // one more turn for everybody, then home
+
+    [[nodiscard]] client& locks() const { return nodes.front(); }
 };
 
-/// A coroutine that takes one lock after the other, in every way there is, and uses what it
-/// protects.
+/// A coroutine that takes something, uses it and gives it back, again and again.
 class worker {
 public:
-    /// `executor` is a strand. `patient`: it holds the locks that are held for long.
-    worker(
-        workplace& where,
-        boost::asio::any_io_executor executor,
-        bool patient,
-        std::uint64_t seed
-    );
+    /// `executor` is a strand.
+    worker(workplace& where, boost::asio::any_io_executor executor, std::uint64_t seed);
+    worker(worker const&) = delete;
+    worker& operator=(worker const&) = delete;
+    virtual ~worker() = default;
 
-    /// Ends when the workplace closes, but not before it was granted a lock once more.
+    /// Ends when the workplace closes, but not before it was granted something once more.
     boost::asio::awaitable<void> run();
 
-private:
-    enum class way { acquire, limited, cancelled, body, twice, fixed };
-
-    /// One turn, all of it drawn beforehand.
-    struct plan {
-        way how = way::acquire;
-        std::int64_t lock = 0;
-        std::chrono::nanoseconds limit{-1};
-        boost::asio::cancellation_type cancellation = boost::asio::cancellation_type::terminal;
-        std::chrono::nanoseconds hold{0};
-        bool watched = false;  // is told of a loss; otherwise it relies on `valid()`
-        bool careful = true;   // looks at the lease before it acts, and stops when it is lost
-        bool renews = false;   // once more than the library does
-        bool drops = false;    // leaves the release to the destructor
-        bool lingers = false;  // releases what it has lost only after the deadline
-        bool blocks = false;   // its thread, while the answer is on its way
-        acquire_options with;
-    };
+protected:
+    /// Whether it was granted something. `last`: it should be over soon.
+    virtual boost::asio::awaitable<bool> take_turn(bool last) = 0;
 
     std::int64_t draw(std::int64_t below);
     bool one_in(std::int64_t n) { return draw(n) == 0; }
-    std::chrono::nanoseconds draw_ms(std::int64_t from, std::int64_t to);
-    plan draw_plan(bool last);
-    plan draw_patient_plan();
-    acquire_options draw_options(way how);
-
-    account open(plan const& p, std::int64_t owner);
-    [[nodiscard]] holdfast::lock lock_of(plan const& p) const;
-
-    boost::asio::awaitable<bool> turn(plan p);
-    boost::asio::awaitable<lease> ask(plan const& p, error_code& ec);
-    boost::asio::awaitable<void> use(plan const& p, account& a, lease& held);
-    boost::asio::awaitable<void> hold(plan const& p, account& a, lease& held);
-    boost::asio::awaitable<void> renew(plan const& p, account& a, lease& held);
-    boost::asio::awaitable<void> linger(lease& held);
-    boost::asio::awaitable<void> give_up(plan const& p, account& a, lease& held);
-    boost::asio::awaitable<bool> turn_with_body(plan p);
-    boost::asio::awaitable<bool> turn_twice(plan p);
-    boost::asio::awaitable<void> again(plan p, owner me, std::int64_t name);
-
-    bool settle(plan const& p, account& a, lease& held, error_code ec) const;
-    void watch(account const& a, lease& held) const;
-    static void look(plan const& p, account& a, lease const& held);
-    void block_soon();
+    nanos draw_ms(std::int64_t from, std::int64_t to);
+    boost::asio::awaitable<void> sleep_for(nanos duration) const;
 
     workplace& where_;
     boost::asio::any_io_executor executor_;
-    bool patient_;
-    std::mt19937_64 random_;
     resource_client resource_;
+
+private:
+    std::mt19937_64 random_;
 };
+
+/// `number` counts the coroutines of a worker: some have tasks of their own.
+std::unique_ptr<worker> make_worker(
+    workload what,
+    workplace& where,
+    boost::asio::any_io_executor executor,
+    int number,
+    std::uint64_t seed
+);
+
+/// Writes down the leaders of the election until it is cancelled.
+boost::asio::awaitable<void> observe_leaders(workplace& where);
 
 }  // namespace holdfast::soak
 

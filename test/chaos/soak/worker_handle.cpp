@@ -29,6 +29,8 @@ std::vector<std::string> worker_command(
         (folder / fmt::format("worker-{}", number)).string(),
         "--number",
         std::to_string(number),
+        "--share",
+        std::to_string(static_cast<int>(options.shared)),
         "--coroutines",
         std::to_string(options.coroutines),
         "--threads",

@@ -19,6 +19,11 @@ namespace holdfast::soak {
 /// The path of this program, which is started again as worker and as resource.
 std::string this_program();
 
+/// The client that a holder's id names.
+inline std::string client_of(std::string_view holder) {
+    return std::string{holder.substr(0, holder.rfind(':'))};
+}
+
 /// What a process takes from the system.
 struct footprint {
     std::int64_t descriptors = 0;

@@ -1,11 +1,15 @@
 #include "soak/worker_process.hpp"
 
+#include "soak/account.hpp"
 #include "soak/settings.hpp"
 #include "soak/worker.hpp"
 
 #include <holdfast.hpp>
 
+#include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/redirect_error.hpp>
@@ -19,8 +23,11 @@
 #include <csignal>
 #include <cstdio>
 #include <ctime>
+#include <deque>
 #include <exception>
 #include <memory>
+#include <sstream>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -57,14 +64,27 @@ std::int64_t processor_time() {
     return used.tv_sec * 1'000'000'000 + used.tv_nsec;
 }
 
-config settings_for(worker_options const& options) {
+// A URL is one of them, whatever is in it.
+std::vector<std::string> servers_in(std::string const& text) {
+    if (!text.starts_with('/')) {
+        return {text};
+    }
+    std::vector<std::string> found;
+    std::istringstream in{text};
+    for (std::string one; std::getline(in, one, ',');) {
+        found.push_back(one);
+    }
+    return found;
+}
+
+config settings_for(worker_options const& options, std::string const& server) {
     config settings;
-    if (options.server.starts_with('/')) {
-        settings.unix_socket = options.server;
+    if (server.starts_with('/')) {
+        settings.unix_socket = server;
         settings.username = user_name;
         settings.password = user_password;
     } else {
-        settings = parse_url(options.server);
+        settings = parse_url(server);
     }
     settings.client_name = name_of_worker(options.number);
     settings.key_prefix = key_prefix;
@@ -73,6 +93,9 @@ config settings_for(worker_options const& options) {
     settings.log = nullptr;  // What it would report is done on purpose.
     settings.reconnect_max = 200ms;
     settings.hand_over = options.hands_over;
+    if (options.shared == workload::permits) {
+        settings.waiter_patience = lease_time / 2;
+    }
     return settings;
 }
 
@@ -97,12 +120,17 @@ public:
 private:
     asio::awaitable<void> obey() {
         asio::signal_set orders{main_, SIGUSR1, SIGUSR2, SIGTERM};
-        client locks{main_, settings_for(options_)};
-        workplace place{locks, history_, options_.resource, options_.number, options_.threads == 1};
-        co_await locks.ready();
+        std::deque<client> nodes;
+        for (auto const& each : servers_in(options_.server)) {
+            nodes.emplace_back(main_, settings_for(options_, each));
+        }
+        workplace place{nodes, history_, options_.resource, options_.number, options_.threads == 1};
+        for (auto& each : nodes) {
+            co_await each.ready();
+        }
         asio::steady_timer beat{main_};
         asio::co_spawn(main_, watch_the_clock(beat), rethrow);
-        say("ready " + co_await client_id(locks));
+        say("ready " + co_await client_id(nodes.front()));
         for (;;) {
             int const order = co_await orders.async_wait(awaited);
             if (order == SIGUSR1) {
@@ -111,13 +139,12 @@ private:
             } else if (order == SIGUSR2) {
                 place.closing = true;
                 co_await everybody_home();
-                co_await settle(locks);
-                auto const now = locks.stats();
+                auto const left = co_await settle(nodes);
                 say(fmt::format(
                     "drained {} {} {}",
-                    now.waiters_now,
-                    now.leases_now,
-                    now.subscriptions_now
+                    left.waiters_now,
+                    left.leases_now,
+                    left.subscriptions_now
                 ));
             } else {
                 break;
@@ -125,7 +152,9 @@ private:
         }
         stopped_ = true;
         beat.cancel();
-        co_await locks.shutdown();
+        for (auto& each : nodes) {
+            co_await each.shutdown();
+        }
     }
 
     // What the server knows the client by.
@@ -151,8 +180,8 @@ private:
             std::uint64_t seed = 0;
             mixed.generate(&seed, &seed + 1);
             auto const strand = asio::make_strand(context_);
-            bool const patient = i < patient_coroutines;
-            auto const one = std::make_shared<worker>(place, strand, patient, seed);
+            std::shared_ptr<worker> const one =
+                make_worker(options_.shared, place, strand, i, seed);
             asio::co_spawn(
                 strand,
                 one->run(),
@@ -166,25 +195,60 @@ private:
                 )
             );
         }
-    }
-
-    asio::awaitable<void> everybody_home() {
-        while (working_ > 0) {
-            error_code ec;
-            all_home_.expires_at(asio::steady_timer::time_point::max());
-            co_await all_home_.async_wait(asio::redirect_error(awaited, ec));
+        if (options_.shared == workload::leaders) {
+            observing_ = true;
+            asio::co_spawn(
+                main_,
+                observe_leaders(place),
+                asio::bind_cancellation_slot(
+                    end_of_watch_.slot(),
+                    [this](std::exception_ptr const& failure) {
+                        rethrow(failure);
+                        observing_ = false;
+                        all_home_.cancel();
+                    }
+                )
+            );
         }
     }
 
-    asio::awaitable<void> settle(client& locks) {
+    // Observers go last: they have to see each leader.
+    asio::awaitable<void> everybody_home() {
+        while (working_ > 0) {
+            co_await somebody_home();
+        }
+        end_of_watch_.emit(asio::cancellation_type::terminal);
+        while (observing_) {
+            co_await somebody_home();
+        }
+    }
+
+    asio::awaitable<void> somebody_home() {
+        error_code ec;
+        all_home_.expires_at(asio::steady_timer::time_point::max());
+        co_await all_home_.async_wait(asio::redirect_error(awaited, ec));
+    }
+
+    static stats sum_of(std::deque<client> const& nodes) {
+        stats sum;
+        for (auto const& each : nodes) {
+            auto const now = each.stats();
+            sum.waiters_now += now.waiters_now;
+            sum.leases_now += now.leases_now;
+            sum.subscriptions_now += now.subscriptions_now;
+        }
+        return sum;
+    }
+
+    asio::awaitable<stats> settle(std::deque<client> const& nodes) {
         auto const limit = lease_clock::now() + settling_limit;
         asio::steady_timer timer{main_};
         for (;;) {
-            auto const levels = locks.stats();
+            auto const levels = sum_of(nodes);
             bool const settled =
                 levels.waiters_now == 0 && levels.leases_now == 0 && levels.subscriptions_now == 0;
             if (settled || lease_clock::now() >= limit) {
-                co_return;
+                co_return levels;
             }
             timer.expires_after(5ms);
             co_await timer.async_wait(awaited);
@@ -220,7 +284,9 @@ private:
     asio::io_context context_;
     asio::any_io_executor main_;
     asio::steady_timer all_home_;
+    asio::cancellation_signal end_of_watch_;
     int working_ = 0;
+    bool observing_ = false;
     std::int64_t round_ = 0;
     bool stopped_ = false;
 };

@@ -13,8 +13,6 @@ namespace holdfast::soak {
 
 std::ostream& operator<<(std::ostream& out, rule broken);
 
-inline constexpr std::int64_t unlimited = -1;
-
 constexpr instant at_ms(std::int64_t count) {
     return count * 1'000'000;
 }
