@@ -87,9 +87,8 @@ void tcp_proxy::forget_closed() {
 }
 
 void tcp_proxy::refuse_new(bool refuse) {
-    engine_->call([&] {
-        engine_->turn_away(refuse ? std::optional{std::string{}} : std::nullopt);
-    });
+    engine_->call([&] { engine_->turn_away(refuse ? std::optional{std::string{}} : std::nullopt); }
+    );
 }
 
 void tcp_proxy::turn_away(last_words says) {

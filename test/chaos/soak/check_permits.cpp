@@ -39,13 +39,9 @@ std::map<std::int64_t, std::vector<taken>> all_taken(record const& said) {
 // As an overlap of holders of a lock: a grant may have been on its way when the server lost it.
 bool was_forgotten(rules const& by, record const& said, taken const& earlier, taken const& later) {
     auto const on_its_way = by.lease.count() / 2;
-    return std::any_of(
-        said.losses_of_all.begin(),
-        said.losses_of_all.end(),
-        [&](auto const& loss) {
-            return later.from >= loss.first && earlier.from <= loss.second + on_its_way;
-        }
-    );
+    return std::any_of(said.losses_of_all.begin(), said.losses_of_all.end(), [&](auto const& loss) {
+        return later.from >= loss.first && earlier.from <= loss.second + on_its_way;
+    });
 }
 
 }  // namespace

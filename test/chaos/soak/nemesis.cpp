@@ -405,9 +405,9 @@ void stop_next(cell& where, std::mt19937_64& random) {
 std::vector<fault> without_hand_overs(fault const& first) {
     std::vector<fault> found{first};
     for (auto const& each : all_faults()) {
-        bool const needs_one =
-            each.name.starts_with("releaser-") || each.name.starts_with("receiver-") ||
-            each.name.starts_with("next-") || each.name.starts_with("both-");
+        bool const needs_one = each.name.starts_with("releaser-") ||
+                               each.name.starts_with("receiver-") ||
+                               each.name.starts_with("next-") || each.name.starts_with("both-");
         if (!needs_one) {
             found.push_back(each);
         }

@@ -18,28 +18,16 @@ std::vector<std::string> worker_command(
     bool hands_over,
     std::filesystem::path const& folder
 ) {
-    return {
-        this_program(),
-        "worker",
-        "--server",
-        options.address,
-        "--resource",
-        (folder / "resource").string(),
-        "--history",
-        (folder / fmt::format("worker-{}", number)).string(),
-        "--number",
-        std::to_string(number),
-        "--share",
-        std::to_string(static_cast<int>(options.shared)),
-        "--coroutines",
-        std::to_string(options.coroutines),
-        "--threads",
-        std::to_string(number % 3 == 1 ? 1 : 2),
-        "--seed",
-        std::to_string(options.seed),
-        "--hand-over",
-        hands_over ? "1" : "0"
-    };
+    return {this_program(), "worker",
+            "--server",     options.address,
+            "--resource",   (folder / "resource").string(),
+            "--history",    (folder / fmt::format("worker-{}", number)).string(),
+            "--number",     std::to_string(number),
+            "--share",      std::to_string(static_cast<int>(options.shared)),
+            "--coroutines", std::to_string(options.coroutines),
+            "--threads",    std::to_string(number % 3 == 1 ? 1 : 2),
+            "--seed",       std::to_string(options.seed),
+            "--hand-over",  hands_over ? "1" : "0"};
 }
 
 }  // namespace

@@ -113,12 +113,7 @@ private:
 /// Takes one permit, or two, or five together. Some hold theirs past several renewals.
 class permit_worker final : public kind_worker {
 public:
-    permit_worker(
-        workplace& where,
-        asio::any_io_executor executor,
-        int number,
-        std::uint64_t seed
-    )
+    permit_worker(workplace& where, asio::any_io_executor executor, int number, std::uint64_t seed)
         : kind_worker{where, std::move(executor), seed},
           number_{number} {}
 
@@ -180,12 +175,7 @@ private:
 /// Takes a lock that stands on several servers. One of the two locks is held for long.
 class quorum_worker final : public kind_worker {
 public:
-    quorum_worker(
-        workplace& where,
-        asio::any_io_executor executor,
-        int number,
-        std::uint64_t seed
-    )
+    quorum_worker(workplace& where, asio::any_io_executor executor, int number, std::uint64_t seed)
         : kind_worker{where, std::move(executor), seed},
           lock_{number == 0 ? 1 : 0} {}
 
