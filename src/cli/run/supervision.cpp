@@ -107,6 +107,10 @@ void supervision::on(look_due const&) {
     if (options_.leave_daemons) {
         all.keep_only_session(::getsid(0));
     }
+    if (!ending_ && all.any_alive()) {
+        // The guard was killed before it could tell of the start.
+        ending_ = ended_by(SIGKILL);
+    }
     all.signal(SIGKILL);
     gone_ = !all.any_alive();
     if (!gone_) {
