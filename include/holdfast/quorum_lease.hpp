@@ -23,13 +23,13 @@ namespace holdfast {
 /// The right to be the holder of a `quorum_lock` until a deadline.
 ///
 /// It stands on a lease on each of the nodes that granted the lock, and is valid while a majority
-/// of all nodes' leases are. When fewer are left it is lost, for good, and the clients release what
-/// is left of it at once. Each of them is renewed by itself. A node that was late, could not be
-/// reached or has lost its lease is asked again every renewal interval
-/// (`acquire_options::renew_at`) while the others stand, under the rules of `quorum_lock`; so nodes
-/// may be restarted one after the other under a lease that is held for long. It is not asked again
-/// with `renew` off or with `max_renewals`. Everything that `lease` says of renewal, of its
-/// destructor and of mutual exclusion holds here.
+/// of all nodes' leases are. When fewer are left it is lost, for good. What is left of it is
+/// released at the next renewal interval (`acquire_options::renew_at`), and not before the
+/// deadline. Each node's lease is renewed by itself. A node that was late, could not be reached or
+/// has lost its lease is asked again every renewal interval while the others stand, under the rules
+/// of `quorum_lock`; so nodes may be restarted one after the other under a lease that is held for
+/// long. It is not asked again with `renew` off or with `max_renewals`. Everything that `lease`
+/// says of renewal, of its destructor and of mutual exclusion holds here.
 ///
 /// A lease that was never granted, or was moved from, has no client. Its operations end with
 /// `errc::not_held`, and a handler without an executor of its own is called on the

@@ -1,7 +1,5 @@
 #include "acquire/quorum_keeper.hpp"
 
-#include <boost/asio/bind_executor.hpp>
-
 #include <algorithm>
 #include <exception>
 #include <utility>
@@ -21,18 +19,11 @@ void quorum_keeper::start(
     group_ = group;
     asked_ = std::move(asked);
     look_again(what_.granted_at);
-    auto on_loss = [which = group_](error_code ec, loss_reason) {
-        if (auto const lost = which.lock(); lost && !ec) {
-            lost->release_rest();
-        }
-    };
-    group->wait_lost(asio::bind_executor(lead_->strand(), std::move(on_loss)));
 }
 
 void quorum_keeper::look_again(time_point now) {
-    auto const& terms = what_.nodes.front().terms;
-    // Others would have to keep count of what is left of it.
-    if (terms.renew && terms.max_renewals == lease_terms::no_limit) {
+    // One that is not renewed ends by itself.
+    if (auto const& terms = what_.nodes.front().terms; terms.renew) {
         all_.add(*this, now + terms.renew_every());
     }
 }
@@ -55,15 +46,31 @@ void quorum_keeper::stop() noexcept {
 void quorum_keeper::look(time_point now) {
     auto const group = group_.lock();
     auto const state = group ? group->state() : lease_state::empty;
+    if (state == lease_state::lost) {
+        on_loss(*group, now);
+    }
     if (state != lease_state::held && state != lease_state::in_doubt) {
         return;
     }
-    for (std::size_t i = 0; i < asked_.size(); ++i) {
+    // Of a number of renewals, others would have to keep count of what is left.
+    bool const asks = what_.nodes.front().terms.max_renewals == lease_terms::no_limit;
+    for (std::size_t i = 0; asks && i < asked_.size(); ++i) {
         if (asked_[i].expired() && group->has_room(i) && what_.nodes[i].counts(now)) {
             ask(i, now);
         }
     }
     look_again(now);
+}
+
+// The user may take long to notice a loss. What is left would be renewed until then, and nobody
+// else would get a majority. A loss by time is told before the deadline, up to which the user may
+// still be stopping: nobody else gets the lock before that.
+void quorum_keeper::on_loss(lease_group& group, time_point now) {
+    if (auto const end = group.deadline(); now < end) {
+        all_.add(*this, end);
+    } else {
+        group.release_rest();
+    }
 }
 
 void quorum_keeper::ask(std::size_t node, time_point now) {

@@ -20,7 +20,8 @@ namespace holdfast::detail {
 class quorum_keepers;
 
 /// Brings further nodes to a quorum's lease: those that answered late, and, at intervals, those
-/// that have lost it or could not be asked. Used on the strand of the client that leads.
+/// that have lost it or could not be asked. Of a lease that is lost it gives back what is left.
+/// Used on the strand of the client that leads.
 class quorum_keeper final : public group_keeper,
                             public std::enable_shared_from_this<quorum_keeper> {
 public:
@@ -41,13 +42,14 @@ public:
     /// A node's answer: an empty lease if it did not grant the lock.
     void on_answer(std::size_t node, lease given);
     void on_group_over() noexcept override;
-    /// It is time to look for nodes that are missing.
+    /// It is time to look for nodes that are missing, and whether the lease is lost.
     void look(time_point now);
 
 private:
     void stop() noexcept;
     void ask(std::size_t node, time_point now);
     void look_again(time_point now);
+    void on_loss(lease_group& group, time_point now);
 
     quorum_keepers& all_;
     std::shared_ptr<client_context> lead_;

@@ -4,6 +4,7 @@
 #include "cli/found_lock.hpp"
 #include "cli/list_report.hpp"
 #include "cli/lock_scan.hpp"
+#include "cli/messages.hpp"
 #include "cli/primaries.hpp"
 #include "cli/server_texts.hpp"
 
@@ -15,13 +16,17 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/system/system_error.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace holdfast::cli {
 
@@ -147,19 +152,29 @@ asio::awaitable<error_code> inspect_one(
     co_return error_code{};
 }
 
-// Several at once. The first error other than that of a name that is no lock ends it.
-asio::awaitable<std::vector<lock_row>> inspect_all(
+struct inspection {
+    std::vector<lock_row> rows = {};
+    // Locks that could not be inspected, and the first of them.
+    std::size_t failed = 0;
+    std::string first = {};
+    error_code why = {};
+};
+
+// Several at once. Permissions may differ from lock to lock; any other error concerns all.
+asio::awaitable<inspection> inspect_all(
     holdfast::client const& by,
     candidates const& all,
     connections_by_client const& clients
 ) {
     constexpr std::size_t at_once = 64;
     auto const executor = co_await asio::this_coro::executor;
-    std::vector<lock_row> rows;
+    inspection made;
     auto const start = [&](candidates::value_type const& one) {
-        return asio::co_spawn(executor, inspect_one(by, one, clients, rows), asio::deferred);
+        return asio::co_spawn(executor, inspect_one(by, one, clients, made.rows), asio::deferred);
     };
-    for (auto at = all.begin(); at != all.end();) {
+    auto const goes_on = [&] { return !made.why || made.why == errc::no_permission; };
+    for (auto at = all.begin(); at != all.end() && goes_on();) {
+        auto const first = at;
         std::vector<decltype(start(*at))> some;
         for (; at != all.end() && some.size() < at_once; ++at) {
             some.push_back(start(*at));
@@ -174,12 +189,13 @@ asio::awaitable<std::vector<lock_row>> inspect_all(
             }
             bool const is_no_lock =
                 failures[i] == errc::corrupt_state || failures[i] == errc::invalid_name;
-            if (failures[i] && !is_no_lock) {
-                throw boost::system::system_error{failures[i]};
+            if (failures[i] && !is_no_lock && made.failed++ == 0) {
+                made.why = failures[i];
+                made.first = std::next(first, static_cast<std::ptrdiff_t>(i))->first;
             }
         }
     }
-    co_return rows;
+    co_return made;
 }
 
 asio::awaitable<void> find_on(
@@ -199,10 +215,21 @@ asio::awaitable<void> find_on(
     auto scanning = scan_for_locks(server, std::move(wanted));
     auto const found = co_await std::move(scanning);
     auto inspecting = inspect_all(by, found, clients);
-    auto rows = co_await std::move(inspecting);
+    auto inspected = co_await std::move(inspecting);
+    if (inspected.why) {
+        to.cause = to.cause ? to.cause : inspected.why;
+        to.remarks.push_back(fmt::format(
+            "{}: {} of {} names could not be inspected, {} first: {}",
+            one.address,
+            inspected.failed,
+            found.size(),
+            quoted_name(inspected.first),
+            inspected.why.message()
+        ));
+    }
     auto asking = ask_for_time(server);
     auto const now = co_await std::move(asking);
-    for (auto& row : rows) {
+    for (auto& row : inspected.rows) {
         if (!row.holders.empty()) {
             row.age = age_of(row.token, now);
         }

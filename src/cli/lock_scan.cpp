@@ -177,8 +177,11 @@ std::optional<trace> trace_of_channel(std::string_view channel) {
 
 asio::awaitable<candidates> scan_for_locks(server_session& from, scan_options options) {
     candidates found;
+    auto const is_wanted = [&](std::optional<trace> const& seen) {
+        return seen && ::fnmatch(options.pattern.c_str(), seen->name.c_str(), 0) == 0;
+    };
     auto const note = [&](std::optional<trace> const& seen) -> candidate* {
-        if (!seen || ::fnmatch(options.pattern.c_str(), seen->name.c_str(), 0) != 0) {
+        if (!is_wanted(seen)) {
             return nullptr;
         }
         auto& made = found[seen->name];
@@ -215,7 +218,12 @@ asio::awaitable<candidates> scan_for_locks(server_session& from, scan_options op
     co_await std::move(ours);
 
     names sets;
-    on_text const on_set = [&](std::string_view key) { sets.emplace_back(key); };
+    // The user may not read those of others.
+    on_text const on_set = [&](std::string_view key) {
+        if (is_wanted(trace_of_key(key))) {
+            sets.emplace_back(key);
+        }
+    };
     auto permits = scan(from, "*:timeout", "zset", on_set);
     co_await std::move(permits);
     // Other programs have such sets, too: the id of a permit has 16 bytes.

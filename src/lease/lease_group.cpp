@@ -296,7 +296,6 @@ void lease_group::release(plain_handler handler) {
     begin_releases(members, [all](std::size_t i, error_code ec) { all->on_answer(i, ec); });
 }
 
-// The user may take long to notice the loss. A majority of the nodes would not be free until then.
 // Those that are lost stay, and tell the user's release so.
 void lease_group::release_rest() {
     if (client_->gone()) {

@@ -252,3 +252,24 @@ BOOST_AUTO_TEST_CASE(without_settings_a_server_without_scripts_is_on_standard_er
         }
     );
 }
+
+BOOST_AUTO_TEST_CASE(without_a_log_nothing_is_on_standard_error) {
+    standard_error const heard;
+    run_with_deadline([&](asio::any_io_executor executor) -> task {
+        auto settings = holdfast::parse_url("redis://127.0.0.1:" + std::to_string(free_tcp_port()));
+        settings.log = nullptr;
+        holdfast::client client{executor, settings};
+        auto const waiting = wait_for_locks(client, 20);
+        auto const failed = [&] { return client.status().last_error != error_code{}; };
+        BOOST_TEST(co_await co_eventually(5s, failed));
+        co_await sleep_for(1s);
+        BOOST_TEST(heard.text().empty(), heard.text());
+    });
+}
+
+BOOST_AUTO_TEST_CASE(each_level_has_a_name) {
+    BOOST_TEST(to_string(log_level::debug) == "debug");
+    BOOST_TEST(to_string(log_level::info) == "info");
+    BOOST_TEST(to_string(log_level::warning) == "warning");
+    BOOST_TEST(to_string(log_level::error) == "error");
+}

@@ -179,6 +179,21 @@ BOOST_AUTO_TEST_CASE(the_first_leases_options_govern_and_the_others_must_be_vali
     });
 }
 
+BOOST_AUTO_TEST_CASE(max_hold_ends_the_leases_that_came_later_too) {
+    with_gates(
+        [](gated_server&, holdfast::client& client) -> task {
+            auto const me = owner::make();
+            auto first = co_await client.lock("a").acquire({.max_hold = 5s, .owner = me});
+            auto second = co_await client.lock("a").acquire({.max_hold = 1h, .owner = me});
+            co_await first.release();
+            auto [ec, reason] = co_await second.wait_lost(as_result);
+            BOOST_TEST(!ec);
+            BOOST_TEST((reason == loss_reason::max_hold));
+        },
+        short_config()
+    );
+}
+
 BOOST_AUTO_TEST_CASE(a_valid_lease_can_be_joined_without_a_connection) {
     with_alice("~* &* +@all", [](redis_server& server, asio::any_io_executor executor) -> task {
         holdfast::client client{executor, as_alice(server)};

@@ -47,6 +47,28 @@ BOOST_AUTO_TEST_CASE(permits_are_renewed_and_one_that_is_missing_loses_the_hold)
     });
 }
 
+BOOST_AUTO_TEST_CASE(a_lease_can_be_learned) {
+    with_server([](redis_server& server, asio::any_io_executor executor) -> task {
+        auto settings = holdfast::parse_url(server.url());
+        settings.lease = 30s;
+        settings.learned_lease_min = 1s;
+        settings.request_timeout = 100ms;
+        holdfast::client client{executor, settings};
+        auto probe = server.probe();
+        auto const pool = client.semaphore("L");
+        BOOST_TEST(co_await pool.try_set_permits(1));
+        for (int i = 0; i < 3; ++i) {
+            auto lease = co_await pool.acquire({.lease = holdfast::learned});
+            co_await lease.release();
+        }
+        BOOST_TEST(probe.exists("holdfast_semaphore_hold:{L}"));
+        auto lease = co_await pool.acquire({.lease = holdfast::learned});
+        BOOST_TEST((lease.remaining() <= 1s));
+        BOOST_TEST(lease.valid());
+        co_await lease.release();
+    });
+}
+
 BOOST_AUTO_TEST_CASE(a_semaphore_with_an_end_ends_altogether) {
     with_client([](holdfast::client& client, redis_probe& probe) -> task {
         auto const pool = client.semaphore("L");

@@ -32,8 +32,7 @@ BUILD_OPTIONS = [
     "-DHOLDFAST_BUILD_UNITY=OFF",
     "-DHOLDFAST_BUILD_BENCH=OFF",
     "-DHOLDFAST_BUILD_EXAMPLES=OFF",
-    # No bug is planted in them.
-    "-DHOLDFAST_BUILD_CLI=OFF",
+    # No bug is planted in it.
     "-DHOLDFAST_BUILD_PROMETHEUS=OFF",
     "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG",
 ]

@@ -52,6 +52,9 @@ void hand_over_judge::on_script(script_event const& what, bool delivered) {
     if (known.unclaimed.to == what.holder || known.unclaimed.to != now) {
         known.unclaimed = {};
     }
+    if (what.script == "lock.acquire") {
+        known.granted_elsewhere.erase(std::string{what.holder});
+    }
     bool const may_give = what.script == "lock.acquire" || what.script == "lock.release";
     if (may_give) {
         judge_places(known, what);

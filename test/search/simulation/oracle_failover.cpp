@@ -292,6 +292,7 @@ void oracle::on_stray_script(script_event const& what) {
     auto const outcome = said.integer(0, -1);
     auto const give = [&](std::string const& holder, std::uint64_t first, std::uint64_t last) {
         keep(holder);
+        hand_overs_.on_stray_grant(lock, holder);
         held_.emplace(said.nonce(), lock);
         known.give_tokens(first, std::max(first, last), holder);
         known.granted_at[holder] = in_.now();
@@ -306,7 +307,6 @@ void oracle::on_stray_script(script_event const& what) {
     bool const asks = what.does == "acquire" || what.does == "take_over" || what.does == "renew";
     if (asks && outcome == 1) {
         reached(sometimes::stray_grant);
-        hand_overs_.on_stray_grant(lock, what.holder);
         auto const first = static_cast<std::uint64_t>(said.integer(1));
         if (first != 0) {
             give(std::string{what.holder}, first, counter);

@@ -110,6 +110,8 @@ struct quorum_world : world {
 
 }  // namespace
 
+BOOST_AUTO_TEST_SUITE(delivery_test)
+
 BOOST_FIXTURE_TEST_CASE(a_discarded_result_is_reported_once_for_each_client, world) {
     run([&]() -> asio::awaitable<void> {
         auto const lock = client.lock("a");
@@ -342,3 +344,5 @@ BOOST_FIXTURE_TEST_CASE(on_a_thread_pool_each_thread_knows_its_own_leases, world
     server.settle();
     BOOST_TEST(lines.size() == 1U);
 }
+
+BOOST_AUTO_TEST_SUITE_END()
