@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <exception>
 #include <functional>
-#include <limits>
 #include <new>
 #include <unordered_map>
 #include <vector>
