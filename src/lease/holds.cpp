@@ -242,7 +242,6 @@ void holds::release(hold& of, parting left, bool wanted, time_point now) {
             .of = std::move(left.of),
             .caller = std::move(left.caller),
             .next = std::move(next),
-            .one_waits = of.fsm().one_waits(),
             .held = client_.learns() ? of.usual().take() : usual_hold::report{},
         },
         now

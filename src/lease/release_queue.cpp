@@ -118,9 +118,6 @@ void release_queue::send(entry_ptr const& e, time_point now) {
         if (task.held.count > 0) {
             what.may_be_forbidden();
         }
-        if (task.one_waits) {
-            what.publishes_first();
-        }
         client_.exec(
             std::move(what),
             [this, e, next, now, client = client_.shared_from_this()](exec_result result) {

@@ -34,9 +34,6 @@ struct release_task {
     /// This client's next place in the server's queue. Only the first request asks for it: when a
     /// later one is executed, its holder id may be dead.
     std::optional<primitive::queue_entry> next = {};
-    /// One other client waits for it, and is to have it before this one hears of its release. Where
-    /// more wait, the additional command that this costs would be a burden to the server.
-    bool one_waits = false;
     /// It is told only together with the release of a lock that is ours.
     usual_hold::report held = {};
 };

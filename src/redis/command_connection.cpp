@@ -77,9 +77,6 @@ void command_connection::append(record& r) {
         r.give_up_at = r.sent_at + r.timeout;
     }
     bool const alone = matcher_.empty();
-    if (r.what && r.what->is_published_first() && open_->size() == 0) {
-        add_check_before(r);
-    }
     if (r.what) {
         if (r.asking) {
             add_asking(r);
@@ -100,20 +97,6 @@ void command_connection::append(record& r) {
     bool const is_check = !r.what;
     matcher_.on_sent(std::move(r), nonce, is_check);
     flush_soon(alone);
-}
-
-// A server writes first to the client that it has had something for last: `networking.c` of Redis
-// and Valkey put a client at the head of those to be written to. A reply that is there before the
-// script runs puts this client behind those that the script tells something.
-void command_connection::add_check_before(record const& r) {
-    auto const nonce = next_nonce();
-    record check;
-    check.timeout = r.timeout;
-    check.sent_at = r.sent_at;
-    check.give_up_at = r.give_up_at;
-    open_->add_check(nonce);
-    count().commands.add();
-    matcher_.on_sent(std::move(check), nonce, true);
 }
 
 void command_connection::add_asking(record const& r) {

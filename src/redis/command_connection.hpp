@@ -83,7 +83,6 @@ private:
     /// If it throws, `r` is left as it was, and the connection ends.
     void enqueue(record& r);
     void append(record& r);
-    void add_check_before(record const& r);
     void add_asking(record const& r);
     void flush_soon(bool alone);
     void flush();
