@@ -113,8 +113,7 @@ void command_connection::add_asking(record const& r) {
 // The first request leaves at once. What comes while it is under way is collected, also from those
 // who wait for their turn beside the strand.
 void command_connection::flush_soon(bool alone) {
-    if (in_burst_ || flush_posted_) {
-        burst_is_alone_ = burst_is_alone_.value_or(alone);
+    if (flush_posted_) {
         return;
     }
     if (alone) {

@@ -98,25 +98,6 @@ public:
     /// for, and its reply is the answer: it grants the same once more, or says that it is lost.
     /// `unconfirmed` if too few replicas have it in time: then it has to be taken back.
     void exec_granting(call&& what, call&& again, is_grant granted, exec_handler&& handler);
-    /// What `f` executes leaves together.
-    template <class F>
-    void in_one_burst(F f) {
-        auto* const of = backend_.get();
-        if (of) {
-            of->begin_burst();
-        }
-        try {
-            f();
-        } catch (...) {
-            if (of) {
-                of->end_burst();
-            }
-            throw;
-        }
-        if (of) {
-            of->end_burst();
-        }
-    }
     [[nodiscard]] bool can_execute() const;
     /// Requests about this one can be sent. Else its server is being connected to.
     [[nodiscard]] bool can_execute(target const& on) const;
