@@ -1,7 +1,5 @@
 #include "lease/holds.hpp"
 
-#include "runtime/recycling_allocator.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <exception>
@@ -49,7 +47,7 @@ lease holds::begin_tenure(
     lease_fsm::grant const& times,
     holder const& to
 ) {
-    auto const next = make_recycled<tenure>(
+    auto const next = std::make_shared<tenure>(
         *this,
         over.shared_from_this(),
         token,

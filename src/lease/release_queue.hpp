@@ -6,7 +6,6 @@
 #include "protocol/primitive.hpp"
 #include "protocol/target.hpp"
 #include "runtime/client_context.hpp"
-#include "runtime/recycling_allocator.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -82,11 +81,7 @@ private:
     struct entry;
     using entry_ptr = std::shared_ptr<entry>;
     // Ordered by when they have to be looked at.
-    using queue = std::multimap<
-        time_point,
-        entry_ptr,
-        std::less<>,
-        recycling_allocator<std::pair<time_point const, entry_ptr>>>;
+    using queue = std::multimap<time_point, entry_ptr>;
 
     [[nodiscard]] entry_ptr list(release_task task, time_point now);
     void send(entry_ptr const& e, time_point now);
