@@ -156,7 +156,7 @@ public:
     [[nodiscard]] answered_requests& answered() noexcept { return answered_; }
     /// Refuses what comes from now on.
     void close() noexcept { closed_ = true; }
-    [[nodiscard]] bool closed() const noexcept { return closed_; }
+    [[nodiscard]] bool closed() const noexcept { return closed_ || client_.in_forked_child(); }
     void clear() noexcept;
 
     /// Acquisitions that wait while no request about their locks can be sent.

@@ -3,7 +3,6 @@
 #include "acquire/acquire_op.hpp"
 #include "acquire/wait_queue.hpp"
 #include "runtime/client_context.hpp"
-#include "runtime/recycling_allocator.hpp"
 
 #include <fmt/format.h>
 
@@ -17,7 +16,7 @@ std::shared_ptr<candidate> const& wait_queue::the_candidate() {
     if (!candidate_) {
         auto const& wanted = front().terms();
         auto& client = all_.client();
-        candidate_ = make_recycled<candidate>(
+        candidate_ = std::make_shared<candidate>(
             client.make_holder_id(),
             on_->speaks->keeps_places() ? client.settings().waiter_patience
                                         : std::min(wanted.lease, primitive::longest_window),
