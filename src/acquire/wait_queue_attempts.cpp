@@ -194,11 +194,11 @@ void wait_queue::on_busy(attempt const& what, attempt_reply const& reply, time_p
     client.count().refusals.add();
     count_wait(front());
     if (reply.endless) {
-        warn_of_orphan();
+        warn_of_orphan(reply.orphan.has_value());
     }
 }
 
-void wait_queue::warn_of_orphan() {
+void wait_queue::warn_of_orphan(bool may_be_taken_over) {
     if (std::exchange(warned_of_expiry_, true)) {
         return;
     }
@@ -207,7 +207,7 @@ void wait_queue::warn_of_orphan() {
     all_.client().log(
         log_level::error,
         {"no expiry", on_->lock},
-        patience > millis{0}
+        may_be_taken_over && patience > millis{0}
             ? fmt::format(
                   "the lock \"{}\" has no expiry: it is taken over in {} ms if nothing changes",
                   name,

@@ -79,7 +79,7 @@ inline constexpr std::string_view reader = ":rwlock_timeout:";
 }  // namespace ending
 
 /// The key `holdfast_server` behind the prefix, where clients note since when they have known a
-/// server; in a cluster, one of many with `:` and a number behind it.
+/// server; in a cluster, with `:` and a number in braces behind it.
 inline constexpr std::string_view server_word = "holdfast_server";
 
 }  // namespace holdfast::detail

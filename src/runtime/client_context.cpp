@@ -302,6 +302,14 @@ void client_context::on_not_notified(target const& on) {
         ));
 }
 
+void client_context::deny_learning() {
+    if (!std::exchange(learning_denied_, true)) {
+        log(log_level::warning,
+            "the server's user lacks a permission for learned leases: leases are as long as "
+            "config::lease, and the page \"The Redis user\" names the rights for that");
+    }
+}
+
 void client_context::log(log_level level, subject about, std::string_view message) {
     if (!settings_->log) {
         return;

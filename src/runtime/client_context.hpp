@@ -164,20 +164,9 @@ public:
     /// The user has not the rights. False if that was known before.
     bool deny_hand_over() noexcept { return !std::exchange(hand_over_denied_, true); }
     /// The user may read and write how long locks are usually held, as far as is known.
-    [[nodiscard]] bool learns() const noexcept { return learning_ == right::assumed; }
-    /// A request that does so was forbidden, for whatever reason.
-    void doubt_learning() noexcept {
-        learning_ = learning_ == right::assumed ? right::doubted : learning_;
-    }
-    /// That was for another reason.
-    void trust_learning() noexcept {
-        learning_ = learning_ == right::doubted ? right::assumed : learning_;
-    }
-    [[nodiscard]] bool learning_is_doubted() const noexcept { return learning_ == right::doubted; }
-    /// The user has not the right. False if that was known before.
-    bool deny_learning() noexcept {
-        return std::exchange(learning_, right::denied) != right::denied;
-    }
+    [[nodiscard]] bool learns() const noexcept { return !learning_denied_; }
+    /// A request for a learned lease was forbidden: from now on leases are ordinary ones.
+    void deny_learning();
     /// In [0, 1).
     [[nodiscard]] double random_part() { return std::generate_canonical<double, 32>(jitter_); }
     /// What a line of the log is about: a cause, which is the same for all locks, and a lock.
@@ -263,8 +252,7 @@ private:
     std::map<std::uint32_t, server_knowledge> servers_;
     // By any server.
     bool hand_over_denied_ = false;
-    enum class right : std::uint8_t { assumed, doubted, denied };
-    right learning_ = right::assumed;
+    bool learning_denied_ = false;
     std::atomic<bool> gone_{false};
     std::atomic<bool> closed_{false};
     std::atomic<bool> discarded_lease_{false};
