@@ -251,3 +251,54 @@ BOOST_AUTO_TEST_CASE(the_locks_of_all_primaries_of_a_cluster_are_shown) {
         }
     });
 }
+
+// Others have keys on the server, too, and locks of kinds that this user does not use.
+BOOST_AUTO_TEST_CASE(a_user_of_plain_locks_with_a_prefix_sees_them) {
+    redis_server server;
+    auto probe = server.probe();
+    probe.cmd("HSET", "app:a", "8766556d-3dc3-4c66-bafa-c88ac2e160f9:17", "1");
+    probe.cmd("ZADD", "{theirs}:timeout", "17", "0123456789abcdef");
+    probe.cmd(
+        "ACL",
+        "SETUSER",
+        "alice",
+        "on",
+        ">secret",
+        "resetchannels",
+        "~app:*",
+        "~redisson_lock_token:{app:*",
+        "~redisson_lock__channel:{app:*",
+        "~holdfast_queue:{app:*",
+        "&redisson_lock__channel:{app:*",
+        "+ping",
+        "+hello",
+        "+time",
+        "+evalsha",
+        "+eval",
+        "+subscribe",
+        "+unsubscribe",
+        "+pttl",
+        "+hkeys",
+        "+hgetall",
+        "+hexists",
+        "+get",
+        "+exists",
+        "+zcard",
+        "+zcount",
+        "+zrange",
+        "+zscore",
+        "+role",
+        "+info",
+        "+scan",
+        "+hlen",
+        "+hget",
+        "+client|list",
+        "+client|setname",
+        "+pubsub"
+    );
+    auto const url = "unix://alice:secret@" + server.unix_socket();
+    auto const seen = list(url, {"--key-prefix", "app:"});
+    BOOST_TEST(seen.code == 0);
+    BOOST_TEST(seen.lines.size() == 1U);
+    BOOST_TEST(has(seen.of("a"), R"("kind":"lock")"));
+}
