@@ -71,6 +71,7 @@ BOOST_AUTO_TEST_CASE(each_command_is_tried_with_as_many_arguments_as_it_needs) {
         "+hgetall",
         "+hkeys",
         "+incr",
+        "+llen",
         "+persist",
         "+pttl",
         "+zcard",

@@ -152,14 +152,14 @@ BOOST_AUTO_TEST_CASE(the_calls_of_a_writer_name_what_they_touch) {
     auto const& speaks = write_lock_protocol();
     BOOST_TEST(
         typed(speaks.acquire(attempt(writing, 0ms))) ==
-        "write_lock.acquire 5 " + attempt_keys + " 30000 " + holder + " 3600000 7 0 2000 0  "
+        "write_lock.acquire 5 " + attempt_keys + " 30000 " + holder + " 3600000 7 0 2000 0"
     );
     auto learned = attempt(writing, 2s);
     learned.learned = primitive::learning{1s, 20};
     BOOST_TEST(
         typed(speaks.acquire(learned)) == "write_lock.acquire 6 " + attempt_keys +
                                               " holdfast_write_hold:{foo} 30000 " + holder +
-                                              " 3600000 7 1 2000 0   1000 20"
+                                              " 3600000 7 1 2000 0 1000 20"
     );
     // The script asks for the field of a holder, whatever it is called.
     BOOST_TEST(
