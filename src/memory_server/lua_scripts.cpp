@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <new>
 #include <unordered_map>
 #include <vector>
