@@ -4,6 +4,7 @@
 #include "protocol/derived_keys.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <iterator>
 
@@ -46,6 +47,19 @@ value denied(denial what, command_spec const& command) {
     return value::error(text);
 }
 
+// A session that speaks RESP2 and listens to channels cannot be answered.
+std::string channels_only(session const& who, command_spec const& command) {
+    constexpr std::array
+        allowed{"ping", "quit", "reset", "subscribe", "unsubscribe", "ssubscribe", "sunsubscribe"};
+    bool const listens = !who.channels.empty() || !who.shard_channels.empty();
+    if (who.resp != 2 || !listens || std::ranges::find(allowed, command.name) != allowed.end()) {
+        return {};
+    }
+    return "Can't execute '" + std::string{command.name} +
+           "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this "
+           "context";
+}
+
 bool unsubscribes_from_nothing(session const& who, command_spec const& command) {
     return who.channels.empty() && who.shard_channels.empty() &&
            (command.name == "unsubscribe" || command.name == "sunsubscribe");
@@ -81,7 +95,11 @@ std::optional<value> objection(command_call const& of, command_spec const& comma
             return value::error(*planned);
         }
     }
-    if (auto const text = refusal_text(server, command.name, command.flags); !text.empty()) {
+    if (auto const text = channels_only(of.who, command); !text.empty()) {
+        return general_error(text);
+    }
+    auto const flags = flags_of_script_call(of, command);
+    if (auto const text = refusal_text(server, command.name, flags); !text.empty()) {
         return value::error(text);
     }
     return std::nullopt;
@@ -338,6 +356,11 @@ std::vector<std::pair<std::string, std::string>> redis_model::hgetall(
 
 std::size_t redis_model::sessions() const {
     return state_->sessions.size();
+}
+
+std::string redis_model::session_name(session_id session) const {
+    auto const at = state_->sessions.find(session);
+    return at == state_->sessions.end() ? std::string{} : at->second.name;
 }
 
 std::size_t redis_model::subscribers(std::string_view channel) const {

@@ -22,8 +22,8 @@ namespace holdfast::memory {
 class database;
 struct server_state;
 
-/// Why a server of Redis 7 refuses commands. Each is judged where the server judges it: a script by
-/// its first command that the refusal is about, not before.
+/// Why a server of Redis 7 refuses commands. Each is judged where the server judges it: a script
+/// without a shebang line by its first command that the refusal is about, not before.
 enum class refusal {
     none,
     oom,         // commands that may need memory, unless the script has written already
@@ -33,7 +33,7 @@ enum class refusal {
     loading,     // nearly all
     busy,        // nearly all: a script runs for ever
     masterdown,  // nearly all: a replica that has lost its master
-    noauth,      // all but HELLO, whoever the session was before
+    noauth,      // all but HELLO and AUTH, whoever the session was before
 };
 
 /// What a user may do. Patterns are those of the server (`*`, `?`, `[a-z]`); no list means all.
@@ -51,8 +51,8 @@ struct user_rules {
 /// It holds no global state but the compiled scripts, of which each thread has its own. Not
 /// thread-safe; models in several threads do not touch each other. `out` must not call the model.
 ///
-/// It knows the commands and options that the library's scripts and connections use, and no others.
-/// Scripts have Lua's own libraries, `redis.call` and `redis.pcall`.
+/// It knows the commands that locks need, and none of MULTI, CONFIG and the like; scripts have
+/// Lua's own libraries, and none of cjson, cmsgpack, struct and bit.
 ///
 /// What the server keeps in an order that nobody can foretell (large hashes, sets) is kept here in
 /// the order of insertion (hashes) or of the bytes (sets).
@@ -185,6 +185,7 @@ public:
         const;
 
     std::size_t sessions() const;
+    std::string session_name(session_id session) const;  // as set by HELLO or CLIENT SETNAME
     // Sharded channels, too.
     std::size_t subscribers(std::string_view channel) const;
     std::size_t subscriptions() const;  // of all sessions to all channels

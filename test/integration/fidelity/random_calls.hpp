@@ -78,6 +78,7 @@ private:
     std::string content();
     std::string integer();
     std::string milliseconds();
+    std::string seconds();
     std::string instant();
     std::string score();
     std::string bound();

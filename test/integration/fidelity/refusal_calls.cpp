@@ -119,7 +119,7 @@ commands calls_of_scripts() {
     return all;
 }
 
-// Scripts that write, do not write, or write late.
+// Scripts that write, do not write, write late, and say so or not.
 commands calls_of_programs() {
     constexpr std::string_view programs[] = {
         "return redis.call('SET', 'a', '1')",
@@ -131,14 +131,29 @@ commands calls_of_programs() {
         "local r = redis.pcall('INCR', 'n') return {type(r), r.err and r.err or r}",
         "return redis.call('PEXPIRE', 'string', '3600000')",
         "return redis.call('GET', 'string')",
-        "return redis.call('EXISTS', 'string')",
+        "return {redis.call('TYPE', 'string'), redis.call('EXISTS', 'string')}",
         "return redis.call('PUBLISH', 'channel', 'x')",
         "return redis.call('PING')",
         "return 1",
+        "#!lua\nreturn redis.call('SET', 'c', '1')",
+        "#!lua\nreturn redis.call('GET', 'string')",
+        "#!lua\nreturn 1",
+        "#!lua flags=allow-oom\nreturn redis.call('SET', 'c', '2')",
+        "#!lua flags=no-writes\nreturn redis.call('GET', 'string')",
+        "#!lua flags=no-writes\nreturn redis.call('SET', 'c', '3')",
+        "#!lua flags=no-writes\nreturn redis.call('PUBLISH', 'channel', 'x')",
+        "#!lua flags=no-writes,allow-stale\nreturn redis.call('GET', 'string')",
+        "#!lua flags=no-writes,allow-stale\nreturn redis.call('ECHO', 'x')",
+        "#!lua flags=allow-stale\nreturn redis.call('SET', 'c', '4')",
+        "#!lua flags=unheard-of\nreturn 1",
+        "#!lua colour=blue\nreturn 1",
+        "#!python\nreturn 1",
+        "#!lua",
     };
     commands all;
     for (auto const one : programs) {
         all.push_back({"EVAL", text(one), "0"});
+        all.push_back({"EVAL_RO", text(one), "0"});
     }
     return all;
 }
@@ -174,31 +189,44 @@ commands plain_commands() {
         {"HGETALL", "hash"},
         {"INCR", "n"},
         {"LPUSH", "list", "a"},
-        {"LTRIM", "list", "1", "-1"},
+        {"LPOP", "list"},
+        {"SADD", "set", "a"},
         {"ZADD", "zset", "1", "a"},
-        {"PEXPIRE", "hash", "3600000"},
+        {"EXPIRE", "hash", "3600"},
         {"PERSIST", "hash"},
         {"EXISTS", "hash"},
+        {"TYPE", "hash"},
         {"PTTL", "hash"},
         {"PUBLISH", "channel", "x"},
         {"SPUBLISH", "channel", "x"},
         {"PING"},
         {"PING", "word"},
+        {"ECHO", "word"},
         {"SELECT", "0"},
         {"SELECT", "99"},
         {"WAIT", "0", "0"},
+        {"SCRIPT", "EXISTS", text(scripts::lock_acquire.sha1), "x"},
         {"SCRIPT", "LOAD", "return 7"},
+        {"SCRIPT", "FLUSH", "MAYBE"},
         {"EVALSHA", "0123456789012345678901234567890123456789", "0"},
         {"EVALSHA", "short", "0"},
         {"EVAL", "return 1"},
         {"EVAL", "return 1", "1"},
+        {"CLIENT", "SETNAME", "somebody"},
+        {"CLIENT", "GETNAME"},
+        {"AUTH", "password"},
+        {"AUTH", "nobody", "password"},
+        {"AUTH", "one", "two", "three"},
         {"HELLO", "4"},
         {"HELLO", "3", "AUTH", "nobody", "password"},
+        {"HELLO", "3", "SETNAME", "two words"},
         {"UNHEARD", "of", "it"},
+        {"FLUSHDB", "MAYBE"},
+        {"KEYS", "has*"},
         {"PUBSUB", "NUMSUB", "channel"},
         {"SUBSCRIBE", "channel", "other"},
         {"UNSUBSCRIBE", "channel", "other"},
-        {"FLUSHALL"},
+        {"FLUSHDB"},
     };
 }
 

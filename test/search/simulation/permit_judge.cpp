@@ -113,7 +113,7 @@ bool permit_judge::take_for_other(std::string const& pool, std::chrono::millisec
     auto const till = std::to_string(now_ms() + lease.count());
     server_.as_operator(
         {"EVAL",
-         "if redis.call('ZREM', KEYS[2], ARGV[2]) == 0 then redis.call('INCRBY', KEYS[1], -1) end "
+         "if redis.call('ZREM', KEYS[2], ARGV[2]) == 0 then redis.call('DECRBY', KEYS[1], 1) end "
          "return redis.call('ZADD', KEYS[2], ARGV[1], ARGV[2])",
          "2",
          pool,

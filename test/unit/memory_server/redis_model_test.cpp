@@ -93,11 +93,12 @@ BOOST_AUTO_TEST_CASE(a_user_who_is_deleted_has_sessions_to_be_closed) {
     asking it;
     it.server.set_user("alice", {.password = "secret"});
     auto const hers = it.connect();
-    it.server.execute(hers, {"HELLO", "3", "AUTH", "alice", "secret"});
+    it.server.execute(hers, {"HELLO", "3", "AUTH", "alice", "secret", "SETNAME", "her"});
+    BOOST_TEST(it.server.session_name(hers) == "her");
     BOOST_TEST(it.server.delete_user("alice") == std::vector{hers});
     it.server.disconnect(hers);
     auto const again = it.connect();
-    auto const reply = it.server.execute(again, {"HELLO", "3", "AUTH", "alice", "secret"}).value();
+    auto const reply = it.server.execute(again, {"AUTH", "alice", "secret"}).value();
     BOOST_TEST(reply.text.starts_with("WRONGPASS"));
 }
 
