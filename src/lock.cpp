@@ -5,6 +5,7 @@
 #include "client/client_state.hpp"
 #include "client/inspect.hpp"
 #include "protocol/lock.hpp"
+#include "runtime/recycling_allocator.hpp"
 
 #include <utility>
 
@@ -37,7 +38,7 @@ void start_acquire(acquire_request request, asio::any_io_executor holder, acquir
         waiting.complete(wrong, lease{});
         return;
     }
-    auto const op = std::make_shared<acquire_op>(
+    auto const op = make_recycled<acquire_op>(
         client->acquires(),
         client,
         std::move(what),

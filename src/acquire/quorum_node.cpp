@@ -3,6 +3,7 @@
 #include "lease/lease_group.hpp"
 #include "lease/tenure.hpp"
 #include "protocol/quorum_lock.hpp"
+#include "runtime/recycling_allocator.hpp"
 
 #include <utility>
 
@@ -25,7 +26,7 @@ std::weak_ptr<acquire_op> quorum_node::ask(
     client_context& lead,
     std::function<void(error_code, lease)> answer
 ) const {
-    auto op = std::make_shared<acquire_op>(
+    auto op = make_recycled<acquire_op>(
         *all,
         client,
         acquire_op::request{

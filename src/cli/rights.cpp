@@ -88,7 +88,11 @@ std::vector<lock_parts> const& parts_of_locks() {
          {"counted", "counting_semaphore"},
          {beginning::done, beginning::semaphore_channel},
          {beginning::semaphore_channel}},
-        {"elections", need::kind, {"election"}, {beginning::leader}, {beginning::leader}},
+        {"elections",
+         need::kind,
+         {"election"},
+         {beginning::leaders, beginning::leader},
+         {beginning::leader}},
     };
     return all;
 }
@@ -147,7 +151,8 @@ words harmless_arguments(std::string_view command) {
         {{"zrange", "zcount", "zrangebyscore", "lrange"}, {"0", "0"}},
         {{"lindex"}, {"0"}},
         {{"lrem"}, {"1", "element"}},
-        {{"rpush"}, {"element"}},
+        {{"ltrim"}, {"0", "-1"}},
+        {{"lpush", "rpush"}, {"element"}},
     };
     for (auto const& [commands, arguments] : all) {
         if (std::ranges::find(commands, command) != commands.end()) {
@@ -162,7 +167,7 @@ right make_right(right_kind what, std::string rule, std::vector<words> tries) {
     for (auto& tried : tries) {
         tried.front() = with_case(tried.front(), 'a', 'z');
     }
-    bool const writes = rule == "+incr" || rule == "+rpush";
+    bool const writes = rule == "+incr" || rule == "+lpush" || rule == "+rpush";
     bool const subscribes = rule == "+subscribe" || rule == "+unsubscribe";
     return {what, std::move(rule), std::move(tries), writes, subscribes};
 }

@@ -61,8 +61,7 @@ public:
     [[nodiscard]] acquisitions& acquires() noexcept { return acquisitions_; }
     [[nodiscard]] connection_waiters& connecting() noexcept { return connecting_; }
     [[nodiscard]] elections& electing() noexcept { return electing_; }
-    /// New operations are refused.
-    [[nodiscard]] bool stopping() const noexcept { return stopping_ || in_forked_child(); }
+    [[nodiscard]] bool stopping() const noexcept { return stopping_; }
     void on_context_gone() noexcept;
 
 private:

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 namespace holdfast::detail {
@@ -96,7 +97,9 @@ public:
     void on_lost() noexcept { by_.until = time_point::min(); }
     [[nodiscard]] bool lost() const noexcept { return by_.until == time_point::min(); }
     /// Another client waits.
-    void on_others_wait() noexcept { others_wait_ = true; }
+    void on_others_wait() noexcept { waiting_ = std::max<std::uint8_t>(waiting_, 1); }
+    /// One other client waits, and as far as the server has said no more.
+    [[nodiscard]] bool one_waits() const noexcept;
 
     [[nodiscard]] confirmation const& confirmed() const noexcept { return by_; }
     /// When the last request was sent by whose answer it was ours; `time_point::min()`: no server
@@ -123,8 +126,10 @@ private:
     std::uint16_t tokens_;
     std::uint16_t tokens_taken_;
     std::uint8_t run_ = 1;
+    // The greatest number: it is not known.
+    std::uint8_t others_ = std::numeric_limits<std::uint8_t>::max();
     // Other clients, those that queue and those that do not.
-    bool others_wait_ : 1 = false;
+    std::uint8_t waiting_ = 0;
     bool refilling_ : 1 = false;
     bool unheard_ : 1 = false;
 };

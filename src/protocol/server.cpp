@@ -2,7 +2,6 @@
 
 #include "protocol/derived_keys.hpp"
 #include "protocol/scripts.hpp"
-#include "protocol/slot.hpp"
 
 #include <string>
 
@@ -12,8 +11,8 @@ std::string server_key(std::string_view key_prefix) {
     return std::string{key_prefix}.append(server_word);
 }
 
-std::string server_key(std::string_view key_prefix, std::uint16_t slot) {
-    return server_key(key_prefix) + ":{" + std::to_string(tag_of_slot(slot)) + '}';
+std::string server_key(std::string_view key_prefix, unsigned number) {
+    return server_key(key_prefix) + ':' + std::to_string(number);
 }
 
 call meet_server(std::string_view key, std::string_view run_id, std::chrono::nanoseconds timeout) {

@@ -1,6 +1,8 @@
 #ifndef HOLDFAST_RUNTIME_STRAND_QUEUE_HPP
 #define HOLDFAST_RUNTIME_STRAND_QUEUE_HPP
 
+#include "runtime/recycling_allocator.hpp"
+
 #include <holdfast/fwd.hpp>
 
 #include <boost/asio/recycling_allocator.hpp>
@@ -80,9 +82,9 @@ public:
     [[nodiscard]] bool runs_in_this_thread() const noexcept { return running::find(*this); }
 
 private:
-    // That of Asio, as for functions that wait on a context.
+    // New blocks come from Asio, as those of functions that wait on a context do.
     template <class T>
-    using memory_for = asio::recycling_allocator<T>;
+    using memory_for = recycling_allocator<T, asio::recycling_allocator>;
 
     /// A function in the list of those that wait.
     class node {
