@@ -17,7 +17,6 @@ namespace {
 namespace beginning = detail::beginning;
 using detail::script_dialect;
 using right_kind = right::kind;
-using need = rights_group::need;
 using words = std::vector<std::string>;
 using views = std::vector<std::string_view>;
 
@@ -30,7 +29,7 @@ constexpr detail::script const* all_scripts[] = {
 // What a kind of lock has on the server.
 struct lock_parts {
     std::string purpose;
-    need needed;
+    rights_group::need needed;
     /// The folders of its scripts.
     views scripts;
     /// What its keys begin with; the tag of the lock follows.
@@ -44,32 +43,32 @@ constexpr std::string_view tag_itself;
 std::vector<lock_parts> const& parts_of_locks() {
     static std::vector<lock_parts> const all{
         {"locks",
-         need::always,
+         rights_group::need::always,
          {"lock", "multi_lock", "quorum_lock"},
          {beginning::token, beginning::lock_channel},
          {beginning::lock_channel}},
         {"hand-over",
-         need::better,
+         rights_group::need::better,
          {"lock"},
          {beginning::queue},
          {beginning::waiters, beginning::client}},
         {"learned leases",
-         need::kind,
+         rights_group::need::kind,
          {},
          {beginning::hold, beginning::read_hold, beginning::write_hold, beginning::semaphore_hold},
          {}},
         {"fair locks",
-         need::kind,
+         rights_group::need::kind,
          {"fair_lock"},
          {beginning::fair_queue, beginning::fair_timeout, beginning::fair_trust},
          {}},
         {"read/write locks",
-         need::kind,
+         rights_group::need::kind,
          {"read_lock", "write_lock", "read_write_lock"},
          {tag_itself, beginning::rw_queue, beginning::rw_heard, beginning::rw_channel},
          {beginning::rw_channel}},
         {"semaphores",
-         need::kind,
+         rights_group::need::kind,
          {"semaphore"},
          {tag_itself,
           beginning::semaphore_token,
@@ -79,17 +78,17 @@ std::vector<lock_parts> const& parts_of_locks() {
           beginning::semaphore_turns},
          {beginning::semaphore_channel, beginning::semaphore_turns}},
         {"latches",
-         need::kind,
+         rights_group::need::kind,
          {"counted", "latch"},
          {beginning::done, beginning::latch_channel},
          {beginning::latch_channel}},
         {"counting semaphores",
-         need::kind,
+         rights_group::need::kind,
          {"counted", "counting_semaphore"},
          {beginning::done, beginning::semaphore_channel},
          {beginning::semaphore_channel}},
         {"elections",
-         need::kind,
+         rights_group::need::kind,
          {"election"},
          {beginning::leaders, beginning::leader},
          {beginning::leader}},
@@ -237,13 +236,13 @@ std::vector<rights_group> rights_for(
     // Every kind needs what locks need: it is not tried again.
     std::set<std::string> of_locks;
     for (auto const& parts : parts_of_locks()) {
-        bool const hands_over = parts.needed == need::better;
+        bool const hands_over = parts.needed == rights_group::need::better;
         if (hands_over && !settings.hand_over) {
             continue;
         }
         auto commands = commands_in(parts.scripts, dialect);
         rights_group made{parts.purpose, parts.needed, {}};
-        if (parts.needed == need::always) {
+        if (parts.needed == rights_group::need::always) {
             made.rights.push_back(right_to_key(lock.lock));
             commands.insert({"ping", "time", "eval", "evalsha"});
             // Boost.Redis waits for replies to sharded subscriptions, which have none: a hand-over
@@ -253,12 +252,12 @@ std::vector<rights_group> rights_for(
             }
         }
         for (auto const& one : commands) {
-            bool const is_better = parts.needed != need::kind && is_of_hand_over(one);
+            bool const is_better = parts.needed != rights_group::need::kind && is_of_hand_over(one);
             if (!of_locks.contains(one) && is_better == hands_over) {
                 made.rights.push_back(right_to(one, lock.lock, channel));
             }
         }
-        if (parts.needed == need::always) {
+        if (parts.needed == rights_group::need::always) {
             std::erase_if(commands, is_of_hand_over);
             of_locks = std::move(commands);
         }
@@ -275,7 +274,7 @@ std::vector<rights_group> rights_for(
         all.push_back(std::move(made));
     }
     if (settings.replicas.count > 0) {
-        all.push_back({"config::replicas", need::always, {right_to("wait", {}, {})}});
+        all.push_back({"config::replicas", rights_group::need::always, {right_to("wait", {}, {})}});
     }
     return all;
 }
