@@ -63,7 +63,7 @@ void start_ask_for_leader(
         false,
         {},
         [keys](client_state&, target const&, holder_id const&, nanos timeout) {
-            return look(*keys, {}, timeout);
+            return look(*keys, timeout);
         },
         [](script_reply const& reply, leader_info& found, client_state&, target const&)
             -> error_code {
@@ -71,9 +71,7 @@ void start_ask_for_leader(
             if (!read) {
                 return errc::corrupt_state;
             }
-            if (read->leading && !read->found.empty()) {
-                found = std::move(read->found.back().leader);
-            }
+            found = std::move(read->leader);
             return {};
         }
     );

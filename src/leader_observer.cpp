@@ -33,11 +33,11 @@ asio::any_io_executor executor_of(observation const* observes) noexcept {
     return observes ? observes->client()->executor() : executor_without_client();
 }
 
-void start_next(std::shared_ptr<observation> observes, change_of_leader_handler handler) {
+void start_next(std::shared_ptr<observation> observes, leader_handler handler) {
     if (observes) {
         observes->next(std::move(handler));
     } else {
-        refuse_empty(std::move(handler), leader_change{});
+        refuse_empty(std::move(handler), leader_info{});
     }
 }
 

@@ -5,7 +5,6 @@
 #include "client/client_state.hpp"
 #include "client/inspect.hpp"
 #include "protocol/lock.hpp"
-#include "runtime/recycling_allocator.hpp"
 
 #include <utility>
 
@@ -38,7 +37,7 @@ void start_acquire(acquire_request request, asio::any_io_executor holder, acquir
         waiting.complete(wrong, lease{});
         return;
     }
-    auto const op = make_recycled<acquire_op>(
+    auto const op = std::make_shared<acquire_op>(
         client->acquires(),
         client,
         std::move(what),

@@ -1,5 +1,4 @@
 #include "host_list.hpp"
-#include "openssl_url.hpp"
 
 #include <holdfast/config.hpp>
 
@@ -148,7 +147,7 @@ std::string lower_case(std::string_view text) {
     return lower;
 }
 
-// `unix://[user:password@]/path[?query]`: an authority without a host is not a URL to OpenSSL.
+// `unix://[user:password@]/path[?query]`
 config parse_unix(std::string_view rest) {
     config settings;
     auto const slash = rest.find('/');
@@ -227,8 +226,7 @@ void read_sentinel_parameters(std::string_view const all, config& settings) {
     }
 }
 
-// `[user:password@]host[:port],…` at the beginning of `rest`, which keeps what follows. A list of
-// hosts is not a URL to OpenSSL.
+// `[user:password@]host[:port],…` at the beginning of `rest`, which keeps what follows.
 std::vector<config::address> take_hosts(
     std::string_view& rest,
     std::uint16_t usual_port,
@@ -289,6 +287,27 @@ config parse_cluster(std::string_view rest, bool tls) {
     return settings;
 }
 
+// `redis://[user:password@]host[:port][/database][?query]`
+config parse_single(std::string_view rest, bool tls) {
+    config settings;
+    settings.tls.enabled = tls;
+    auto const hosts = take_hosts(rest, settings.port, settings);
+    if (hosts.size() != 1) {
+        refuse("host", "only one server can be named");
+    }
+    settings.host = hosts.front().host;
+    settings.port = hosts.front().port;
+    auto const question = rest.find('?');
+    auto const path = rest.substr(0, question);
+    if (path.size() > 1) {
+        settings.database = read_database(path.substr(1));
+    }
+    if (question != std::string_view::npos) {
+        read_parameters(rest.substr(question + 1), settings);
+    }
+    return settings;
+}
+
 }  // namespace
 
 config parse_url(std::string_view text) {
@@ -320,58 +339,7 @@ config parse_url(std::string_view text) {
     if (is_cluster) {
         return parse_cluster(text.substr(separator + 3), scheme == "rediss-cluster");
     }
-
-    auto const authority = text.substr(separator + 3);
-    auto const host_part = authority.substr(0, authority.find_first_of("/?"));
-    if (host_part.find('@') != host_part.rfind('@')) {
-        refuse("syntax", "an @ in a user name or password must be written %40");
-    }
-    auto const host_port = host_part.substr(
-        host_part.rfind('@') == std::string_view::npos ? 0 : host_part.rfind('@') + 1
-    );
-    if (host_port.empty() || host_port.front() == ':') {
-        refuse("host", "is missing");
-    }
-    if (host_port.find(',') != std::string_view::npos) {
-        refuse("host", "only one server can be named");
-    }
-    if (auto const colon = host_port.rfind(':');
-        colon != std::string_view::npos && host_port.find(']', colon) == std::string_view::npos) {
-        if (read_number(host_port.substr(colon + 1), "port", 65535) == 0) {
-            refuse("port", "not a number in range");
-        }
-    }
-    // OpenSSL would take an @ behind the host for the end of a user name.
-    auto const tail = authority.substr(host_part.size());
-    auto const question = tail.find('?');
-    auto const path = tail.substr(0, question);
-    detail::openssl_url const parts{std::string{text.substr(0, separator + 3 + host_part.size())}};
-    if (!parts.valid()) {
-        refuse("syntax", "not a URL; special characters in a password must be percent-encoded");
-    }
-    config settings;
-    settings.tls.enabled = scheme == "rediss";
-    if (!parts.user().empty()) {
-        read_user(parts.user(), settings);
-    }
-    auto host = parts.host();
-    if (host.starts_with('[') && host.ends_with(']')) {
-        host = host.substr(1, host.size() - 2);
-    }
-    settings.host = percent_decoded(host, "host");
-    if (settings.host.empty()) {
-        refuse("host", "is missing");
-    }
-    if (auto const port = read_number(parts.port(), "port", 65535); port != 0) {
-        settings.port = static_cast<std::uint16_t>(port);
-    }
-    if (path.size() > 1) {
-        settings.database = read_database(path.substr(1));
-    }
-    if (question != std::string_view::npos) {
-        read_parameters(tail.substr(question + 1), settings);
-    }
-    return settings;
+    return parse_single(text.substr(separator + 3), scheme == "rediss");
 }
 
 }  // namespace holdfast

@@ -34,10 +34,9 @@ namespace holdfast {
 ///     }
 ///
 /// The leader of an election holds the lock of its name, `client.lock(name)`, and its term is the
-/// fencing token of that grant. Beside the lock the server keeps a history: the last 128 leaders
-/// with what they proclaimed. It is written only for the holder of the lock, in one step with the
-/// check, so no term has two leaders. It expires `config::fence_ttl` after the last change; a
-/// leader renews it.
+/// fencing token of that grant. Beside the lock the server keeps what the last leader proclaimed.
+/// It is written only for the holder of the lock, in one step with the check, so no term has two
+/// leaders. It expires `config::fence_ttl` after the last change; a leader renews it.
 ///
 /// Whoever takes the lock by other means keeps leaders away without being one. An operator can
 /// depose a leader with `lock::force_release()`.

@@ -58,7 +58,7 @@ enum class errc {
     /// The server refuses the request at the moment: it is loading its data, out of memory,
     /// read-only, busy, …
     server_refused,
-    /// The client was shut down or destroyed.
+    /// The client was shut down or destroyed, or it belongs to the process that forked this one.
     client_stopped,
     /// No server could be reached in time.
     unreachable,

@@ -28,17 +28,6 @@ struct leader_info {
     friend bool operator==(leader_info const&, leader_info const&) = default;
 };
 
-/// What a `leader_observer` is told.
-///
-/// @par Thread safety   As `leader_info`.
-struct leader_change {
-    /// The leader from now on; none: nobody leads.
-    leader_info leader;
-    /// There were leaders between the change before and this one that the observer is not told of:
-    /// it was away for too long (see `election`), or the server has lost its data.
-    bool missed = false;
-};
-
 }  // namespace holdfast
 
 #endif

@@ -17,7 +17,7 @@
 
 namespace holdfast {
 
-/// The leaders of an election, one after the other. See `election::observe()`.
+/// Follows the leaders of an election. See `election::observe()`.
 ///
 /// @par Thread safety   Distinct objects: safe. Shared objects: `next()` may be started from any
 /// thread; everything else unsafe.
@@ -47,14 +47,13 @@ public:
     /// Ends the operations that wait, with `operation_aborted`.
     ~leader_observer();
 
-    /// Waits for the next change. The first one comes at once: who leads, or that nobody does. The
-    /// following ones are new leaders, further values that a leader proclaims, and that nobody
-    /// leads any more; each once and in order. What happened since the last call is read from the
-    /// history that the server keeps, also after the connection was away. If some of it is not kept
-    /// any more, `leader_change::missed` says so.
+    /// Waits until the leader differs from the one that this observer reported last, and reports
+    /// the newest leader. The first operation reports at once who leads. A new leader, another
+    /// value of the same leader, and the end of the last leader are changes.
     ///
-    /// That nobody leads is told if it is so when the observer looks. It is not told in the middle
-    /// of what has been missed for a while, nor if the next candidate leads at once.
+    /// An observer that was away, or did not ask for a while, reports only what is so now. Leaders
+    /// that came and went meanwhile are left out. An observer never reports an older term than one
+    /// that it reported: if the server has lost the newer term, it reports that nobody leads.
     ///
     /// Several operations may wait: each gets one change, in the order in which they were started.
     /// Connection losses and temporary refusals (see `errc::server_refused`) do not end the wait.
@@ -62,18 +61,19 @@ public:
     /// was renewed: then the observer looks whether it was. While no operation waits, nothing is
     /// sent.
     ///
-    /// @par Completion     `void(error_code, leader_change)`
-    /// @par Cancellation   All types complete at once. No change is lost: the next operation gets
-    /// it.
+    /// @par Completion     `void(error_code, leader_info)`
+    /// Success with a term of zero: nobody leads.
+    /// @par Cancellation   All types complete at once. No change is lost: the next operation
+    /// reports the newest leader.
     /// @par Lifetimes      The observer may be moved meanwhile. Its destruction ends the wait.
     /// @par Errors
     /// `errc::not_held` if the observer was moved from; `errc::corrupt_state` if a key of the
     /// election holds something else; `errc::invalid_name`, `too_many_waiters`; `auth_failed`,
     /// `no_permission`, `tls_failed`, `unsupported_server`; `client_stopped`; `operation_aborted`.
-    /// The observer can be used further: the next operation goes on where the last one was.
-    template <detail::token_for<void(error_code, leader_change)> Token = asio::deferred_t>
+    /// The observer can be used further.
+    template <detail::token_for<void(error_code, leader_info)> Token = asio::deferred_t>
     [[nodiscard]] auto next(Token&& token = Token()) {
-        return detail::initiate<Token, void(error_code, leader_change), &detail::start_next>(
+        return detail::initiate<Token, void(error_code, leader_info), &detail::start_next>(
             token,
             get_executor(),
             observes_

@@ -112,7 +112,7 @@ public:
     /// @par Errors
     /// `errc::not_held` if there is no leadership; `errc::lease_lost` if somebody else leads, or
     /// nobody; `errc::invalid_options` if the value is too long; `errc::corrupt_state` if the key
-    /// of the history holds something else; `errc::release_unknown`: it was sent and not answered
+    /// of the leader holds something else; `errc::release_unknown`: it was sent and not answered
     /// in all that time, and observers may see it; `errc::unreachable`, `errc::server_refused`:
     /// they will not, unless the connection is made again while this leads;
     /// `errc::too_many_waiters`; the permanent causes; `errc::client_stopped`; `operation_aborted`.

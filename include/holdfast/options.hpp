@@ -49,7 +49,8 @@ struct acquire_options {
     /// as a hand-over or a new connection. Those do not lengthen a lease that has a limit.
     std::optional<std::uint32_t> max_renewals = std::nullopt;
 
-    /// After what time a lock without an expiry is taken over. Zero means never.
+    /// After what time a `lock` without an expiry is taken over. Zero means never. Other kinds of
+    /// lock are not taken over: the log has one error, and `force_release()` frees them.
     ///
     /// holdfast and Redisson never leave a lock without one. Another tool or a `PERSIST` may.
     /// Without an expiry the server never frees it. The time runs on this client's clock, from the

@@ -156,7 +156,7 @@ public:
     [[nodiscard]] answered_requests& answered() noexcept { return answered_; }
     /// Refuses what comes from now on.
     void close() noexcept { closed_ = true; }
-    [[nodiscard]] bool closed() const noexcept { return closed_; }
+    [[nodiscard]] bool closed() const noexcept { return closed_ || client_.in_forked_child(); }
     void clear() noexcept;
 
     /// Acquisitions that wait while no request about their locks can be sent.
@@ -200,7 +200,6 @@ private:
     void read_reply(target const& on, reading& read, time_point now);
     void warn_of_limit(target const& on, reading const& read);
     void read_forbidden(reading& read);
-    void on_learning_denied();
     void pass_on(hand_over_message const& message);
     [[nodiscard]] nanos time_to_claim(target const& on, millis window) const;
     void list_owner(std::shared_ptr<acquire_op> const& op);

@@ -140,9 +140,8 @@ void acquisitions::read_reply(target const& on, reading& read, time_point now) {
     if (!reply.may_hand_over) {
         on_hand_over_denied();
     }
-    bool const without = read.by.terms.learned && !read.by.with.learning;
-    if (!reply.learned.allowed || (without && client_.learning_is_doubted())) {
-        on_learning_denied();
+    if (!reply.learned.allowed) {
+        client_.deny_learning();
     }
     if (reply.learned.lease > millis{0}) {
         read.by.terms = terms_with(client_.settings(), read.by.terms, reply.learned.lease);
@@ -192,15 +191,14 @@ void acquisitions::warn_of_limit(target const& on, reading const& read) {
     }
 }
 
-// The user may have the rights for less. It is tried without learned leases first, then without
-// hand-over, then with learned leases only, then without either.
+// The user may have the permissions for less: the attempt is repeated without a learned lease, then
+// without hand-over.
 void acquisitions::read_forbidden(reading& read) {
     if (read.by.with.learning) {
-        client_.doubt_learning();
+        client_.deny_learning();
     } else if (read.by.with.hand_over) {
         // It may have the rights that locks needed before they were handed over.
         on_hand_over_denied();
-        client_.trust_learning();
     } else {
         return;
     }
@@ -302,16 +300,6 @@ void acquisitions::on_hand_over_denied() {
         "and the page \"The Redis user\" names the rights for that"
     );
     on_hand_over_changed();
-}
-
-void acquisitions::on_learning_denied() {
-    if (client_.deny_learning()) {
-        client_.log(
-            log_level::warning,
-            "the server's user may not use the keys of learned leases: leases are as long as "
-            "config::lease, and the page \"The Redis user\" names the rights for that"
-        );
-    }
 }
 
 }  // namespace holdfast::detail

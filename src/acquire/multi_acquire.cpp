@@ -7,7 +7,6 @@
 #include "lease/tenure.hpp"
 #include "protocol/multi_lock.hpp"
 #include "runtime/client_context.hpp"
-#include "runtime/recycling_allocator.hpp"
 
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/error.hpp>
@@ -160,7 +159,7 @@ std::shared_ptr<acquire_op> multi_acquire::make_op(
             self->on_answer(which, ec, std::move(given));
         }
     };
-    auto op = make_recycled<acquire_op>(
+    auto op = std::make_shared<acquire_op>(
         *on.all,
         on.client,
         std::move(asked),

@@ -3,7 +3,6 @@
 #include "lease/lease_group.hpp"
 #include "lease/tenure.hpp"
 #include "protocol/quorum_lock.hpp"
-#include "runtime/recycling_allocator.hpp"
 
 #include <utility>
 
@@ -26,7 +25,7 @@ std::weak_ptr<acquire_op> quorum_node::ask(
     client_context& lead,
     std::function<void(error_code, lease)> answer
 ) const {
-    auto op = make_recycled<acquire_op>(
+    auto op = std::make_shared<acquire_op>(
         *all,
         client,
         acquire_op::request{

@@ -154,7 +154,7 @@ private:
     void count_wait(acquire_op& op);
     void arm(time_point at);
     [[nodiscard]] time_point look_for_own_at() const noexcept;
-    void warn_of_orphan();
+    void warn_of_orphan(bool may_be_taken_over);
 
     acquisitions& all_;
     std::shared_ptr<target const> on_;

@@ -3,7 +3,6 @@
 #include "acquire/acquire_op.hpp"
 #include "acquire/wait_queue.hpp"
 #include "runtime/client_context.hpp"
-#include "runtime/recycling_allocator.hpp"
 
 #include <fmt/format.h>
 
@@ -17,7 +16,7 @@ std::shared_ptr<candidate> const& wait_queue::the_candidate() {
     if (!candidate_) {
         auto const& wanted = front().terms();
         auto& client = all_.client();
-        candidate_ = make_recycled<candidate>(
+        candidate_ = std::make_shared<candidate>(
             client.make_holder_id(),
             on_->speaks->keeps_places() ? client.settings().waiter_patience
                                         : std::min(wanted.lease, primitive::longest_window),
@@ -195,11 +194,11 @@ void wait_queue::on_busy(attempt const& what, attempt_reply const& reply, time_p
     client.count().refusals.add();
     count_wait(front());
     if (reply.endless) {
-        warn_of_orphan();
+        warn_of_orphan(reply.orphan.has_value());
     }
 }
 
-void wait_queue::warn_of_orphan() {
+void wait_queue::warn_of_orphan(bool may_be_taken_over) {
     if (std::exchange(warned_of_expiry_, true)) {
         return;
     }
@@ -208,7 +207,7 @@ void wait_queue::warn_of_orphan() {
     all_.client().log(
         log_level::error,
         {"no expiry", on_->lock},
-        patience > millis{0}
+        may_be_taken_over && patience > millis{0}
             ? fmt::format(
                   "the lock \"{}\" has no expiry: it is taken over in {} ms if nothing changes",
                   name,

@@ -5,7 +5,6 @@
 #include "acquire/wait_queue.hpp"
 #include "protocol/primitive.hpp"
 #include "runtime/client_context.hpp"
-#include "runtime/recycling_allocator.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -27,7 +26,7 @@ void wait_queues::enter(std::shared_ptr<acquire_op> op, time_point now) {
         return;
     }
     auto const queue =
-        shared ? shared->shared_from_this() : make_recycled<wait_queue>(all_, op->on());
+        shared ? shared->shared_from_this() : std::make_shared<wait_queue>(all_, op->on());
     if (!shared) {
         // The key is a name in the target, which the queue shares.
         queues_.emplace(target_key{*op->on()}, queue);

@@ -90,7 +90,7 @@ std::vector<lock_parts> const& parts_of_locks() {
         {"elections",
          rights_group::need::kind,
          {"election"},
-         {beginning::leaders, beginning::leader},
+         {beginning::leader},
          {beginning::leader}},
     };
     return all;
@@ -150,8 +150,7 @@ words harmless_arguments(std::string_view command) {
         {{"zrange", "zcount", "zrangebyscore", "lrange"}, {"0", "0"}},
         {{"lindex"}, {"0"}},
         {{"lrem"}, {"1", "element"}},
-        {{"ltrim"}, {"0", "-1"}},
-        {{"lpush", "rpush"}, {"element"}},
+        {{"rpush"}, {"element"}},
     };
     for (auto const& [commands, arguments] : all) {
         if (std::ranges::find(commands, command) != commands.end()) {
@@ -166,7 +165,7 @@ right make_right(right_kind what, std::string rule, std::vector<words> tries) {
     for (auto& tried : tries) {
         tried.front() = with_case(tried.front(), 'a', 'z');
     }
-    bool const writes = rule == "+incr" || rule == "+lpush" || rule == "+rpush";
+    bool const writes = rule == "+incr" || rule == "+rpush";
     bool const subscribes = rule == "+subscribe" || rule == "+unsubscribe";
     return {what, std::move(rule), std::move(tries), writes, subscribes};
 }

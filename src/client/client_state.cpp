@@ -339,7 +339,7 @@ void client_state::ready(plain_handler handler) {
 }
 
 void client_state::on_ready_asked() {
-    if (stopping_) {
+    if (stopping()) {
         tell(&client_state::ready_waiters_, errc::client_stopped);
     } else if (all_up()) {
         tell(&client_state::ready_waiters_, {});

@@ -61,7 +61,8 @@ public:
     [[nodiscard]] acquisitions& acquires() noexcept { return acquisitions_; }
     [[nodiscard]] connection_waiters& connecting() noexcept { return connecting_; }
     [[nodiscard]] elections& electing() noexcept { return electing_; }
-    [[nodiscard]] bool stopping() const noexcept { return stopping_; }
+    /// New operations are refused.
+    [[nodiscard]] bool stopping() const noexcept { return stopping_ || in_forked_child(); }
     void on_context_gone() noexcept;
 
 private:

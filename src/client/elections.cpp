@@ -39,7 +39,7 @@ void elections::add(std::shared_ptr<mandate> const& which) {
     }
 }
 
-// The history expires like a token counter. It must not while somebody leads.
+// What a leader proclaimed expires like a token counter. It must not while somebody leads.
 void elections::arm() {
     auto const ttl = client_.settings().fence_ttl;
     if (ttl == config::never) {

@@ -67,13 +67,12 @@ std::optional<std::string> grant_delay::key() const {
     if (!client_.clustered()) {
         return server_key(prefix);
     }
-    // Ten times as many as there are slots: a node with only one of them has a key among these, all
-    // but certainly.
-    constexpr unsigned most = 10U * slot_count;
-    for (unsigned i = 0; i < most; ++i) {
-        auto made = server_key(prefix, i);
-        if (client_.server_of(slot_of(made)) == server_) {
-            return made;
+    for (std::uint16_t slot = 0; slot < slot_count; ++slot) {
+        if (client_.server_of(slot) == server_) {
+            auto made = server_key(prefix, slot);
+            // A prefix with a hash tag may put it on another node.
+            return client_.server_of(slot_of(made)) == server_ ? std::optional{std::move(made)}
+                                                               : std::nullopt;
         }
     }
     return std::nullopt;

@@ -19,10 +19,9 @@ namespace holdfast::detail {
 /// over. Used on the client's strand; it is a part of the client.
 ///
 /// The server says when it was first met, so that a client that comes later does not wait again. On
-/// a cluster each node has a key for that in one of its slots: the first of a row of keys that is
-/// there. It is another one than before when slots have moved, and then it is as if the node were
-/// met anew. A replica that takes over has the slots of its primary, and so its key, under which
-/// another run id stands.
+/// a cluster each node has a key for that in the lowest of its slots. When another slot is the
+/// lowest, the key is another one, and it is as if the node were met anew. A replica that takes
+/// over has the slots of its primary, and so its key, under which another run id stands.
 class grant_delay : public std::enable_shared_from_this<grant_delay> {
 public:
     /// `over` is called when attempts may be made for what was connected to.

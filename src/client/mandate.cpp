@@ -31,7 +31,7 @@ error_code result_of(script_reply const& reply, election_keys const& of, client_
                 "notified: the server refused PUBLISH. The Redis user lacks one of the "
                 "permissions +publish, &{}",
                 escaped(of.lock->lock),
-                escaped(of.channel, max_name_length)
+                escaped(of.leader, max_name_length)
             )
         );
     }

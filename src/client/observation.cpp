@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <iterator>
 #include <string>
 #include <utility>
 
@@ -28,19 +27,19 @@ observation::observation(
           std::max<nanos>(client_->settings().reconnect_max, backoff::refusals)
       } {}
 
-void observation::next(change_of_leader_handler handler) {
+void observation::next(leader_handler handler) {
     if (client_->gone()) {
         return;
     }
-    auto const waiting = std::make_shared<pending_handler<error_code, leader_change>>(
+    auto const waiting = std::make_shared<pending_handler<error_code, leader_info>>(
         std::move(handler),
         client_->executor()
     );
     if (!keys_->lock->valid()) {
-        waiting->complete(errc::invalid_name, leader_change{});
+        waiting->complete(errc::invalid_name, leader_info{});
         return;
     }
-    abort_on_cancel<leader_change>(waiting, client_);
+    abort_on_cancel<leader_info>(waiting, client_);
     client_->on_strand([self = shared_from_this(), waiting] { self->enter(waiting); });
 }
 
@@ -58,16 +57,16 @@ void observation::abandon() noexcept {
 void observation::enter(waiting_handler waiting) {
     drop_aborted();
     if (client_->stopping() || over_) {
-        waiting->complete(errc::client_stopped, leader_change{});
+        waiting->complete(errc::client_stopped, leader_info{});
         return;
     }
     if (auto const cause = client_->failure(*keys_->lock);
         cause && !client_->can_execute(*keys_->lock)) {
-        waiting->complete(cause, leader_change{});
+        waiting->complete(cause, leader_info{});
         return;
     }
     if (waiting_.size() >= client_->settings().max_waiters) {
-        waiting->complete(errc::too_many_waiters, leader_change{});
+        waiting->complete(errc::too_many_waiters, leader_info{});
         return;
     }
     waiting_.push_back(std::move(waiting));
@@ -77,7 +76,6 @@ void observation::enter(waiting_handler waiting) {
         end_all(asio::error::no_memory);
         return;
     }
-    deliver();
     update();
 }
 
@@ -102,23 +100,12 @@ void observation::listen() {
         releases_.listens = client_->subscribe(std::string{lock.channel()}, releases_);
     }
     if (!announcements_.listens) {
-        announcements_.listens = client_->subscribe(keys_->channel, announcements_);
+        announcements_.listens = client_->subscribe(keys_->leader, announcements_);
     }
 }
 
 void observation::drop_aborted() {
     std::erase_if(waiting_, [](auto const& one) { return !*one; });
-}
-
-void observation::deliver() {
-    drop_aborted();
-    while (!changes_.empty() && !waiting_.empty()) {
-        auto const first = waiting_.front();
-        waiting_.pop_front();
-        auto change = std::move(changes_.front());
-        changes_.pop_front();
-        first->complete({}, std::move(change));
-    }
 }
 
 // Without memory it looks again later.
@@ -160,7 +147,7 @@ void observation::arm(time_point at) {
 void observation::send_look(time_point now) {
     auto const& settings = client_->settings();
     auto const timeout = request_timeout_for(settings, settings.lease);
-    auto what = look(*keys_, sequence_.seen(), timeout);
+    auto what = look(*keys_, timeout);
     client_->exec(std::move(what), [self = shared_from_this()](exec_result result) {
         self->on_answer(result);
     });
@@ -194,26 +181,31 @@ void observation::on_answer(exec_result const& result) {
 }
 
 void observation::on_found(leader_look found, time_point now) {
-    // Nobody has the lock: that ends with an announcement.
+    drop_aborted();
+    if (waiting_.empty()) {
+        // The answer may be old when the next operation starts, which therefore asks again.
+        fsm_.on_undecided();
+        return;
+    }
+    // While the lock is free, there is no end to wait for: the next leader is announced.
     auto const remaining = found.held ? found.remaining : std::optional{millis::max()};
     fsm_.on_busy(remaining, scaled(longest_jitter, client_->random_part()), now);
-    auto told = sequence_.on_look(std::move(found));
-    if (told.more) {
-        fsm_.on_news();
+    if (found.place < newest_) {
+        // A replica that had not got the last leaders has become the primary: none of them leads.
+        found.place = {};
+        found.leader = {};
     }
-    std::ranges::move(told.changes, std::back_inserter(changes_));
-    deliver();
+    if (reported_ == found.place) {
+        return;
+    }
+    reported_ = found.place;
+    newest_ = std::max(newest_, found.place);
+    auto const first = waiting_.front();
+    waiting_.pop_front();
+    first->complete({}, std::move(found.leader));
 }
 
-void observation::on_announced(std::string_view message) {
-    auto const place = read_announcement(message);
-    if (!place || sequence_.is_news(*place)) {
-        fsm_.on_news();
-        update();
-    }
-}
-
-void observation::on_freed(std::string_view) {
+void observation::on_news() {
     fsm_.on_news();
     update();
 }
@@ -252,7 +244,7 @@ void observation::on_disconnected() {
 void observation::end_all(error_code cause) {
     auto const waiting = std::exchange(waiting_, {});
     for_each_in_spite_of_exceptions(waiting, [cause](auto const& one) {
-        one->complete(cause, leader_change{});
+        one->complete(cause, leader_info{});
     });
 }
 
@@ -262,7 +254,6 @@ void observation::clear() noexcept {
     announcements_.listens = {};
     releases_.listens = {};
     counted_channel_ = {};
-    changes_.clear();
     // Handlers may own the last reference to anything.
     auto const waiting = std::exchange(waiting_, {});
 }

@@ -2,7 +2,6 @@
 #define HOLDFAST_CLIENT_OBSERVATION_HPP
 
 #include "client/client_state.hpp"
-#include "core/leader_sequence.hpp"
 #include "core/wait_queue_fsm.hpp"
 #include "protocol/election.hpp"
 #include "protocol/subscription.hpp"
@@ -12,7 +11,6 @@
 #include <holdfast/detail/election_operations.hpp>
 #include <holdfast/leader_info.hpp>
 
-#include <deque>
 #include <list>
 #include <memory>
 #include <optional>
@@ -20,9 +18,9 @@
 
 namespace holdfast::detail {
 
-/// One observer of an election. It reads the history where it left off when a leader is announced,
-/// when the lock is freed, when the holder's lease may have ended and after each reconnection; and
-/// only while somebody waits for the next change. Used on the client's strand, except where it says
+/// One observer of an election. It asks who leads when a leader is announced, when the lock is
+/// freed, when the holder's lease may have ended and after each reconnection; and only while an
+/// operation waits for the next change. Used on the client's strand, except where it says
 /// otherwise.
 class observation final : public std::enable_shared_from_this<observation> {
 public:
@@ -31,7 +29,7 @@ public:
     // From any thread.
     [[nodiscard]] election_keys const& keys() const noexcept { return *keys_; }
     [[nodiscard]] std::shared_ptr<client_state> const& client() const noexcept { return client_; }
-    void next(change_of_leader_handler handler);
+    void next(leader_handler handler);
     /// The handle is gone: what waits is aborted.
     void abandon() noexcept;
 
@@ -43,19 +41,17 @@ public:
     void clear() noexcept;
 
 private:
-    using waiting_handler = std::shared_ptr<pending_handler<error_code, leader_change>>;
+    using waiting_handler = std::shared_ptr<pending_handler<error_code, leader_info>>;
 
     // New leaders, and that the lock was freed.
     struct listener final : subscriber {
-        using action = void (observation::*)(std::string_view message);
-        listener(observation& whom, action notified) : of{whom}, told{notified} {}
+        explicit listener(observation& whom) : of{whom} {}
         void on_confirmed(bool again) override { of.on_confirmed(*this, again); }
         void on_unconfirmed() override { of.on_unconfirmed(*this); }
         void on_refused(error_code cause) override { of.on_refused(*this, cause); }
-        void on_notification(std::string_view message) override { (of.*told)(message); }
+        void on_notification(std::string_view) override { of.on_news(); }
 
         observation& of;
-        action told;
         bool confirmed = false;
         subscription listens;
     };
@@ -70,13 +66,11 @@ private:
     void on_confirmed(listener& which, bool again);
     void on_unconfirmed(listener& which);
     void on_refused(listener& which, error_code cause);
-    void on_announced(std::string_view message);
-    void on_freed(std::string_view message);
+    void on_news();
     void enter(waiting_handler waiting);
     void begin();
     void listen();
     void drop_aborted();
-    void deliver();
     void update() noexcept;
     void arm(time_point at);
     void send_look(time_point now);
@@ -86,11 +80,13 @@ private:
     std::shared_ptr<client_state> client_;
     std::shared_ptr<election_keys const> keys_;
     wait_queue_fsm fsm_;
-    leader_sequence sequence_;
     std::list<waiting_handler> waiting_;
-    std::deque<leader_change> changes_;
-    listener announcements_{*this, &observation::on_announced};
-    listener releases_{*this, &observation::on_freed};
+    // What was reported last; zeros: no leader.
+    std::optional<leader_place> reported_;
+    // The greatest one of those.
+    leader_place newest_;
+    listener announcements_{*this};
+    listener releases_{*this};
     counted_listener counted_;
     subscription counted_channel_;
     std::optional<timer> timer_;

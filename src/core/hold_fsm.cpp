@@ -8,7 +8,6 @@ namespace {
 
 // How old the answer may be to whether other clients wait.
 constexpr nanos longest_ignorance = millis{10};
-constexpr auto unknown = std::numeric_limits<std::uint8_t>::max();
 
 // What a waiter with these terms should find left of the hold. A lease whose renewals are limited
 // begins with its full length: a renewal that made up for less would be one too many.
@@ -22,7 +21,7 @@ nanos wanted_time(lease_terms const& wanted) {
 hold_fsm::step hold_fsm::next(lease_terms const& wanted, bool asked, time_point now)
     const noexcept {
     bool const run_is_over = run_ >= longest_run || now - run_began_ >= longest_run_time;
-    if (now >= by_.until || (waiting_ > 0 && run_is_over)) {
+    if (now >= by_.until || (others_wait_ && run_is_over)) {
         return step::release;
     }
     auto const left = by_.until - now;
@@ -84,12 +83,7 @@ void hold_fsm::on_refilled(
     next_token_ = block.first.value;
     tokens_ = bounded(block.size);
     tokens_taken_ = tokens_;
-    others_ = static_cast<std::uint8_t>(std::min<std::uint64_t>(others, unknown - 1));
-    waiting_ = static_cast<std::uint8_t>(std::min<std::uint64_t>(waiting + others, unknown));
-}
-
-bool hold_fsm::one_waits() const noexcept {
-    return waiting_ == 1 && others_ != unknown;
+    others_wait_ = waiting > 0 || others > 0;
 }
 
 void hold_fsm::on_confirmed(confirmation const& by) noexcept {

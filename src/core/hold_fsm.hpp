@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 
 namespace holdfast::detail {
@@ -97,9 +96,7 @@ public:
     void on_lost() noexcept { by_.until = time_point::min(); }
     [[nodiscard]] bool lost() const noexcept { return by_.until == time_point::min(); }
     /// Another client waits.
-    void on_others_wait() noexcept { waiting_ = std::max<std::uint8_t>(waiting_, 1); }
-    /// One other client waits, and as far as the server has said no more.
-    [[nodiscard]] bool one_waits() const noexcept;
+    void on_others_wait() noexcept { others_wait_ = true; }
 
     [[nodiscard]] confirmation const& confirmed() const noexcept { return by_; }
     /// When the last request was sent by whose answer it was ours; `time_point::min()`: no server
@@ -126,10 +123,8 @@ private:
     std::uint16_t tokens_;
     std::uint16_t tokens_taken_;
     std::uint8_t run_ = 1;
-    // The greatest number: it is not known.
-    std::uint8_t others_ = std::numeric_limits<std::uint8_t>::max();
     // Other clients, those that queue and those that do not.
-    std::uint8_t waiting_ = 0;
+    bool others_wait_ : 1 = false;
     bool refilling_ : 1 = false;
     bool unheard_ : 1 = false;
 };

@@ -233,7 +233,7 @@ void hold::refill(
 
 void hold::on_learned(request& what, exec_result const& result) {
     if (result.status == exec_status::failed && result.error == errc::no_permission) {
-        client_->doubt_learning();
+        client_->deny_learning();
     }
     if (result.status != exec_status::replied) {
         return;

@@ -1,7 +1,5 @@
 #include "lease/holds.hpp"
 
-#include "runtime/recycling_allocator.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <exception>
@@ -49,7 +47,7 @@ lease holds::begin_tenure(
     lease_fsm::grant const& times,
     holder const& to
 ) {
-    auto const next = make_recycled<tenure>(
+    auto const next = std::make_shared<tenure>(
         *this,
         over.shared_from_this(),
         token,
@@ -242,7 +240,6 @@ void holds::release(hold& of, parting left, bool wanted, time_point now) {
             .of = std::move(left.of),
             .caller = std::move(left.caller),
             .next = std::move(next),
-            .one_waits = of.fsm().one_waits(),
             .held = client_.learns() ? of.usual().take() : usual_hold::report{},
         },
         now

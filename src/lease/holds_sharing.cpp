@@ -2,7 +2,6 @@
 
 #include "lease/holds.hpp"
 #include "lease/shared_hold.hpp"
-#include "runtime/recycling_allocator.hpp"
 
 #include <memory>
 #include <utility>
@@ -12,9 +11,9 @@ namespace holdfast::detail {
 std::shared_ptr<hold> holds::make_hold(grant const& of) {
     auto client = client_.shared_from_this();
     if (!of.shared) {
-        return make_recycled<hold>(std::move(client), of.on, of.id, of.fsm);
+        return std::make_shared<hold>(std::move(client), of.on, of.id, of.fsm);
     }
-    return make_recycled<shared_hold>(std::move(client), of.on, of.id, of.fsm, *of.shared);
+    return std::make_shared<shared_hold>(std::move(client), of.on, of.id, of.fsm, *of.shared);
 }
 
 void holds::list_shared(hold& of) {

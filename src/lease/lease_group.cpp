@@ -332,10 +332,8 @@ void lease_group::begin_releases(
             (is_own ? own : others).push_back(std::move(each));
         }
         left = std::move(others);
-        client.enter_strand([own = std::move(own), at = client.shared_from_this()]() mutable {
-            at->in_one_burst([&own] {
-                for_each_in_spite_of_exceptions(own, [](given_back& each) { each(); });
-            });
+        client.enter_strand([own = std::move(own)]() mutable {
+            for_each_in_spite_of_exceptions(own, [](given_back& each) { each(); });
         });
     }
 }

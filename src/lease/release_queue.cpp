@@ -4,7 +4,6 @@
 #include "core/lease_terms.hpp"
 #include "lease/tenure.hpp"
 #include "protocol/primitive.hpp"
-#include "runtime/recycling_allocator.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -78,7 +77,7 @@ void release_queue::add(release_task task, time_point now) {
 
 // None if nothing is sent any more.
 release_queue::entry_ptr release_queue::list(release_task task, time_point now) {
-    auto e = make_recycled<entry>(std::move(task), now);
+    auto e = std::make_shared<entry>(std::move(task), now);
     if (stopped_) {
         tell(*e, e->fsm.on_stopped());
         return {};
@@ -117,9 +116,6 @@ void release_queue::send(entry_ptr const& e, time_point now) {
         });
         if (task.held.count > 0) {
             what.may_be_forbidden();
-        }
-        if (task.one_waits) {
-            what.publishes_first();
         }
         client_.exec(
             std::move(what),

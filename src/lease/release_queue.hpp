@@ -6,7 +6,6 @@
 #include "protocol/primitive.hpp"
 #include "protocol/target.hpp"
 #include "runtime/client_context.hpp"
-#include "runtime/recycling_allocator.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -34,9 +33,6 @@ struct release_task {
     /// This client's next place in the server's queue. Only the first request asks for it: when a
     /// later one is executed, its holder id may be dead.
     std::optional<primitive::queue_entry> next = {};
-    /// One other client waits for it, and is to have it before this one hears of its release. Where
-    /// more wait, the additional command that this costs would be a burden to the server.
-    bool one_waits = false;
     /// It is told only together with the release of a lock that is ours.
     usual_hold::report held = {};
 };
@@ -85,11 +81,7 @@ private:
     struct entry;
     using entry_ptr = std::shared_ptr<entry>;
     // Ordered by when they have to be looked at.
-    using queue = std::multimap<
-        time_point,
-        entry_ptr,
-        std::less<>,
-        recycling_allocator<std::pair<time_point const, entry_ptr>>>;
+    using queue = std::multimap<time_point, entry_ptr>;
 
     [[nodiscard]] entry_ptr list(release_task task, time_point now);
     void send(entry_ptr const& e, time_point now);

@@ -3,7 +3,6 @@
 #include "lease/delivery.hpp"
 #include "lease/holds.hpp"
 #include "lease/loss_message.hpp"
-#include "runtime/recycling_allocator.hpp"
 
 #include <exception>
 #include <utility>
@@ -249,7 +248,8 @@ void tenure::renew(std::shared_ptr<lease_share> asking, plain_handler handler) {
     if (client.gone()) {
         return;
     }
-    auto caller = make_recycled<pending_handler<error_code>>(std::move(handler), client.executor());
+    auto caller =
+        std::make_shared<pending_handler<error_code>>(std::move(handler), client.executor());
     if (auto const now = state(*asking); !is_alive(now)) {
         caller->complete(why_not(now));
         return;
@@ -320,7 +320,8 @@ std::optional<given_back> tenure::begin_release(
         abandon(*asking);
         return {};
     }
-    auto caller = make_recycled<pending_handler<error_code>>(std::move(handler), client.executor());
+    auto caller =
+        std::make_shared<pending_handler<error_code>>(std::move(handler), client.executor());
     auto const now = lease_clock::now();
     bool was_lost = false;
     switch (leave(*asking, now, was_lost)) {

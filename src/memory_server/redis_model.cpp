@@ -309,7 +309,7 @@ std::vector<std::string> redis_model::lock_keys(int database) const {
         constexpr std::string_view outlive[] = {
             detail::beginning::token,
             detail::server_word,
-            detail::beginning::leaders,
+            detail::beginning::leader,
             detail::beginning::hold,
             detail::beginning::read_hold,
             detail::beginning::write_hold,

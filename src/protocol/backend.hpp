@@ -144,9 +144,6 @@ public:
             std::move(handler)(std::move(result), 0U);
         });
     }
-    /// What is executed in between leaves together, where that makes a difference.
-    virtual void begin_burst() noexcept {}
-    virtual void end_burst() {}
 
     /// Wants the notifications of a channel for as long as the result lives. `to` must live as
     /// long.

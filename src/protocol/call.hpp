@@ -66,14 +66,6 @@ public:
     }
     [[nodiscard]] bool is_optional() const noexcept { return may_be_forbidden_; }
 
-    /// What the script publishes leaves the server before its own reply, which nobody waits for as
-    /// urgently.
-    call& publishes_first() {
-        publishes_first_ = true;
-        return *this;
-    }
-    [[nodiscard]] bool is_published_first() const noexcept { return publishes_first_; }
-
     /// It is not sent a second time once `withdrawn` is true: the request that takes it back may
     /// have been executed by then.
     call& unless(std::shared_ptr<bool const> withdrawn) {
@@ -115,7 +107,6 @@ private:
     std::optional<std::size_t> floor_;
     std::shared_ptr<bool const> withdrawn_;
     bool may_be_forbidden_ = false;
-    bool publishes_first_ = false;
 };
 
 }  // namespace holdfast::detail

@@ -56,10 +56,6 @@ call never(std::chrono::nanoseconds timeout) {
 
 }  // namespace
 
-call counted::take_over(attempt const& what, orphan const&) const {
-    return never(what.timeout);
-}
-
 call counted::renew(renewal const& what) const {
     return never(what.timeout);
 }

@@ -57,7 +57,6 @@ public:
     );
 
     // Of leases and those who have them. They are not used: a grant is no lease.
-    [[nodiscard]] call take_over(attempt const& what, orphan const& seen) const final;
     [[nodiscard]] call renew(renewal const& what) const final;
     [[nodiscard]] renew_reply read_renew(script_reply const& reply) const final;
     [[nodiscard]] call renew_many(std::span<member const> all, std::chrono::nanoseconds timeout)

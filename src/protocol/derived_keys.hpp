@@ -32,7 +32,6 @@ inline constexpr std::string_view semaphore_heard = "holdfast_semaphore_heard:";
 inline constexpr std::string_view semaphore_hold = "holdfast_semaphore_hold:";
 inline constexpr std::string_view done = "holdfast_done:";
 inline constexpr std::string_view latch_channel = "redisson_countdownlatch__channel__";
-inline constexpr std::string_view leaders = "holdfast_leaders:";
 inline constexpr std::string_view leader = "holdfast_leader:";
 /// Redisson's own: a release that was executed.
 inline constexpr std::string_view released = "redisson_unlock_latch:";
@@ -60,7 +59,6 @@ inline constexpr std::array all{
     semaphore_hold,
     done,
     latch_channel,
-    leaders,
     leader,
     released,
 };
@@ -81,7 +79,7 @@ inline constexpr std::string_view reader = ":rwlock_timeout:";
 }  // namespace ending
 
 /// The key `holdfast_server` behind the prefix, where clients note since when they have known a
-/// server; in a cluster, one of many with `:` and a number behind it.
+/// server; in a cluster, with `:` and a number in braces behind it.
 inline constexpr std::string_view server_word = "holdfast_server";
 
 }  // namespace holdfast::detail

@@ -2,14 +2,16 @@
 #define HOLDFAST_PROTOCOL_ELECTION_HPP
 
 #include "core/holder_id.hpp"
-#include "core/leader_sequence.hpp"
 #include "protocol/call.hpp"
 #include "protocol/reply.hpp"
 #include "protocol/target.hpp"
 
 #include <holdfast/config.hpp>
+#include <holdfast/fencing_token.hpp>
+#include <holdfast/leader_info.hpp>
 
 #include <chrono>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -19,18 +21,16 @@
 
 namespace holdfast::detail {
 
-/// What one election is on the server: a lock, which its leader holds, and beside it the history of
-/// its leaders and the channel on which new ones are announced.
+/// What one election is on the server: a lock, which its leader holds, and beside it a key with
+/// what the leader proclaimed. New leaders and values are announced on the channel of the same
+/// name.
 struct election_keys {
     /// The value that a leader proclaims is no longer.
     static constexpr std::size_t longest_value = 64 * 1024;
-    /// So many leaders are kept.
-    static constexpr std::int64_t kept = 128;
 
     /// The lock of the same name.
     std::shared_ptr<target const> lock;
-    std::string history;
-    std::string channel;
+    std::string leader;
 };
 
 /// The election of the name `prefix + name`, for a client with these settings; its lock is an
@@ -45,7 +45,7 @@ struct proclamation {
     /// The number of the value within the term, from 1.
     std::uint64_t change;
     std::string_view value;
-    /// How long the history is kept; zero: for ever.
+    /// How long the value is kept; zero: for ever.
     std::chrono::milliseconds ttl;
     std::chrono::nanoseconds timeout;
 };
@@ -64,18 +64,30 @@ struct proclaim_reply {
 };
 [[nodiscard]] proclaim_reply read_proclaim(script_reply const& reply);
 
-/// Asks who leads, and for the leaders since the one that is known, or for all if that is zeros.
-/// Nothing: for the newest one only.
-[[nodiscard]] call look(
-    election_keys const& of,
-    std::optional<leader_place> const& seen,
-    std::chrono::nanoseconds timeout
-);
+/// Orders what the leaders of an election proclaim. A server that has lost data may go back to an
+/// older one, but gives no term again.
+struct leader_place {
+    fencing_token term;
+    /// The number of the value within the term, from 1.
+    std::uint64_t change = 0;
+
+    friend auto operator<=>(leader_place const&, leader_place const&) = default;
+};
+
+/// What a look at an election found.
+struct leader_look {
+    /// To the end of the holder's lease; none if the lock is free, or the lease has no end.
+    std::optional<std::chrono::milliseconds> remaining;
+    bool held = false;
+    /// The holder of the lock, if it has proclaimed its value; zeros otherwise.
+    leader_place place;
+    leader_info leader;
+};
+
+/// Asks who leads.
+[[nodiscard]] call look(election_keys const& of, std::chrono::nanoseconds timeout);
 /// Nothing if the key holds something else.
 [[nodiscard]] std::optional<leader_look> read_look(script_reply const& reply);
-
-/// What an announcement says; nothing if it is none.
-[[nodiscard]] std::optional<leader_place> read_announcement(std::string_view message);
 
 }  // namespace holdfast::detail
 

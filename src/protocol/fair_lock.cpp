@@ -24,12 +24,27 @@ public:
     }
 
     [[nodiscard]] call acquire(attempt const& what) const override {
-        return attempt_call(what, nullptr);
-    }
-
-    // Whoever is the first in the queue gets it.
-    [[nodiscard]] call take_over(attempt const& what, orphan const& seen) const override {
-        return attempt_call(what, &seen);
+        call sent{scripts::fair_lock_acquire, what.timeout};
+        sent.key_of(what.on)
+            .key(what.on.counter())
+            .key(what.on.queue())
+            .key(what.on.waiters())
+            .key(trust_of(what.on))
+            .key(what.on.channel());
+        if (what.learned) {
+            sent.key(usual_hold_key(what.on));
+        }
+        sent.arg(what.lease.count())
+            .arg(what.id.view())
+            .arg(what.counter_ttl.count())
+            .token_floor(what.floor)
+            .arg(waits_of(what))
+            .arg(what.patience.count())
+            .arg(what.preflight ? "1" : "0");
+        if (what.learned) {
+            sent.arg(what.learned->shortest.count()).arg(what.learned->times);
+        }
+        return sent;
     }
 
     [[nodiscard]] attempt_reply read_acquire(script_reply const& reply) const override {
@@ -70,32 +85,6 @@ public:
     }
 
 private:
-    static call attempt_call(attempt const& what, orphan const* seen) {
-        call sent{scripts::fair_lock_acquire, what.timeout};
-        sent.key_of(what.on)
-            .key(what.on.counter())
-            .key(what.on.queue())
-            .key(what.on.waiters())
-            .key(trust_of(what.on))
-            .key(what.on.channel());
-        if (what.learned) {
-            sent.key(usual_hold_key(what.on));
-        }
-        sent.arg(what.lease.count())
-            .arg(what.id.view())
-            .arg(what.counter_ttl.count())
-            .token_floor(what.floor)
-            .arg(waits_of(what))
-            .arg(what.patience.count())
-            .arg(what.preflight ? "1" : "0")
-            .arg(seen ? seen->holder : std::string{})
-            .arg(seen ? seen->count : std::string{});
-        if (what.learned) {
-            sent.arg(what.learned->shortest.count()).arg(what.learned->times);
-        }
-        return sent;
-    }
-
     static void add_queue_keys(call& to, target const& on) {
         to.key_of(on).key(on.channel()).key(on.queue()).key(on.waiters()).key(trust_of(on));
     }

@@ -60,11 +60,13 @@ std::string_view derived_ending(std::string_view full) {
 }
 
 // Of a client with any prefix: each has `holdfast_server` behind its own, in a cluster with a
-// number.
+// number in braces.
 bool is_server_key(std::string_view full) {
-    auto const before = full.substr(0, full.find_last_not_of("0123456789") + 1);
-    bool const numbered = before.size() < full.size() && before.ends_with(':');
-    return (numbered ? before.substr(0, before.size() - 1) : full).ends_with(server_word);
+    auto const tag = full.rfind(":{");
+    bool const tagged = tag != full.npos &&
+                        full.find_first_not_of("0123456789", tag + 2) + 1 == full.size() &&
+                        full.ends_with('}');
+    return (tagged ? full.substr(0, tag) : full).ends_with(server_word);
 }
 
 // A brace that is not closed, or an empty pair of them, may keep the derived keys apart.

@@ -80,7 +80,7 @@ struct attempt_reply {
     bool may_hand_over = true;
     /// Of a grant: if it was asked for.
     learned_lease learned;
-    /// Of a refusal: if the lock has no end, and one holder.
+    /// Of a refusal of a `lock`: if it has no end, and one holder.
     std::optional<detail::orphan> orphan = {};
     /// Of a grant that several may have: somebody waits until they have gone.
     bool others_wait = false;
@@ -275,8 +275,11 @@ public:
     [[nodiscard]] virtual attempt_reply read_acquire(script_reply const& reply) const = 0;
 
     /// Takes a lock over that is still as it was seen, and has no expiry. It is refused, with no
-    /// time remaining, if anything has changed. Not for a learned lease.
-    [[nodiscard]] virtual call take_over(attempt const& what, orphan const& seen) const = 0;
+    /// time remaining, if anything has changed. Not for a learned lease. Only a `lock` reports what
+    /// could be taken over; other kinds ask as usual.
+    [[nodiscard]] virtual call take_over(attempt const& what, orphan const&) const {
+        return acquire(what);
+    }
 
     struct renewal {
         target const& on;

@@ -47,11 +47,6 @@ public:
         return read;
     }
 
-    // Nobody waits for a part of a quorum by itself: it is never asked for.
-    [[nodiscard]] call take_over(attempt const& what, orphan const&) const override {
-        return acquire(what);
-    }
-
     [[nodiscard]] call release(parting const& what) const override {
         call sent{scripts::lock_release, what.timeout};
         sent.key_of(what.on).key(what.on.channel());

@@ -23,15 +23,6 @@ class read_write_lock : public hash_lock {
 public:
     [[nodiscard]] places queues() const noexcept final { return places::kept; }
 
-    [[nodiscard]] call acquire(attempt const& what) const final {
-        return attempt_call(what, nullptr);
-    }
-
-    // Whoever came first gets it.
-    [[nodiscard]] call take_over(attempt const& what, orphan const& seen) const final {
-        return attempt_call(what, &seen);
-    }
-
     [[nodiscard]] call inspect(target const& on, std::chrono::nanoseconds timeout, bool)
         const final {
         call sent{scripts::read_write_lock_inspect, timeout};
@@ -61,22 +52,19 @@ protected:
     ~read_write_lock() = default;
 
     [[nodiscard]] virtual std::string_view side() const noexcept = 0;
-    [[nodiscard]] virtual call attempt_call(attempt const& what, orphan const* seen) const = 0;
 
     static void add_attempt_keys(call& to, target const& on) {
         to.key_of(on).key(on.counter()).key(on.queue()).key(on.waiters()).key(on.channel());
     }
 
-    static void add_attempt_arguments(call& to, attempt const& what, orphan const* seen) {
+    static void add_attempt_arguments(call& to, attempt const& what) {
         to.arg(what.lease.count())
             .arg(what.id.view())
             .arg(what.counter_ttl.count())
             .token_floor(what.floor)
             .arg(waits_of(what))
             .arg(what.patience.count())
-            .arg(what.preflight ? "1" : "0")
-            .arg(seen ? seen->holder : std::string{})
-            .arg(seen ? seen->count : std::string{});
+            .arg(what.preflight ? "1" : "0");
     }
 
     static void add_learning(call& to, attempt const& what) {
@@ -102,6 +90,19 @@ public:
     }
     [[nodiscard]] std::chrono::nanoseconds renewed_within() const noexcept override {
         return within_a_watchdog;
+    }
+
+    [[nodiscard]] call acquire(attempt const& what) const override {
+        call sent{scripts::read_lock_acquire, what.timeout};
+        add_attempt_keys(sent, what.on);
+        sent.key(hold_key(what.on, what.id));
+        if (what.learned) {
+            sent.key(learned_key(what.on));
+        }
+        add_attempt_arguments(sent, what);
+        sent.arg(what.beside ? what.beside->view() : std::string_view{});
+        add_learning(sent, what);
+        return sent;
     }
 
     [[nodiscard]] attempt_reply read_acquire(script_reply const& reply) const override {
@@ -149,19 +150,6 @@ public:
 private:
     [[nodiscard]] std::string_view side() const noexcept override { return "r"; }
 
-    [[nodiscard]] call attempt_call(attempt const& what, orphan const* seen) const override {
-        call sent{scripts::read_lock_acquire, what.timeout};
-        add_attempt_keys(sent, what.on);
-        sent.key(hold_key(what.on, what.id));
-        if (what.learned) {
-            sent.key(learned_key(what.on));
-        }
-        add_attempt_arguments(sent, what, seen);
-        sent.arg(what.beside ? what.beside->view() : std::string_view{});
-        add_learning(sent, what);
-        return sent;
-    }
-
     // A hold of a reader; ours have each a holder id of their own.
     static std::string hold_key(target const& on, holder_id const& id) {
         auto key = sibling_of_counter(on, {});
@@ -177,6 +165,17 @@ class write_lock_type final : public read_write_lock {
 public:
     [[nodiscard]] std::optional<target_kind> other_side() const noexcept override {
         return target_kind::read_lock;
+    }
+
+    [[nodiscard]] call acquire(attempt const& what) const override {
+        call sent{scripts::write_lock_acquire, what.timeout};
+        add_attempt_keys(sent, what.on);
+        if (what.learned) {
+            sent.key(learned_key(what.on));
+        }
+        add_attempt_arguments(sent, what);
+        add_learning(sent, what);
+        return sent;
     }
 
     [[nodiscard]] attempt_reply read_acquire(script_reply const& reply) const override {
@@ -215,17 +214,6 @@ public:
 
 private:
     [[nodiscard]] std::string_view side() const noexcept override { return "w"; }
-
-    [[nodiscard]] call attempt_call(attempt const& what, orphan const* seen) const override {
-        call sent{scripts::write_lock_acquire, what.timeout};
-        add_attempt_keys(sent, what.on);
-        if (what.learned) {
-            sent.key(learned_key(what.on));
-        }
-        add_attempt_arguments(sent, what, seen);
-        add_learning(sent, what);
-        return sent;
-    }
 
     static std::string field_of(holder_id const& id) {
         return std::string{id.view()}.append(":write");

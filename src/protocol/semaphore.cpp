@@ -83,11 +83,6 @@ public:
         return sent;
     }
 
-    // A permit that has no end is its holder's for ever.
-    [[nodiscard]] call take_over(attempt const& what, orphan const&) const override {
-        return acquire(what);
-    }
-
     [[nodiscard]] attempt_reply read_acquire(script_reply const& reply) const override {
         constexpr std::int64_t too_many = 3;
         constexpr std::int64_t not_set = 4;

@@ -2,6 +2,7 @@
 
 #include "protocol/derived_keys.hpp"
 #include "protocol/scripts.hpp"
+#include "protocol/slot.hpp"
 
 #include <string>
 
@@ -11,8 +12,8 @@ std::string server_key(std::string_view key_prefix) {
     return std::string{key_prefix}.append(server_word);
 }
 
-std::string server_key(std::string_view key_prefix, unsigned number) {
-    return server_key(key_prefix) + ':' + std::to_string(number);
+std::string server_key(std::string_view key_prefix, std::uint16_t slot) {
+    return server_key(key_prefix) + ":{" + std::to_string(tag_of_slot(slot)) + '}';
 }
 
 call meet_server(std::string_view key, std::string_view run_id, std::chrono::nanoseconds timeout) {

@@ -15,11 +15,11 @@ namespace holdfast::detail {
 /// Where clients write down since when they have known a server: `holdfast_server` behind the
 /// prefix.
 [[nodiscard]] std::string server_key(std::string_view key_prefix);
-/// The same for a node of a cluster, which has to have its slot: one of many.
-[[nodiscard]] std::string server_key(std::string_view key_prefix, unsigned number);
+/// The same for a node of a cluster: a key in this slot, if the prefix has no hash tag of its own.
+[[nodiscard]] std::string server_key(std::string_view key_prefix, std::uint16_t slot);
 
 /// Asks since when clients have known the server with this run id. A client that meets it first
-/// writes that down.
+/// writes that down, for 30 days after the last of them.
 [[nodiscard]] call meet_server(
     std::string_view key,
     std::string_view run_id,

@@ -1,6 +1,8 @@
 #include "protocol/slot.hpp"
 
 #include <array>
+#include <string>
+#include <vector>
 
 namespace holdfast::detail {
 
@@ -43,10 +45,30 @@ std::string_view hashed_part(std::string_view key) noexcept {
     return empty ? key : key.substr(open + 1, close - open - 1);
 }
 
+constexpr std::uint32_t no_tag = 0xffffffffU;
+
+std::vector<std::uint32_t> make_tags() {
+    std::vector<std::uint32_t> tags(slot_count, no_tag);
+    auto left = tags.size();
+    for (std::uint32_t number = 0; left > 0; ++number) {
+        auto& tag = tags[slot_of(std::to_string(number))];
+        if (tag == no_tag) {
+            tag = number;
+            --left;
+        }
+    }
+    return tags;
+}
+
 }  // namespace
 
 std::uint16_t slot_of(std::string_view key) noexcept {
     return crc16(hashed_part(key)) % slot_count;
+}
+
+std::uint32_t tag_of_slot(std::uint16_t slot) {
+    static auto const tags = make_tags();
+    return tags.at(slot);
 }
 
 }  // namespace holdfast::detail

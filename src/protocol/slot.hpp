@@ -13,6 +13,10 @@ inline constexpr std::uint16_t slot_count = 16'384;
 /// none.
 [[nodiscard]] std::uint16_t slot_of(std::string_view key) noexcept;
 
+/// A number whose digits, as a hash tag, are in that slot: the least one. All have six digits at
+/// most.
+[[nodiscard]] std::uint32_t tag_of_slot(std::uint16_t slot);
+
 }  // namespace holdfast::detail
 
 #endif

@@ -54,9 +54,6 @@ attempt_reply read_kept(script_reply const& reply) {
     read.remaining = std::chrono::milliseconds{std::max<std::int64_t>(reply.integer(1), 0)};
     read.endless = reply.integer(2) == 1;
     read.place = place_in(reply, 3);
-    if (read.endless && !reply.rest(7).empty()) {
-        read.orphan = {std::string{reply.rest(7)}, std::string{reply.text(6)}};
-    }
     return read;
 }
 

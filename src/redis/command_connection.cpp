@@ -77,9 +77,6 @@ void command_connection::append(record& r) {
         r.give_up_at = r.sent_at + r.timeout;
     }
     bool const alone = matcher_.empty();
-    if (r.what && r.what->is_published_first() && open_->size() == 0) {
-        add_check_before(r);
-    }
     if (r.what) {
         if (r.asking) {
             add_asking(r);
@@ -102,20 +99,6 @@ void command_connection::append(record& r) {
     flush_soon(alone);
 }
 
-// A server writes first to the client that it has had something for last: `networking.c` of Redis
-// and Valkey put a client at the head of those to be written to. A reply that is there before the
-// script runs puts this client behind those that the script tells something.
-void command_connection::add_check_before(record const& r) {
-    auto const nonce = next_nonce();
-    record check;
-    check.timeout = r.timeout;
-    check.sent_at = r.sent_at;
-    check.give_up_at = r.give_up_at;
-    open_->add_check(nonce);
-    count().commands.add();
-    matcher_.on_sent(std::move(check), nonce, true);
-}
-
 void command_connection::add_asking(record const& r) {
     record asking;
     asking.timeout = r.timeout;
@@ -130,8 +113,7 @@ void command_connection::add_asking(record const& r) {
 // The first request leaves at once. What comes while it is under way is collected, also from those
 // who wait for their turn beside the strand.
 void command_connection::flush_soon(bool alone) {
-    if (in_burst_ || flush_posted_) {
-        burst_is_alone_ = burst_is_alone_.value_or(alone);
+    if (flush_posted_) {
         return;
     }
     if (alone) {

@@ -29,16 +29,6 @@ public:
 
     void exec(call&& what, exec_handler&& handler);
     void exec(routed_call&& what);
-    void begin_burst() noexcept {
-        in_burst_ = true;
-        burst_is_alone_.reset();
-    }
-    void end_burst() {
-        in_burst_ = false;
-        if (burst_is_alone_) {
-            flush_soon(*burst_is_alone_);
-        }
-    }
     void stop() override;
     /// Nothing is under way.
     [[nodiscard]] bool idle() const noexcept { return matcher_.empty() && !matcher_.any_doubt(); }
@@ -83,7 +73,6 @@ private:
     /// If it throws, `r` is left as it was, and the connection ends.
     void enqueue(record& r);
     void append(record& r);
-    void add_check_before(record const& r);
     void add_asking(record const& r);
     void flush_soon(bool alone);
     void flush();
@@ -116,9 +105,6 @@ private:
     lease_clock::time_point timeout_at_ = lease_clock::time_point::max();
     lease_clock::time_point last_read_{};
     spare_batches spare_;
-    bool in_burst_ = false;
-    // Of the first request of a burst: nothing else is under way.
-    std::optional<bool> burst_is_alone_;
     bool flush_posted_ = false;
     bool deliver_posted_ = false;
     bool desynchronised_ = false;

@@ -32,8 +32,6 @@ public:
     void exec_replicated(call&& what, replication const& wanted, replicated_handler&& handler);
     void exec_replicated(replicated_call&& what) { replicas_->exec(std::move(what)); }
     void exec(routed_call&& what) { commands_->exec(std::move(what)); }
-    void begin_burst() noexcept { commands_->begin_burst(); }
-    void end_burst() { commands_->end_burst(); }
     [[nodiscard]] subscription subscribe(std::string channel, subscriber& to);
     [[nodiscard]] bool up(connection_id::purpose what) const;
     /// Requests were sent there before.

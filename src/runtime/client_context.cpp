@@ -11,8 +11,10 @@
 #include <boost/uuid/uuid_io.hpp>
 
 #include <fmt/format.h>
+#include <pthread.h>
 
 #include <array>
+#include <atomic>
 #include <charconv>
 #include <cstdint>
 #include <cstring>
@@ -21,9 +23,20 @@ namespace holdfast::detail {
 
 namespace {
 
-std::string make_client_id(random_pool& random) {
+// Counts the forks between this process and the one that the program began as.
+std::atomic<std::uint64_t> forks{0};
+
+std::uint64_t watch_forks() {
+    static int const registered =
+        ::pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); });
+    static_cast<void>(registered);
+    return forks.load(std::memory_order_relaxed);
+}
+
+std::string make_client_id() {
     boost::uuids::uuid id;
-    std::array<std::uint64_t, 2> const bits{random.next(), random.next()};
+    std::array<std::uint64_t, 2> bits{};
+    fill_from_system(bits);
     std::memcpy(id.begin(), bits.data(), sizeof bits);
     // Version 4, RFC 9562.
     *(id.begin() + 6) = static_cast<std::uint8_t>((*(id.begin() + 6) & 0x0fU) | 0x40U);
@@ -49,9 +62,15 @@ client_context::client_context(asio::any_io_executor executor, config settings)
       typed_strand_{executor_},
       later_{asio::require(typed_strand_, asio::execution::blocking.never)},
       strand_{typed_strand_},
-      client_id_{make_client_id(random_)},
-      jitter_{static_cast<std::minstd_rand::result_type>(random_.next())} {
+      forks_{watch_forks()},
+      client_id_{make_client_id()},
+      next_number_{random_from_system()},
+      jitter_{static_cast<std::minstd_rand::result_type>(random_from_system())} {
     settings_ = std::make_shared<config const>(with_name_of(client_id_, std::move(settings)));
+}
+
+bool client_context::in_forked_child() const noexcept {
+    return forks.load(std::memory_order_relaxed) != forks_;
 }
 
 guarded_executor client_context::guard(asio::any_io_executor executor) const {
@@ -71,7 +90,7 @@ void client_context::leave_context() noexcept {
 }
 
 void client_context::exec(call&& what, exec_handler&& handler) {
-    if (!backend_) {
+    if (!backend_ || in_forked_child()) {
         on_strand([handler = std::move(handler)]() mutable {
             std::move(handler)(exec_result{exec_status::not_sent, errc::client_stopped, {}});
         });
@@ -83,7 +102,7 @@ void client_context::exec(call&& what, exec_handler&& handler) {
 // A script that found nothing of ours has kept nothing that replicas would have to have. That is
 // for who reads the reply.
 void client_context::exec_confirmed(call&& what, exec_handler&& handler) {
-    if (!confirms() || !backend_) {
+    if (!confirms() || !backend_ || in_forked_child()) {
         exec(std::move(what), std::move(handler));
         return;
     }
@@ -240,7 +259,7 @@ error_code client_context::failure(target const& on) const {
 }
 
 holder_id client_context::make_holder_id() {
-    return {client_id_, random_.next()};
+    return holder_id_of(next_number_++);
 }
 
 std::optional<holder_id> client_context::holder_id_in(std::string_view text) const noexcept {
@@ -281,6 +300,14 @@ void client_context::on_not_notified(target const& on) {
             clients,
             again
         ));
+}
+
+void client_context::deny_learning() {
+    if (!std::exchange(learning_denied_, true)) {
+        log(log_level::warning,
+            "the server's user lacks a permission for learned leases: leases are as long as "
+            "config::lease, and the page \"The Redis user\" names the rights for that");
+    }
 }
 
 void client_context::log(log_level level, subject about, std::string_view message) {

@@ -8,7 +8,6 @@
 #include "runtime/guarded_executor.hpp"
 #include "runtime/node_status.hpp"
 #include "runtime/pending_handler.hpp"
-#include "runtime/random_pool.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/server_knowledge.hpp"
 #include "runtime/strand.hpp"
@@ -57,6 +56,9 @@ public:
     [[nodiscard]] bool gone() const noexcept { return gone_.load(std::memory_order_acquire); }
     /// The handle is gone, or the client was shut down: no lease of it is valid.
     [[nodiscard]] bool closed() const noexcept { return closed_.load(std::memory_order_acquire); }
+    /// This process was forked while the client was there. The copy of the client would repeat the
+    /// holder ids of the parent, so it sends nothing.
+    [[nodiscard]] bool in_forked_child() const noexcept;
     /// With the gate of its context, which is not being destroyed.
     [[nodiscard]] guarded_executor guard(asio::any_io_executor executor) const;
     /// Runs `f` on the strand, unless there is none any more; never inside this call.
@@ -85,7 +87,8 @@ public:
 
     // On the strand.
     [[nodiscard]] asio::any_io_executor const& strand() const noexcept { return strand_; }
-    /// Runs a script; `not_sent` with `client_stopped` after the end of the client.
+    /// Runs a script; `not_sent` with `client_stopped` after the end of the client, and in a forked
+    /// child.
     void exec(call&& what, exec_handler&& handler);
     /// Grants and renewals count only when replicas have confirmed them.
     [[nodiscard]] bool confirms() const noexcept { return settings_->replicas.count > 0; }
@@ -98,25 +101,6 @@ public:
     /// for, and its reply is the answer: it grants the same once more, or says that it is lost.
     /// `unconfirmed` if too few replicas have it in time: then it has to be taken back.
     void exec_granting(call&& what, call&& again, is_grant granted, exec_handler&& handler);
-    /// What `f` executes leaves together.
-    template <class F>
-    void in_one_burst(F f) {
-        auto* const of = backend_.get();
-        if (of) {
-            of->begin_burst();
-        }
-        try {
-            f();
-        } catch (...) {
-            if (of) {
-                of->end_burst();
-            }
-            throw;
-        }
-        if (of) {
-            of->end_burst();
-        }
-    }
     [[nodiscard]] bool can_execute() const;
     /// Requests about this one can be sent. Else its server is being connected to.
     [[nodiscard]] bool can_execute(target const& on) const;
@@ -180,20 +164,9 @@ public:
     /// The user has not the rights. False if that was known before.
     bool deny_hand_over() noexcept { return !std::exchange(hand_over_denied_, true); }
     /// The user may read and write how long locks are usually held, as far as is known.
-    [[nodiscard]] bool learns() const noexcept { return learning_ == right::assumed; }
-    /// A request that does so was forbidden, for whatever reason.
-    void doubt_learning() noexcept {
-        learning_ = learning_ == right::assumed ? right::doubted : learning_;
-    }
-    /// That was for another reason.
-    void trust_learning() noexcept {
-        learning_ = learning_ == right::doubted ? right::assumed : learning_;
-    }
-    [[nodiscard]] bool learning_is_doubted() const noexcept { return learning_ == right::doubted; }
-    /// The user has not the right. False if that was known before.
-    bool deny_learning() noexcept {
-        return std::exchange(learning_, right::denied) != right::denied;
-    }
+    [[nodiscard]] bool learns() const noexcept { return !learning_denied_; }
+    /// A request for a learned lease was forbidden: from now on leases are ordinary ones.
+    void deny_learning();
     /// In [0, 1).
     [[nodiscard]] double random_part() { return std::generate_canonical<double, 32>(jitter_); }
     /// What a line of the log is about: a cause, which is the same for all locks, and a lock.
@@ -268,8 +241,9 @@ private:
     detail::strand later_;
     /// The same, erased.
     asio::any_io_executor strand_;
-    random_pool random_;
+    std::uint64_t const forks_;  // of the process, at the client's beginning
     std::string client_id_;
+    std::uint64_t next_number_;  // of a holder id; the first one is random
     std::minstd_rand jitter_;
     repetition logged_;
     std::optional<timer> log_timer_;
@@ -278,8 +252,7 @@ private:
     std::map<std::uint32_t, server_knowledge> servers_;
     // By any server.
     bool hand_over_denied_ = false;
-    enum class right : std::uint8_t { assumed, doubted, denied };
-    right learning_ = right::assumed;
+    bool learning_denied_ = false;
     std::atomic<bool> gone_{false};
     std::atomic<bool> closed_{false};
     std::atomic<bool> discarded_lease_{false};

@@ -1,8 +1,6 @@
 #ifndef HOLDFAST_RUNTIME_PENDING_HANDLER_HPP
 #define HOLDFAST_RUNTIME_PENDING_HANDLER_HPP
 
-#include "runtime/recycling_allocator.hpp"
-
 #include <holdfast/detail/completion_handler.hpp>
 #include <holdfast/fwd.hpp>
 
@@ -54,7 +52,7 @@ public:
     void on_cancel(OnCancel on_cancel) {
         auto slot = asio::get_associated_cancellation_slot(handler_);
         if (slot.is_connected()) {
-            auto cancelled = make_recycled<bool>(false);
+            auto cancelled = std::make_shared<bool>(false);
             slot.template emplace<noted<OnCancel>>(std::move(on_cancel), cancelled);
             cancelled_ = std::move(cancelled);
         }

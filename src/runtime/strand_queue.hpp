@@ -1,8 +1,6 @@
 #ifndef HOLDFAST_RUNTIME_STRAND_QUEUE_HPP
 #define HOLDFAST_RUNTIME_STRAND_QUEUE_HPP
 
-#include "runtime/recycling_allocator.hpp"
-
 #include <holdfast/fwd.hpp>
 
 #include <boost/asio/recycling_allocator.hpp>
@@ -82,9 +80,9 @@ public:
     [[nodiscard]] bool runs_in_this_thread() const noexcept { return running::find(*this); }
 
 private:
-    // New blocks come from Asio, as those of functions that wait on a context do.
+    // That of Asio, as for functions that wait on a context.
     template <class T>
-    using memory_for = recycling_allocator<T, asio::recycling_allocator>;
+    using memory_for = asio::recycling_allocator<T>;
 
     /// A function in the list of those that wait.
     class node {

@@ -17,16 +17,16 @@
 
 namespace holdfast::test {
 
-inline constexpr auto history = "holdfast_leaders:{E}";
+inline constexpr auto leader_key = "holdfast_leader:{E}";
 
-// An observer that writes down all it is told.
+// An observer that writes down all that it reports.
 class witness {
 public:
     witness(asio::any_io_executor const& executor, leader_observer observer)
         : state_{std::make_shared<state>(std::move(observer))} {
         asio::co_spawn(executor, watch(state_), asio::detached);
     }
-    // Nobody is `-`, and what comes after some that were missed begins with `?`.
+    // Nobody is `-`.
     std::vector<std::string> const& told() const { return state_->told; }
     std::string last() const { return told().empty() ? "" : told().back(); }
     error_code ended() const { return state_->ended; }
@@ -50,14 +50,13 @@ private:
     };
     static task watch(std::shared_ptr<state> of) {
         while (!of->ended) {
-            auto [ec, change] = co_await of->observer.next(as_result);
+            auto [ec, leader] = co_await of->observer.next(as_result);
             of->ended = ec;
             if (!ec) {
-                auto const value = change.leader ? change.leader.value : "-";
-                of->told.push_back((change.missed ? "?" : "") + value);
-                if (change.leader) {
-                    of->terms_grow = of->terms_grow && change.leader.term >= of->term;
-                    of->term = change.leader.term;
+                of->told.push_back(leader ? leader.value : "-");
+                if (leader) {
+                    of->terms_grow = of->terms_grow && leader.term >= of->term;
+                    of->term = leader.term;
                 }
             }
         }

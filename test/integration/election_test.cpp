@@ -22,9 +22,7 @@ BOOST_AUTO_TEST_CASE(one_leads_is_seen_and_resigns) {
         BOOST_TEST(election.name() == "E");
         BOOST_TEST(!(co_await election.leader()));
         auto observer = election.observe();
-        auto first = co_await observer.next();
-        BOOST_TEST(!first.leader);
-        BOOST_TEST(!first.missed);
+        BOOST_TEST(!(co_await observer.next()));
 
         auto leads = co_await election.campaign("10.0.0.7:9000");
         BOOST_TEST(leads.valid());
@@ -35,20 +33,18 @@ BOOST_AUTO_TEST_CASE(one_leads_is_seen_and_resigns) {
         BOOST_TEST((who.term == leads.term()));
         BOOST_TEST(probe.hgetall("E").contains(who.holder));
         auto const seen = co_await observer.next();
-        BOOST_TEST(seen.leader.value == who.value);
-        BOOST_TEST((seen.leader.term == who.term));
-        BOOST_TEST(!seen.missed);
+        BOOST_TEST((seen == who));
 
         co_await leads.proclaim("10.0.0.7:9001");
         auto const moved = co_await observer.next();
-        BOOST_TEST(moved.leader.value == "10.0.0.7:9001");
-        BOOST_TEST((moved.leader.term == who.term));
+        BOOST_TEST(moved.value == "10.0.0.7:9001");
+        BOOST_TEST((moved.term == who.term));
 
         auto const term = leads.term();
         co_await leads.resign();
         BOOST_TEST(!leads);
         BOOST_TEST((leads.term() == term));
-        BOOST_TEST(!(co_await observer.next()).leader);
+        BOOST_TEST(!(co_await observer.next()));
         BOOST_TEST(!(co_await election.leader()));
         BOOST_TEST(!probe.exists("E"));
         auto const [resigned] = co_await leads.resign(as_result);
@@ -73,7 +69,6 @@ BOOST_AUTO_TEST_CASE(candidates_of_several_clients_lead_in_the_order_in_which_th
             BOOST_TEST(co_await co_eventually(10s, came));
         }
         witness const seen{executor, clients[2].election("E").observe()};
-        BOOST_TEST(co_await co_eventually(10s, [&] { return seen.last() == "0"; }));
         holdfast::fencing_token last;
         for (auto& next : candidates) {
             BOOST_TEST(co_await co_eventually(10s, [&] { return next.leads(); }));
@@ -81,6 +76,7 @@ BOOST_AUTO_TEST_CASE(candidates_of_several_clients_lead_in_the_order_in_which_th
             last = next.won.term();
             auto const who = co_await clients[3].election("E").leader();
             BOOST_TEST((who.term == last));
+            BOOST_TEST(co_await co_eventually(10s, [&] { return seen.last() == who.value; }));
             co_await next.won.resign();
         }
         auto const all = [&] { return seen.leaders().size() == 5U && seen.last() == "-"; };
@@ -93,8 +89,6 @@ BOOST_AUTO_TEST_CASE(candidates_of_several_clients_lead_in_the_order_in_which_th
 BOOST_AUTO_TEST_CASE(candidates_of_one_client_lead_one_after_the_other) {
     with_client([](holdfast::client& client, redis_probe& probe) -> task {
         auto const election = client.election("E");
-        auto observer = election.observe();
-        static_cast<void>(co_await observer.next());
         std::deque<candidate> candidates;
         for (int i = 0; i < 10; ++i) {
             candidates.emplace_back(election, std::to_string(i));
@@ -108,11 +102,7 @@ BOOST_AUTO_TEST_CASE(candidates_of_one_client_lead_one_after_the_other) {
             BOOST_TEST(((co_await election.leader()).term == last));
             co_await next.won.resign();
         }
-        for (int i = 0; i < 10; ++i) {
-            auto const change = co_await observer.next();
-            BOOST_TEST(change.leader.value == std::to_string(i));
-        }
-        BOOST_TEST(!(co_await observer.next()).leader);
+        BOOST_TEST(!(co_await election.leader()));
         BOOST_TEST(!probe.exists("E"));
     });
 }
@@ -150,7 +140,7 @@ BOOST_AUTO_TEST_CASE(after_a_reconnection_the_server_has_the_value_again) {
         witness const seen{executor, other.election("E").observe()};
         BOOST_TEST(co_await co_eventually(10s, [&] { return seen.last() == "b"; }));
         // As if a replica had taken over that had not got it yet.
-        probe.del(history);
+        probe.del(leader_key);
         BOOST_TEST(!(co_await other.election("E").leader()));
         probe.client_kill_type("normal");
         leader_info who;
@@ -182,7 +172,7 @@ BOOST_AUTO_TEST_CASE(values_have_a_length_and_options_no_owner) {
         auto const [asked, who] = co_await client.election("").leader(as_result);
         BOOST_TEST((asked == errc::invalid_name));
         auto unnamed_observer = client.election("").observe();
-        auto const [observed, change] = co_await unnamed_observer.next(as_result);
+        auto const [observed, seen] = co_await unnamed_observer.next(as_result);
         BOOST_TEST((observed == errc::invalid_name));
         BOOST_TEST(!probe.exists("E"));
 
@@ -193,7 +183,7 @@ BOOST_AUTO_TEST_CASE(values_have_a_length_and_options_no_owner) {
         BOOST_TEST((co_await election.leader()).value == longest);
         auto const [proclaimed] = co_await leads.proclaim(too_long, as_result);
         BOOST_TEST((proclaimed == errc::invalid_options));
-        BOOST_TEST(probe.pttl(history) > 29LL * 24 * 3'600'000);
+        BOOST_TEST(probe.pttl(leader_key) > 29LL * 24 * 3'600'000);
     });
 }
 
@@ -216,7 +206,8 @@ BOOST_AUTO_TEST_CASE(a_value_is_proclaimed_once_whatever_becomes_of_the_request_
             proxy.when_client_sends("holdfast_leader:{E}", fault);
             co_await leads.proclaim("b");
             BOOST_TEST(proxy.pending_faults() == 0U);
-            BOOST_TEST(probe.cmd("LLEN", history).as_integer() == 2);
+            auto const second = to_string(leads.term()) + " 2 ";
+            BOOST_TEST(probe.get(leader_key).value_or("").starts_with(second));
             auto const who = co_await client.election("E").leader();
             BOOST_TEST(who.value == "b");
             BOOST_TEST((who.term == leads.term()));
@@ -232,7 +223,7 @@ BOOST_AUTO_TEST_CASE(who_loses_the_lock_before_its_value_is_there_campaigns_on) 
             auto first = co_await client.election("E").campaign("teaches the scripts");
             co_await first.resign();
         }
-        probe.del(history);
+        probe.del(leader_key);
         proxy.when_client_sends("holdfast_leader:{E}", command_fault::lose);
         candidate one{client.election("E"), "a"};
         BOOST_TEST(co_await co_eventually(10s, [&] { return proxy.pending_faults() == 0; }));
@@ -262,18 +253,18 @@ BOOST_AUTO_TEST_CASE(with_memory_full_nobody_becomes_leader_until_there_is_some)
 BOOST_AUTO_TEST_CASE(something_else_under_its_keys_is_not_touched) {
     with_client([](holdfast::client& client, redis_probe& probe) -> task {
         auto const election = client.election("E");
-        probe.set(history, "mine");
+        probe.set(leader_key, "mine");
         auto const [ec, none] = co_await election.campaign("a", as_result);
         BOOST_TEST((ec == errc::corrupt_state));
         BOOST_TEST(co_await co_eventually(5s, [&] { return !probe.exists("E"); }));
         auto const [asked, who] = co_await election.leader(as_result);
         BOOST_TEST((asked == errc::corrupt_state));
         auto observer = election.observe();
-        auto const [observed, change] = co_await observer.next(as_result);
+        auto const [observed, seen] = co_await observer.next(as_result);
         BOOST_TEST((observed == errc::corrupt_state));
-        BOOST_TEST(probe.get(history).value_or("") == "mine");
-        probe.del(history);
-        BOOST_TEST(!(co_await observer.next()).leader);
+        BOOST_TEST(probe.get(leader_key).value_or("") == "mine");
+        probe.del(leader_key);
+        BOOST_TEST(!(co_await observer.next()));
     });
 }
 
@@ -359,11 +350,11 @@ BOOST_AUTO_TEST_CASE(a_user_needs_few_rights) {
     std::string const rights =
         "resetchannels ~app:* ~redisson_lock_token:{app:* ~redisson_lock__channel:{app:* "
         "~holdfast_queue:{app:* ~holdfast_hold:{app:* &redisson_lock__channel:{app:* "
-        "&holdfast_waiters:{app:* &holdfast_client:* ~holdfast_leaders:{app:* "
-        "~holdfast_leader:{app:* &holdfast_leader:{app:* -@all +hello +ping +time +evalsha +eval "
+        "&holdfast_waiters:{app:* &holdfast_client:* ~holdfast_leader:{app:* "
+        "&holdfast_leader:{app:* -@all +hello +ping +time +evalsha +eval "
         "+subscribe +unsubscribe +pttl +hkeys +hgetall +hexists +hset +hdel +set +get +incr "
         "+incrby +pexpire +pexpireat +exists +del +publish +zadd +zrem +zrange +zrank +zscore "
-        "+zcount +pubsub|numsub +lindex +llen +lpush +ltrim +persist";
+        "+zcount +pubsub|numsub +persist";
     with_alice(rights, [](redis_server& server, asio::any_io_executor executor) -> task {
         auto settings = as_alice(server);
         settings.key_prefix = "app:";
@@ -371,12 +362,12 @@ BOOST_AUTO_TEST_CASE(a_user_needs_few_rights) {
         holdfast::client client{executor, settings};
         holdfast::client other{executor, settings};
         auto leads = co_await client.election("E").campaign("a");
-        BOOST_TEST(server.probe().pttl("holdfast_leaders:{app:E}") == -1);
+        BOOST_TEST(server.probe().pttl("holdfast_leader:{app:E}") == -1);
 
         std::string const to_observe =
-            "resetchannels ~app:* ~holdfast_leaders:{app:* &holdfast_leader:{app:* "
+            "resetchannels ~app:* ~holdfast_leader:{app:* &holdfast_leader:{app:* "
             "&holdfast_waiters:{app:* &redisson_lock__channel:{app:* -@all +hello +ping +time "
-            "+evalsha +eval +subscribe +unsubscribe +pttl +hexists +lindex +llen";
+            "+evalsha +eval +subscribe +unsubscribe +pttl +hexists +get";
         std::vector<std::string> rule{"ACL", "SETUSER", "bob", "on", ">secret"};
         for (std::size_t at = 0; at < to_observe.size();) {
             auto const end = std::min(to_observe.find(' ', at), to_observe.size());

@@ -73,7 +73,7 @@ listeners observers(redis_server const& server, asio::any_io_executor executor) 
         settings.hand_over = hands_over;
         auto& client = made->clients.emplace_back(executor, settings);
         auto& one = made->all.emplace_back(client.election("L").observe());
-        one.next([](error_code, holdfast::leader_change const&) {});
+        one.next([](error_code, holdfast::leader_info const&) {});
     }
     return made;
 }

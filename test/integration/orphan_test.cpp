@@ -110,6 +110,35 @@ BOOST_AUTO_TEST_CASE(without_the_option_it_is_left_alone) {
     });
 }
 
+// An operator frees these with force_release().
+BOOST_AUTO_TEST_CASE(fair_and_read_write_locks_are_left_alone_and_reported_once) {
+    log_lines log;
+    with_server([&](redis_server& server, asio::any_io_executor executor) -> task {
+        auto settings = holdfast::parse_url(server.url());
+        settings.waiter_patience = 1s;
+        settings.log = log.sink();
+        holdfast::client client{executor, settings};
+        auto probe = server.probe();
+        acquire_options const options{.orphan_after = 100ms};
+        probe.cmd("HSET", "fair", tool, "1");
+        auto const written = std::string{tool} + ":write";
+        probe.cmd("HSET", "rw", "mode", "write", written, "1");
+        auto const rw = client.read_write_lock("rw");
+        auto const fair = co_await client.fair_lock("fair").try_acquire_for(1s, options);
+        BOOST_TEST(!fair);
+        BOOST_TEST(log.count(log_level::error, "\"fair\" has no expiry: it stays held") == 1U);
+        auto const read = co_await rw.read().try_acquire_for(1s, options);
+        BOOST_TEST(!read);
+        BOOST_TEST(log.count(log_level::error, "\"rw\" has no expiry: it stays held") == 1U);
+        auto const write = co_await rw.write().try_acquire_for(1s, options);
+        BOOST_TEST(!write);
+        BOOST_TEST(probe.cmd("HEXISTS", "fair", tool).as_integer() == 1);
+        BOOST_TEST(probe.cmd("HEXISTS", "rw", written).as_integer() == 1);
+        BOOST_TEST(probe.pttl("fair") == -1);
+        BOOST_TEST(probe.pttl("rw") == -1);
+    });
+}
+
 BOOST_AUTO_TEST_CASE(several_clients_take_it_over_one_after_the_other) {
     with_server([&](redis_server& server, asio::any_io_executor executor) -> task {
         holdfast::client left{executor, patient(server)};

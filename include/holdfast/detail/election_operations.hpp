@@ -17,7 +17,6 @@ namespace holdfast::detail {
 using plain_handler = completion_handler<error_code>;
 using campaign_handler = completion_handler<error_code, leadership>;
 using leader_handler = completion_handler<error_code, leader_info>;
-using change_of_leader_handler = completion_handler<error_code, leader_change>;
 
 /// Who wants to lead what.
 struct campaign_request {
@@ -52,10 +51,7 @@ HOLDFAST_EXPORT void start_proclaim(
 // Of an observer. It is null after a move.
 [[nodiscard]] HOLDFAST_EXPORT asio::any_io_executor executor_of(observation const* observes
 ) noexcept;
-HOLDFAST_EXPORT void start_next(
-    std::shared_ptr<observation> observes,
-    change_of_leader_handler handler
-);
+HOLDFAST_EXPORT void start_next(std::shared_ptr<observation> observes, leader_handler handler);
 HOLDFAST_EXPORT void abandon(std::shared_ptr<observation> observes) noexcept;
 
 }  // namespace holdfast::detail

@@ -22,8 +22,6 @@ public:
         override {
         to_->exec_replicated(std::move(what), wanted, std::move(handler));
     }
-    void begin_burst() noexcept override { to_->begin_burst(); }
-    void end_burst() override { to_->end_burst(); }
     [[nodiscard]] subscription subscribe(std::string channel, subscriber& to) override {
         return to_->subscribe(std::move(channel), to);
     }

@@ -82,18 +82,6 @@ subscription cluster_routes::subscribe(std::string channel, subscriber& to) {
     return channels_ && !stopped_ ? channels_->add(std::move(channel), to) : subscription{};
 }
 
-void cluster_routes::begin_burst() noexcept {
-    if (nodes_) {
-        nodes_->for_each([](std::uint32_t, server& one) { one.begin_burst(); });
-    }
-}
-
-void cluster_routes::end_burst() {
-    if (nodes_) {
-        nodes_->for_each([](std::uint32_t, server& one) { one.end_burst(); });
-    }
-}
-
 bool cluster_routes::up(purpose what) const {
     bool any = false;
     if (nodes_ && map_.complete()) {

@@ -37,8 +37,6 @@ public:
     void exec(call&& what, exec_handler&& handler);
     void exec_replicated(call&& what, replication const& wanted, replicated_handler&& handler);
     [[nodiscard]] subscription subscribe(std::string channel, subscriber& to);
-    void begin_burst() noexcept;
-    void end_burst();
 
     [[nodiscard]] bool up(connection_id::purpose what) const;
     [[nodiscard]] backend::obstacle why_down() const;

@@ -40,8 +40,6 @@ public:
         override {
         server_->exec_replicated(std::move(what), wanted, std::move(handler));
     }
-    void begin_burst() noexcept override { server_->begin_burst(); }
-    void end_burst() override { server_->end_burst(); }
     [[nodiscard]] subscription subscribe(std::string channel, subscriber& to) override {
         return server_->subscribe(std::move(channel), to);
     }

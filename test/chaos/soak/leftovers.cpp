@@ -50,7 +50,7 @@ std::int64_t free_permits(test::redis_probe& probe) {
 bool stays(std::string const& key, workload shared) {
     switch (shared) {
         case workload::permits: return key == pool_key || key == taken_key;
-        case workload::leaders: return key.starts_with("holdfast_leaders:");
+        case workload::leaders: return key.starts_with("holdfast_leader:");
         case workload::locks:
         case workload::quorum: break;
     }

@@ -55,8 +55,7 @@ inline std::string const user_rules_of_permits =
     "+zcard +zrangebyscore";
 /// And besides for an election.
 inline std::string const user_rules_of_leaders =
-    "~holdfast_leaders:{soak:* ~holdfast_leader:{soak:* &holdfast_leader:{soak:* +lindex +llen "
-    "+lpush +ltrim +persist";
+    "~holdfast_leader:{soak:* &holdfast_leader:{soak:* +persist";
 /// And besides on the nodes of a quorum, whose clients look when they were started.
 inline std::string const user_rules_of_quorum = "+info";
 /// And besides on a cluster, where it may look which server it is, too.

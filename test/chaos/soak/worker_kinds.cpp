@@ -253,17 +253,17 @@ asio::awaitable<void> observe_leaders(workplace& where) {
            asio::cancellation_type::none) {
         error_code ec;
         auto next = observer.next(asio::deferred);
-        auto const change = co_await std::move(next)(asio::redirect_error(awaited, ec));
+        auto const leader = co_await std::move(next)(asio::redirect_error(awaited, ec));
         if (ec) {
             // A right may be missing for a while.
             timer.expires_after(10ms);
             co_await timer.async_wait(asio::redirect_error(awaited, ec));
-        } else if (change.leader) {
+        } else if (leader) {
             auto seen = of;
             seen.at = now();
             seen.what = happening::observed;
-            seen.token = static_cast<std::int64_t>(change.leader.term.value);
-            seen.owner = number_in(change.leader.value);
+            seen.token = static_cast<std::int64_t>(leader.term.value);
+            seen.owner = number_in(leader.value);
             where.history.add(seen);
         }
     }

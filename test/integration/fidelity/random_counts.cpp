@@ -89,37 +89,30 @@ void call_maker::about_permits(detail::script const& which) {
 }
 
 // Of a few elections, which other calls leave alone. Locks have no end, so whether one is held does
-// not depend on the time. Few leaders are kept, and terms come in any order.
+// not depend on the time. Terms come in any order.
 void call_maker::elect(detail::script const& which) {
     auto const name = "elected:" + std::to_string(below(elections));
-    auto const history = "holdfast_leaders:{" + name + "}";
+    auto const leader = "holdfast_leader:{" + name + "}";
     auto const holder = "client:" + std::to_string(below(3));
     use(name);
-    use(history);
+    use(leader);
     if (chance(15)) {
         call_.words = {"HSET", name, holder, "1"};
         return;
     }
     if (chance(15)) {
-        call_.words = {"DEL", chance(40) ? name : history};
+        call_.words = {"DEL", chance(40) ? name : leader};
         return;
     }
     if (&which == &scripts::election_proclaim) {
-        start_script(which, {name, history, "holdfast_leader:{" + name + "}"});
+        start_script(which, {name, leader});
         add(holder);
         add(std::to_string(1 + below(60)));
         add(std::to_string(1 + below(3)));
         add(chance(80) ? "86400000" : "0");
-        add("5");
         add(content());
     } else {
-        start_script(which, {name, history});
-        if (chance(80)) {
-            add(std::to_string(chance(20) ? 0 : below(70)));
-            add(std::to_string(below(60)));
-            add(std::to_string(below(3)));
-            add(std::to_string(1 + below(4)));
-        }
+        start_script(which, {name, leader});
     }
     add(nonce());
 }

@@ -39,9 +39,6 @@ void call_maker::acquire_side(detail::script const& which) {
     add("0");
     add("2000");
     add(chance(20) ? "1" : "0");
-    auto const seen = holder_of(of) + ":write";
-    add(chance(20) ? seen : "");
-    add(chance(20) ? "1" : "");
     if (reads) {
         add(chance(30) ? holder_of(of) : "");
     }

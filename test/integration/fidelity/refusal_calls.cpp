@@ -81,12 +81,11 @@ commands calls_of_scripts() {
         command told{"EVAL", text(scripts::lock_release.text), "3", name, "channel", "usual"};
         told.insert(told.end(), {text(holder), "", "", "0", "0", "", "1", "50000", "n"});
         all.push_back(std::move(told));
-        auto const leaders = text(name) + ":leaders";
-        command proclaims{"EVAL", text(scripts::election_proclaim.text), "3", name, leaders};
-        proclaims.insert(proclaims.end(), {"channel", text(holder), "7", "1", "3600000", "9"});
-        proclaims.insert(proclaims.end(), {"a value", "n"});
+        auto const leader = text(name) + ":leader";
+        command proclaims{"EVAL", text(scripts::election_proclaim.text), "2", name, leader};
+        proclaims.insert(proclaims.end(), {text(holder), "7", "1", "3600000", "a value", "n"});
         all.push_back(std::move(proclaims));
-        all.push_back({"EVAL", text(scripts::election_look.text), "2", name, leaders, "n"});
+        all.push_back({"EVAL", text(scripts::election_look.text), "2", name, leader, "n"});
         command over{
             "EVAL",
             text(scripts::lock_take_over.text),

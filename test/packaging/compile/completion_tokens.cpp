@@ -34,7 +34,6 @@ using namespace std::chrono_literals;
 using holdfast::acquire_options;
 using holdfast::client;
 using holdfast::error_code;
-using holdfast::leader_change;
 using holdfast::leader_info;
 using holdfast::leadership;
 using holdfast::lease;
@@ -200,7 +199,7 @@ asio::awaitable<void> every_operation_takes_every_token(
     );
     co_await takes_every_token(results<leader_info>{}, context, CALL(election.leader));
     auto observer = election.observe();
-    co_await takes_every_token(results<leader_change>{}, context, CALL(observer.next));
+    co_await takes_every_token(results<leader_info>{}, context, CALL(observer.next));
     leadership leads;
     co_await takes_every_token(nothing, context, CALL(leads.resign));
     co_await takes_every_token(nothing, context, CALL_WITH(leads.proclaim, "value"));

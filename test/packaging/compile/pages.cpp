@@ -267,9 +267,9 @@ asio::awaitable<void> run_the_scheduler(
 asio::awaitable<void> follow_the_scheduler(holdfast::client& client) {
     auto observer = client.election("scheduler").observe();
     for (;;) {
-        auto change = co_await observer.next();
-        if (change.leader) {
-            std::cout << change.leader.value << " leads in term " << change.leader.term.value << '\n';
+        auto leader = co_await observer.next();
+        if (leader) {
+            std::cout << leader.value << " leads in term " << leader.term.value << '\n';
         } else {
             std::cout << "nobody leads\n";
         }

@@ -178,7 +178,6 @@ void check_meanings(detail::script_reply const& reply) {
     check_meaning(detail::counting_semaphore_protocol(), reply);
     check_meaning(detail::latch_protocol(), reply);
     static_cast<void>(detail::read_look(reply));
-    static_cast<void>(detail::read_announcement(reply.rest(0)));
     static_cast<void>(detail::read_proclaim(reply));
     static_cast<void>(detail::read_semaphore(reply));
     static_cast<void>(detail::read_set_permits(reply));

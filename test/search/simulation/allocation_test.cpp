@@ -6,7 +6,6 @@
 // gets a lock that he does not have, nothing throws that must not, and what is left on the server
 // is gone by the end of the lease.
 
-#include "runtime/recycling_allocator.hpp"
 #include "simulation/scenes.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -183,8 +182,6 @@ bool run_one(scene& one, std::size_t number, tally& all) {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(an_allocation_that_fails_costs_one_operation_and_no_lock) {
-    // What is kept is not allocated again.
-    detail::most_recycled_blocks = 0;
     tally all;
     auto each = [&]<class Scene>(char const* name) {
         if (std::is_base_of_v<guarded, Scene>) {

@@ -34,8 +34,7 @@ void fair_judge::on_before(std::string_view lock) {
 void fair_judge::on_script(script_event const& what) {
     auto& known = locks_[std::string{what.lock}];
     detail::script_reply const said{what.reply->text};
-    bool const asks = what.does == "acquire" || what.does == "take_over";
-    if (!asks || what.reply->is_error()) {
+    if (what.does != "acquire" || what.reply->is_error()) {
         return;
     }
     auto const now = in_.now();

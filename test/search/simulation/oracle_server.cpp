@@ -251,9 +251,6 @@ void oracle::on_pool_script(script_event const& what) {
 void oracle::on_taken_over(truth& of, std::string const& lock) {
     reached(sometimes::taken_over);
     auto const since = std::exchange(of.endless_since, std::nullopt);
-    if (!since && (is_fair(lock) || is_read_write(lock))) {
-        return;  // it was freed for another, who did not take it
-    }
     if (!since) {
         in_.violation(lock + " is taken over from a holder whose lease ends");
     } else if (in_.now() - *since < shortest_patience) {

@@ -65,7 +65,7 @@ bool reading_judge::reads_beside(
 void reading_judge::on_script(script_event const& what) {
     auto& known = locks_[std::string{what.lock}];
     detail::script_reply const said{what.reply->text};
-    bool const asks = what.does == "acquire" || what.does == "take_over";
+    bool const asks = what.does == "acquire";
     if (what.reply->is_error()) {
         return;
     }

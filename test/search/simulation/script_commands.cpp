@@ -15,12 +15,7 @@ namespace holdfast::sim {
 namespace {
 
 // What follows the kind of the lock.
-std::string_view deed_of(command_words const& command, std::string_view script) {
-    if (script.ends_with("_lock.acquire") && script != "quorum_lock.acquire") {
-        auto const keys = static_cast<std::size_t>(command[2][0] - '0');
-        constexpr std::size_t orphan = 7;
-        return command.at(3 + keys + orphan).empty() ? "acquire" : "take_over";
-    }
+std::string_view deed_of(std::string_view script) {
     return script.substr(std::min(script.find('.') + 1, script.size()));
 }
 
@@ -242,7 +237,7 @@ std::vector<deed> deeds_of(
     }
     return {{
         .script = script,
-        .does = deed_of(command, script),
+        .does = deed_of(script),
         .lock = command[3],
         .holder = holder_in(command, script),
         .reply = answer,

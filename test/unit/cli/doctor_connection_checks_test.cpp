@@ -87,15 +87,6 @@ BOOST_AUTO_TEST_CASE(valkey_is_called_by_its_name) {
     BOOST_TEST(has(*find(check_identity(facts, {}), "version"), "Valkey 8.1.0"));
 }
 
-BOOST_AUTO_TEST_CASE(a_replica_is_a_fault_that_names_its_primary) {
-    auto facts = primary_of();
-    facts.hello.role = "replica";
-    facts.info = {{"master_host", "10.0.0.1"}, {"master_port", "6379"}};
-    auto const found = check_identity(facts, {});
-    BOOST_TEST((find(found, "role")->what == severity::fault));
-    BOOST_TEST(has(*find(found, "role"), "10.0.0.1:6379"));
-}
-
 BOOST_AUTO_TEST_CASE(another_kind_of_server_than_the_url_says_is_a_fault) {
     config cluster;
     cluster.cluster_nodes = {{"10.0.0.1", 7000}};

@@ -17,7 +17,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace holdfast::test {
 
@@ -33,33 +32,15 @@ struct electing : scripted_client {
         : scripted_client{std::move(settings), connected} {}
 
     /// A server that answers that this was proclaimed.
-    static detail::exec_result proclaimed() { return replied(1, 1, 1); }
+    static detail::exec_result proclaimed() { return replied(1, 1); }
     static detail::exec_result not_leader() { return replied(0, 1); }
-    /// What a look finds: the newest leader, and those after the one that was known. Each is `v`
-    /// and its number, and has ten times that as its term.
-    static detail::exec_result leaders(
-        std::uint64_t newest,
-        bool leading,
-        std::vector<std::uint64_t> const& found = {},
-        std::int64_t remaining = 30'000
-    ) {
-        std::string elements;
-        std::string lengths;
-        for (auto const one : found) {
-            auto const number = std::to_string(one);
-            auto const element = number + " " + number + "0 1 h v" + number;
-            elements += element;
-            lengths += " " + std::to_string(element.size());
-        }
-        auto const counted = std::to_string(found.size()) + lengths + " " + elements;
-        auto const change = newest > 0 ? 1 : 0;
-        auto const led = leading ? 1 : 0;
-        return replied(remaining, led, newest, newest * 10, change, 0, counted);
+    /// What a look finds: this leader is `v` and the number, and has ten times the number as its
+    /// term.
+    static detail::exec_result leads(std::uint64_t number, std::int64_t remaining = 30'000) {
+        return replied(remaining, number * 10, 1, "h", "v" + std::to_string(number));
     }
     /// Nobody has the lock.
-    static detail::exec_result nobody(std::uint64_t newest = 0) {
-        return leaders(newest, false, {}, -2);
-    }
+    static detail::exec_result nobody() { return replied(-2); }
 
     std::string word(std::size_t i) const {
         return std::string{server->requests.at(0).what.word(i)};

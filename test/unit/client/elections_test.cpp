@@ -15,7 +15,7 @@
 using namespace std::chrono_literals;
 using holdfast::errc;
 using holdfast::error_code;
-using holdfast::leader_change;
+using holdfast::leader_info;
 using holdfast::detail::mandate;
 using holdfast::detail::observation;
 using holdfast::detail::target;
@@ -26,7 +26,7 @@ namespace {
 
 struct world : electing {
     world() : observes{std::make_shared<observation>(state, keys)} {
-        observes->next([this](error_code ec, leader_change const&) { error = ec; });
+        observes->next([this](error_code ec, leader_info const&) { error = ec; });
         run();
         answer(nobody());
     }
@@ -55,8 +55,8 @@ BOOST_AUTO_TEST_CASE(a_leader_sends_its_value_again_when_a_connection_was_made) 
     all.set_commands_up(true);
     all.drop_others();
     BOOST_TEST(all.sent() == "election.proclaim");
-    BOOST_TEST(all.word(5) == "1");
-    BOOST_TEST(all.word(8) == "my value");
+    BOOST_TEST(all.word(4) == "1");
+    BOOST_TEST(all.word(6) == "my value");
     all.answer(electing::proclaimed());
     // One that has resigned does not.
     one.won.resign([](error_code) {});
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(a_leader_sends_its_value_again_when_a_connection_was_made) 
 BOOST_AUTO_TEST_CASE(only_those_are_told_that_are_concerned) {
     world all;
     error_code other_error;
-    all.observes->next([&](error_code ec, leader_change const&) { other_error = ec; });
+    all.observes->next([&](error_code ec, leader_info const&) { other_error = ec; });
     all.run();
     auto const nobody = [](target const&) { return false; };
     all.on_strand([&] { all.state->electing().end_all(errc::auth_failed, nobody); });
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(those_that_are_gone_are_forgotten) {
 BOOST_AUTO_TEST_CASE(those_that_wait_end_with_the_context) {
     auto observes = [] {
         world all;
-        all.observes->next([keeps = all.observes](error_code, leader_change const&) {});
+        all.observes->next([keeps = all.observes](error_code, leader_info const&) {});
         all.run();
         return std::weak_ptr{all.observes};
     }();

@@ -238,7 +238,7 @@ BOOST_AUTO_TEST_CASE(on_a_cluster_each_node_is_met_under_a_key_that_it_has) {
         auto const& sent = all.server->requests.at(number).what;
         auto const key = std::string{sent.word(0)};
         BOOST_TEST((all.server->server_of(holdfast::detail::slot_of(key)) == number));
-        BOOST_TEST(key.starts_with("holdfast_server:"), key);
+        BOOST_TEST(key.starts_with("holdfast_server:{"), key);
         BOOST_TEST(sent.word(1) == "a");
     }
     // Each client chooses the same one.

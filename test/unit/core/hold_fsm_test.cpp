@@ -154,25 +154,6 @@ BOOST_AUTO_TEST_CASE(a_run_ends_after_10_ms_if_others_wait) {
     BOOST_TEST((fsm.next(usual, false, t0 + 10ms) == step::release));
 }
 
-BOOST_AUTO_TEST_CASE(it_is_known_whether_only_one_client_waits) {
-    auto fsm = fresh();
-    fsm.on_others_wait();
-    BOOST_TEST(!fsm.one_waits());  // the server has not said how many there are
-    fsm.on_refilled({{300}, 64}, 1, 0);
-    BOOST_TEST(fsm.one_waits());
-    fsm.on_refilled({{400}, 64}, 0, 1);
-    BOOST_TEST(fsm.one_waits());
-    fsm.on_refilled({{500}, 64}, 1, 1);
-    BOOST_TEST(!fsm.one_waits());
-    fsm.on_refilled({{600}, 64}, 0, 0);
-    BOOST_TEST(!fsm.one_waits());
-    fsm.on_others_wait();
-    BOOST_TEST(fsm.one_waits());
-    fsm.on_refilled({{700}, 64}, 256, 0);
-    fsm.on_others_wait();
-    BOOST_TEST(!fsm.one_waits());
-}
-
 BOOST_AUTO_TEST_CASE(the_server_is_asked_ahead_of_time) {
     auto fsm = fresh(4);
     BOOST_TEST(!fsm.wants_refill(0, t0 + 1s));

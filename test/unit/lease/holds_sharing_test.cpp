@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(an_owner_that_writes_reads_beside_itself_and_nobody_with_it
     all.answer(all.queued());
     acquiring reader{all, all.reader(me)};
     BOOST_TEST(all.text(all.server->requests.size() - 1)
-                   .ends_with(" 0 2000 0   " + std::string{written_as.view()}));
+                   .ends_with(" 0 2000 0 " + std::string{written_as.view()}));
     while (!reader.done()) {
         all.answer(
             all.server->requests.front().what.word(all.server->requests.front().what.size() - 1) ==

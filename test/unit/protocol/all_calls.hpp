@@ -114,7 +114,7 @@ inline std::vector<detail::call> calls_about(
             auto const election = detail::make_election_keys(settings, on.lock);
             if (election.lock->valid()) {
                 all.push_back(detail::proclaim({election, id, {7}, 1, "value", 1min, 3s}));
-                all.push_back(detail::look(election, {}, 3s));
+                all.push_back(detail::look(election, 3s));
             }
             break;
         }

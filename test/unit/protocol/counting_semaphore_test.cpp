@@ -171,32 +171,6 @@ BOOST_AUTO_TEST_CASE(a_semaphore_that_was_not_set_has_none) {
     BOOST_TEST(all.heard() == "2");
 }
 
-BOOST_AUTO_TEST_CASE(a_repeated_attempt_takes_its_permits_once) {
-    world all;
-    all.set(5);
-    BOOST_TEST((all.acquire(2, 1) == kind::granted));
-    BOOST_TEST((all.acquire(2, 1) == kind::granted));
-    BOOST_TEST(all.permits() == "3");
-    // Also if there is nothing left by then, and after a long break.
-    all.drain(2);
-    all.later(24h);
-    BOOST_TEST((all.acquire(2, 1) == kind::granted));
-    BOOST_TEST(all.permits() == "0");
-}
-
-BOOST_AUTO_TEST_CASE(a_withdrawal_gives_back_what_was_taken_once) {
-    world all;
-    all.set(5);
-    all.acquire(2, 1);
-    all.heard();
-    BOOST_TEST((all.withdraw(2, 1).lost == loss_reason::none));
-    BOOST_TEST(all.permits() == "5");
-    BOOST_TEST(all.heard() == "5");
-    BOOST_TEST((all.withdraw(2, 1).lost == loss_reason::deleted));
-    BOOST_TEST(all.permits() == "5");
-    BOOST_TEST(all.heard() == "");
-}
-
 BOOST_AUTO_TEST_CASE(an_attempt_that_comes_after_its_withdrawal_takes_nothing) {
     world all;
     all.set(5);
@@ -250,44 +224,6 @@ BOOST_AUTO_TEST_CASE(all_are_taken_once_and_debts_are_forgotten) {
     all.add(-9, 3);
     BOOST_TEST((all.drain(4) == -7));
     BOOST_TEST(all.permits() == "0");
-}
-
-BOOST_AUTO_TEST_CASE(what_is_no_number_is_left_alone) {
-    world all;
-    all.ask({"SET", "L", "apple"});
-    BOOST_TEST((all.acquire(1, 1) == kind::corrupt));
-    BOOST_TEST(!all.add(1, 2).valid);
-    BOOST_TEST(!all.drain(3).has_value());
-    BOOST_TEST(all.permits() == "apple");
-    all.ask({"DEL", "L"});
-    all.ask({"HSET", "L", "a", "b"});
-    all.acquire(1, 4);
-    BOOST_TEST(all.error.starts_with("WRONGTYPE"));
-    all.add(1, 5);
-    BOOST_TEST(all.error.starts_with("WRONGTYPE"));
-    BOOST_TEST(all.heard() == "");
-}
-
-BOOST_AUTO_TEST_CASE(a_server_without_memory_takes_permits_back_and_grants_none) {
-    world all;
-    all.set(3);
-    all.acquire(1, 1);
-    all.server.set_refusal(holdfast::memory::refusal::oom);
-    all.acquire(1, 2);
-    BOOST_TEST(all.error.starts_with("OOM"));
-    BOOST_TEST(all.permits() == "2");
-    all.withdraw(1, 1);
-    BOOST_TEST(all.error == "");
-    BOOST_TEST(all.permits() == "3");
-    // The attempt comes when there is memory again.
-    all.withdraw(1, 2);
-    all.add(2, 3);
-    all.add(2, 3);
-    BOOST_TEST(all.permits() == "5");
-    BOOST_TEST((all.drain(4) == 5));
-    BOOST_TEST(all.error == "");
-    all.server.set_refusal(holdfast::memory::refusal::none);
-    BOOST_TEST((all.acquire(1, 2) == kind::busy));
 }
 
 // So that replicas can be waited for: they confirm what was written.

@@ -170,33 +170,4 @@ BOOST_AUTO_TEST_CASE(several_at_once_go_no_further_than_to_zero) {
     BOOST_TEST(all.heard() == "0");
 }
 
-BOOST_AUTO_TEST_CASE(what_is_no_count_is_left_alone) {
-    world all;
-    for (auto const* const wrong : {"apple", "-2"}) {
-        all.ask({"SET", "L", wrong});
-        BOOST_TEST(!all.count_down(2).valid);
-        BOOST_TEST((all.look() == attempt_reply::kind::corrupt));
-        BOOST_TEST(all.value_of("L") == wrong);
-    }
-    all.ask({"DEL", "L"});
-    all.ask({"HSET", "L", "a", "b"});
-    all.count_down(3);
-    BOOST_TEST(all.error.starts_with("WRONGTYPE"));
-    BOOST_TEST(all.ask({"EXISTS", "L"}).number == 1);
-    BOOST_TEST(all.heard() == "");
-}
-
-BOOST_AUTO_TEST_CASE(a_server_without_memory_counts_down) {
-    world all;
-    all.try_set(2, 1);
-    all.server.set_refusal(holdfast::memory::refusal::oom);
-    all.count_down(2);
-    BOOST_TEST(all.error == "");
-    all.count_down(2);
-    BOOST_TEST(all.value_of("L") == "1");
-    BOOST_TEST(all.count_down(3).done);
-    all.try_set(2, 4);
-    BOOST_TEST(all.error.starts_with("OOM"));
-}
-
 BOOST_AUTO_TEST_SUITE_END()

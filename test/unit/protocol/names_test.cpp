@@ -158,6 +158,8 @@ BOOST_AUTO_TEST_CASE(a_usual_name_has_no_fault) {
           "holdfast_servers",
           "holdfast_server:",
           "holdfast_server:x",
+          "holdfast_server:12",
+          "holdfast_server:{x}",
           "x:holdfast_server1"}) {
         BOOST_TEST(fault_of_name({}, name) == "");
         BOOST_TEST(allowed_by({}, make_lock_target({}, name)).valid(), name);
@@ -205,7 +207,7 @@ BOOST_AUTO_TEST_CASE(the_key_of_the_server_is_no_name_behind_the_prefix) {
     }
     // Another client's prefix is not known.
     for (std::string const name :
-         {"app:holdfast_server", "app:holdfast_server:12", "{t}holdfast_server"}) {
+         {"app:holdfast_server", "app:holdfast_server:{12}", "{t}holdfast_server"}) {
         BOOST_TEST(says(fault_of_name({}, name), "choose another name"), name);
         BOOST_TEST(says(fault_of_name(with_prefix("b:"), name), "choose another name"), name);
     }

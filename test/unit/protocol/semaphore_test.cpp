@@ -123,7 +123,6 @@ BOOST_AUTO_TEST_CASE(the_calls_name_what_they_touch) {
                          " holdfast_semaphore_hold:{foo} 2 " + holder +
                          " 30000 3600000 7 1 2000 1 5 1000 20 " + permit(0) + " " + permit(1);
     BOOST_TEST(typed(speaks.acquire(waits)) == learned);
-    BOOST_TEST(typed(speaks.take_over(waits, orphan{})) == learned);
     BOOST_TEST(
         typed(speaks.renew({.on = two, .id = id, .lease = 30s, .timeout = 3s})) ==
         "semaphore.renew 7 " + other_keys + " 30000 2 " + permit(0) + " " + permit(1)

@@ -36,7 +36,7 @@ BOOST_AUTO_TEST_CASE(the_call_names_one_key_of_the_server) {
     BOOST_TEST(
         typed(meet_server(server_key("shop:"), "x", 3s)) == "server.meet 1 shop:holdfast_server x"
     );
-    BOOST_TEST(server_key("shop:", 12) == "shop:holdfast_server:12");
+    BOOST_TEST(server_key("shop:", 0) == "shop:holdfast_server:{3560}");
 }
 
 BOOST_AUTO_TEST_CASE(what_the_answer_means) {
@@ -58,6 +58,8 @@ BOOST_AUTO_TEST_CASE(the_first_who_meets_a_server_writes_it_down_for_the_others)
     BOOST_TEST((known_for(all, "b") == 0ms));
     all.later(2s);
     BOOST_TEST((known_for(all, "b") == 2s));
+    // A meeting puts off the end of the key.
+    BOOST_TEST(all.ask({"PTTL", "holdfast_server"}).number == 2'592'000'000);
     BOOST_TEST((known_for(all, "a") == 0ms));
     // Its data are gone.
     all.ask({"DEL", "holdfast_server"});

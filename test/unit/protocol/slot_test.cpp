@@ -4,6 +4,9 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <cstdint>
+#include <string>
+
 using namespace holdfast::detail;
 
 BOOST_AUTO_TEST_SUITE(slot_test)
@@ -22,6 +25,14 @@ BOOST_AUTO_TEST_CASE(only_the_first_hash_tag_counts_if_it_is_not_empty) {
     BOOST_TEST(slot_of("foo{{bar}}zap") == slot_of("{bar"));
     BOOST_TEST(slot_of("foo{}{bar}") != slot_of("bar"));
     BOOST_TEST(slot_of("foo{bar") != slot_of("bar"));
+}
+
+BOOST_AUTO_TEST_CASE(each_slot_has_a_short_tag) {
+    for (std::uint16_t slot = 0; slot < slot_count; ++slot) {
+        auto const tag = std::to_string(tag_of_slot(slot));
+        BOOST_REQUIRE(slot_of("shop:{" + tag + "}") == slot);
+        BOOST_REQUIRE(tag.size() <= 6U);
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

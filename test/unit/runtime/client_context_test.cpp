@@ -11,9 +11,13 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <memory>
 #include <optional>
 #include <regex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,6 +41,29 @@ using holdfast::test::reply_of;
 namespace {
 
 constexpr script example{"example", "return 1", ""};
+
+// What `f` says in a forked child.
+template <class F>
+std::string said_in_child(F f) {
+    int ends[2];
+    BOOST_REQUIRE(::pipe(ends) == 0);
+    auto const child = ::fork();
+    if (child == 0) {
+        std::string const said = f();
+        auto const written = ::write(ends[1], said.data(), said.size());
+        ::_exit(written == static_cast<ssize_t>(said.size()) ? 0 : 1);
+    }
+    BOOST_REQUIRE(child > 0);
+    ::close(ends[1]);
+    std::string said(1'000, ' ');
+    auto const size = ::read(ends[0], said.data(), said.size());
+    ::close(ends[0]);
+    int status = -1;
+    BOOST_TEST(::waitpid(child, &status, 0) == child);
+    BOOST_TEST(status == 0);
+    said.resize(size > 0 ? static_cast<std::size_t>(size) : 0U);
+    return said;
+}
 
 }  // namespace
 
@@ -154,6 +181,46 @@ BOOST_AUTO_TEST_CASE(holder_ids_are_of_one_client_and_each_is_new) {
     BOOST_TEST(first != second);
     auto const other = std::make_shared<bare_client>(on.context);
     BOOST_TEST(other->make_holder_id().view().substr(0, 37) != first.substr(0, 37));
+    std::set<std::string> all{first, second};
+    for (int i = 0; i < 1'000; ++i) {
+        all.emplace(on.client->make_holder_id().view());
+        all.emplace(other->make_holder_id().view());
+    }
+    BOOST_TEST(all.size() == 2'002U);
+}
+
+BOOST_AUTO_TEST_CASE(two_processes_have_different_holder_ids) {
+    auto const make_one = [] {
+        bare_world const on;
+        return std::string{on.client->make_holder_id().view()};
+    };
+    auto const theirs = said_in_child(make_one);
+    auto const ours = make_one();
+    BOOST_TEST(theirs.size() > 37U);
+    BOOST_TEST(theirs.substr(0, 37) != ours.substr(0, 37));
+    BOOST_TEST(theirs.substr(37) != ours.substr(37));
+}
+
+BOOST_AUTO_TEST_CASE(the_copy_of_a_client_in_a_forked_child_sends_nothing) {
+    bare_world on;
+    auto& server = on.client->connect();
+    auto const ask = [&]() -> std::string {
+        exec_result got;
+        on.client->exec(call{example, 1s}, [&](exec_result const& result) { got = result; });
+        on.run();
+        bool const refused =
+            got.status == exec_status::not_sent && got.error == errc::client_stopped;
+        return on.client->in_forked_child() && refused && server.requests.empty() ? "refused"
+                                                                                  : "sent";
+    };
+    BOOST_TEST(said_in_child(ask) == "refused");
+    BOOST_TEST(!on.client->in_forked_child());
+    BOOST_TEST(ask() == "sent");
+    // A client that the child makes is its own.
+    BOOST_TEST(said_in_child([] {
+                   bare_world const own;
+                   return std::string{own.client->in_forked_child() ? "copy" : "own"};
+               }) == "own");
 }
 
 BOOST_AUTO_TEST_CASE(the_log_is_the_users_and_may_be_none) {

@@ -2,15 +2,14 @@
 -- used for another. One that is refused and waits keeps its place in the queue, or takes one.
 -- KEYS: lock, token counter, queue, deadlines, trust, beginning of the waiters' channels, for a learned lease the usual hold
 -- ARGV: lease in ms, holder id, lifetime of the token counter in ms (0: for ever), floor, 0: does not wait, 1: waits, or the place that it had, ms that a silent
---   waiter is waited for, 1: preflight, a holder that had the lock without an end and is to be removed (or nothing), how often it had the lock (or nothing), for a
---   learned lease the shortest one in ms, and how many usual holds it covers; nonce
+--   waiter is waited for, 1: preflight, for a learned lease the shortest one in ms, and how many usual holds it covers; nonce
 -- Returns the words: nonce, 1, token, for a learned lease 1, the lease in ms and the usual hold in µs (0: not known, -1: not allowed to know)
 --   | nonce, 0, ms after which to ask again, 1 if the lock has no end, with a place in the queue when it came and the server's time, in µs, and 0
---   (else three zeros), for a lock that a single holder has without an end how often it has it, holder id, which may have spaces
+--   (else three zeros)
 --   | nonce, 2: not a lock, or not its counter
 
 local call, lock, counter, queue, deadlines, trust, channel = redis.call, unpack(KEYS)
-local lease, holder, counter_ttl, floor, waits, patience, preflight, orphan, holds, shortest, times = unpack(ARGV)
+local lease, holder, counter_ttl, floor, waits, patience, preflight, shortest, times = unpack(ARGV)
 local nonce = ARGV[#ARGV]
 local usual_key = KEYS[7]
 patience = tonumber(patience)
@@ -22,21 +21,13 @@ local ms = math.floor(time / 1000)
 --#include fair_queue.lua
 
 local remaining = call('PTTL', lock)
-local ours, endless = false, nil
+local ours = false
 if remaining ~= -2 then
     local held = call('HGETALL', lock)
     for i = 1, #held, 2 do
         ours = ours or held[i] == holder
         if not is_holder(held[i]) then
             return nonce .. ' 2'
-        end
-    end
-    if remaining == -1 and #held == 2 and not ours and string.find(held[2], '^%d+$') then
-        if held[1] == orphan and held[2] == holds then
-            call('HDEL', lock, orphan)
-            remaining = -2
-        else
-            endless = held[2] .. ' ' .. held[1]
         end
     end
 end
@@ -117,7 +108,7 @@ if not ours and (not free or head and head ~= holder or comes_back) then
             look = math.min(look, remaining)
         end
     end
-    return nonce .. string.format(' 0 %.0f', look) .. (remaining == -1 and ' 1' or ' 0') .. place .. (endless and ' ' .. endless or '')
+    return nonce .. string.format(' 0 %.0f', look) .. (remaining == -1 and ' 1' or ' 0') .. place
 end
 
 if preflight == '1' and free then

@@ -40,7 +40,6 @@ for passed = 1, 64 do
         if second and second ~= next_entry then
             local next_id, next_client = string.match(second, '^((.+):%d+) %d+$')
             if next_id then
-                -- Before the grant: a server writes first to the client that it has had something for last.
                 redis.pcall('PUBLISH', 'holdfast_client:' .. next_client, 'next lock ' .. next_id .. ' ' .. window .. ' ' .. lock)
             end
         end

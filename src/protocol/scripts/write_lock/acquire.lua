@@ -1,16 +1,15 @@
 -- Grants the lock to a writer if nobody has it, and nobody waits that came before. An attempt may be repeated, its holder id is never used for another. One that is
 -- refused and waits keeps its place among those that wait, or takes one.
 -- KEYS: lock, token counter, queue, times until which those in it are waited for, channel, for a learned lease the usual hold
--- ARGV: lease in ms, holder id, lifetime of the token counter in ms (0: for ever), floor, 0: does not wait, 1: waits, or the place that it had, ms that a silent waiter is waited for, 1: preflight, a
---   writer that had the lock without an end and is to be removed (or nothing), how often it had the lock (or nothing), for a learned lease the
---   shortest one in ms, and how many usual holds it covers; nonce
+-- ARGV: lease in ms, holder id, lifetime of the token counter in ms (0: for ever), floor, 0: does not wait, 1: waits, or the place that it had, ms that a silent waiter is waited for, 1: preflight,
+--   for a learned lease the shortest one in ms, and how many usual holds it covers; nonce
 -- Returns the words: nonce, 1, token, for a learned lease 1, the lease in ms and the usual hold in µs (0: not known, -1: not allowed to know)
 --   | nonce, 0, ms after which to ask again, 1 if the lock has no end, with a place in the queue its number, the server's time in µs, and 0 (else three
---   zeros), for a writer that has the lock without an end how often it has it, its field, which may have spaces
+--   zeros)
 --   | nonce, 2: not a read/write lock, or not its counter
 
 local call, lock, counter, queue, heard, channel = redis.call, unpack(KEYS)
-local lease, holder, counter_ttl, floor, waits, patience, preflight, orphan, holds, shortest, times = unpack(ARGV)
+local lease, holder, counter_ttl, floor, waits, patience, preflight, shortest, times = unpack(ARGV)
 local nonce = ARGV[#ARGV]
 local usual_key = KEYS[6]
 local tag, entry, ours = string.sub(channel, 17), 'w ' .. holder, holder .. ':write'
@@ -27,14 +26,13 @@ if not look() then
     return nonce .. ' 2'
 end
 local remaining = call('PTTL', lock)
---#include rw_orphan.lua
 local queued = call('EXISTS', queue) == 1
 if queued then
     drop_silent()
 end
 if writer ~= ours then
     if writer then
-        return refuse(remaining, endless)
+        return refuse(remaining)
     end
     local longest = longest_reader()
     if longest > 0 then

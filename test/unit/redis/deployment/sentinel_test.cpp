@@ -67,25 +67,4 @@ BOOST_AUTO_TEST_CASE(without_an_answer_no_server_is_tried) {
     BOOST_TEST(at.count->commands.get() == 0U);
 }
 
-BOOST_AUTO_TEST_CASE(a_refusal_for_good_is_a_failure) {
-    nowhere at{"/nowhere/ca.crt"};
-    auto const one = make_at(at);
-    one->start(at);
-    BOOST_TEST(at.eventually([&] { return at.failures.size() >= 2; }));
-    BOOST_TEST((at.failures[0].second == errc::tls_failed));
-    BOOST_TEST(one->why_down().permanent);
-    one->stop();
-    BOOST_TEST(at.ends());
-}
-
-BOOST_AUTO_TEST_CASE(it_may_go_while_it_tries) {
-    nowhere at;
-    auto one = make_at(at);
-    one->start(at);
-    BOOST_TEST(at.eventually([&] { return one->why_down().cause == errc::unreachable; }));
-    one->stop();
-    one.reset();
-    BOOST_TEST(at.ends());
-}
-
 BOOST_AUTO_TEST_SUITE_END()

@@ -51,14 +51,4 @@ BOOST_AUTO_TEST_CASE(it_connects_and_ends) {
     BOOST_TEST((got->status == exec_status::not_sent));
 }
 
-BOOST_AUTO_TEST_CASE(it_may_go_while_it_tries) {
-    nowhere at;
-    auto one = make_single_server(at.strand, at.settings, at.count);
-    one->start(at);
-    BOOST_TEST(at.eventually([&] { return one->why_down().cause == errc::unreachable; }));
-    one->stop();
-    one.reset();
-    BOOST_TEST(at.ends());
-}
-
 BOOST_AUTO_TEST_SUITE_END()
