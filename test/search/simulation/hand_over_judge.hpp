@@ -32,6 +32,11 @@ public:
         known.came.emplace(holder);
         known.last_stray = static_cast<double>(at) + most_in_an_instant;
     }
+    /// A former primary has told a waiter this place. If its clock went back, the place is later
+    /// than that clock.
+    void on_stray_place(std::string_view lock, std::int64_t place) {
+        locks_[std::string{lock}].kept.insert(static_cast<double>(place));
+    }
     /// A former primary granted it the lock. Its client gives that back, and asks under another id
     /// before the place of this one is withdrawn.
     void on_stray_grant(std::string_view lock, std::string_view holder) {

@@ -290,6 +290,11 @@ void oracle::on_stray_script(script_event const& what) {
     auto& known = truths_[lock];
     detail::script_reply const said{reply.text};
     auto const outcome = said.integer(0, -1);
+    bool const tells_place =
+        what.script == "lock.release" || (what.script == "lock.acquire" && outcome == 0);
+    if (tells_place && said.integer(2) > 0) {
+        hand_overs_.on_stray_place(lock, said.integer(2));
+    }
     auto const give = [&](std::string const& holder, std::uint64_t first, std::uint64_t last) {
         keep(holder);
         hand_overs_.on_stray_grant(lock, holder);
