@@ -188,9 +188,12 @@ bool user::may_be_unreachable(nanos asked_at, request const& what) const {
     return may_be_cut_off(asked_at) || connects || all_.in.now() - since >= waits;
 }
 
-// Who connects only now may find a replica in the place of the primary that it knew.
+// Who connects only now may find a replica in the place of the primary that it knew, and is granted
+// nothing by it for `lock_delay`, by a clock that may be slow.
 bool user::may_be_refused(nanos asked_at) const {
-    return may_be_cut_off(asked_at) || process_.connects_at() >= asked_at;
+    nanos const delay = node_.settings().lock_delay;
+    return may_be_cut_off(asked_at) ||
+           process_.connects_at() + delay + delay / 100 + 2ms >= asked_at;
 }
 
 bool user::may_pass(error_code ec, nanos asked_at, request const& what) const {
