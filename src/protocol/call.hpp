@@ -73,6 +73,8 @@ public:
         return *this;
     }
     [[nodiscard]] bool is_withdrawn() const noexcept { return withdrawn_ && *withdrawn_; }
+    /// It asks to be granted something.
+    [[nodiscard]] bool is_attempt() const noexcept { return withdrawn_ != nullptr; }
 
     /// Room for so many words of so many bytes in all.
     void reserve(std::size_t words, std::size_t bytes) { words_.reserve(words, bytes); }

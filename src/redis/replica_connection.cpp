@@ -24,8 +24,9 @@ exec_result unanswered(error_code cause) {
 
 }  // namespace
 
-replica_connection::replica_connection(server_context of, events to)
+replica_connection::replica_connection(server_context of, events to, granting_since granting)
     : supervisor{std::move(of), connection_id::purpose::replication, std::move(to)},
+      granting_since_{std::move(granting)},
       timeout_{strand()} {}
 
 void replica_connection::exec(
@@ -87,12 +88,24 @@ void replica_connection::start_round() {
     }
 }
 
+// A grant was made where the connection for commands was when it was asked for. By now both may
+// lead to another server, which would grant it anew in spite of `config::lock_delay`.
+error_code replica_connection::why_not(item const& one) const {
+    if (one.said || !one.what.is_attempt()) {
+        return {};
+    }
+    if (one.what.is_withdrawn()) {
+        return asio::error::operation_aborted;
+    }
+    return one.came < granting_since_() ? make_error_code(errc::unreachable) : error_code{};
+}
+
 void replica_connection::write(round& made) {
     auto const now = lease_clock::now();
     auto until = now;
     std::erase_if(made.all, [this](item& one) {
-        if (one.handler && !one.said && one.what.is_withdrawn()) {
-            answer(one, {exec_status::not_sent, asio::error::operation_aborted, {}}, 0);
+        if (auto const cause = why_not(one); one.handler && cause) {
+            answer(one, {exec_status::not_sent, cause, {}}, 0);
         }
         return !one.handler;
     });

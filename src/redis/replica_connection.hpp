@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,7 +32,11 @@ namespace holdfast::detail {
 /// time left is in the next round again, and a slow replica delays nobody who comes later by more.
 class replica_connection final : public supervisor {
 public:
-    replica_connection(server_context of, events to);
+    /// `granting_since`: since when the connection that grants has been up at the same server;
+    /// `time_point::max()`: it is not.
+    using granting_since = std::function<lease_clock::time_point()>;
+
+    replica_connection(server_context of, events to, granting_since granting);
 
     /// See `backend::exec_replicated`. Without a connection it waits for one, unless the server
     /// refuses it for good.
@@ -46,6 +51,7 @@ private:
     struct item : replicated_call {
         explicit item(replicated_call&& wanted) : replicated_call{std::move(wanted)} {}
 
+        lease_clock::time_point came = lease_clock::now();
         std::uint64_t nonce = 0;  // 0: not sent in this round
         bool by_text = false;
         /// What the script said, on this connection.
@@ -69,6 +75,7 @@ private:
 
     void start_round_soon();
     void start_round();
+    [[nodiscard]] error_code why_not(item const& one) const;
     void write(round& made);
     void send(std::shared_ptr<round> const& one);
     void on_end(round& ended, error_code ec);
@@ -83,6 +90,7 @@ private:
     void arm();
     void on_timeout();
 
+    granting_since granting_since_;
     items waiting_;
     script_words words_;
     std::shared_ptr<round> under_way_;

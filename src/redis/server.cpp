@@ -34,7 +34,10 @@ server::server(server_context of, backend_events& events) : events_{events} {
             .unconnected = {},
             .refused = refused,
         };
-        replicas_ = std::make_shared<replica_connection>(of, beside);
+        replicas_ = std::make_shared<replica_connection>(of, beside, [this] {
+            bool const same = commands_->up() && at_the_same(*commands_, *replicas_);
+            return same ? commands_->up_since() : lease_clock::time_point::max();
+        });
     }
     subscriptions_ = std::make_shared<subscription_connection>(std::move(of), to);
 }

@@ -123,6 +123,33 @@ BOOST_AUTO_TEST_CASE(lock_delay_lets_a_waiter_leave_the_queue_and_give_nobody_th
     BOOST_TEST(all.close_all() == "");
 }
 
+// The script that granted the lock runs once more where the replicas are waited for. By then that
+// may be the next primary.
+BOOST_AUTO_TEST_CASE(lock_delay_holds_for_a_grant_that_no_replica_has_confirmed) {
+    replicated all;
+    all.settings().lock_delay = 3s;
+    all.settings().replicas.count = 1;
+    auto& one = all.add_ready();
+    all.run_for(4s);
+    all.on().set_refuses_connections(true);
+    for (auto const& each : all.on().links()) {
+        if (!each->is_for_commands()) {
+            each->close_by_server(asio::error::connection_reset);
+        }
+    }
+    all.run_for(10ms);
+    auto const asked = one.acquire();
+    all.run_for(10ms);
+    BOOST_TEST_REQUIRE(all.on().data().exists("lock"));
+    BOOST_TEST(!asked->done);
+    all.fail_over(24);
+    all.on().set_refuses_connections(false);
+    BOOST_TEST(!all.run_until([&] { return all.on().data().exists("lock"); }, 2'900ms));
+    BOOST_TEST(all.run_until([&] { return asked->done; }, 10s));
+    one.drop(*asked);
+    BOOST_TEST(all.close_all() == "");
+}
+
 BOOST_AUTO_TEST_CASE(a_loss_is_learned_of_although_the_holder_is_stuck) {
     replicated all;
     auto& one = all.add_ready();

@@ -40,7 +40,9 @@ struct asking {
 
     nowhere at;
     std::shared_ptr<replica_connection> one =
-        std::make_shared<replica_connection>(at.server(), supervisor::events{});
+        std::make_shared<replica_connection>(at.server(), supervisor::events{}, [] {
+            return lease_clock::time_point::min();
+        });
     std::optional<exec_result> got;
     unsigned confirmed = 9;
 };
