@@ -44,6 +44,11 @@ void hand_over_judge::on_script(script_event const& what, bool delivered) {
         note_release(what, delivered);
         if (auto const kept = said.integer(2); kept > 0) {
             known.kept.insert(static_cast<double>(kept));
+            // It may be the first one at once, and was in no queue then.
+            std::string const next{said.text(5)};
+            if (!next.empty() && client_of(next) == client) {
+                known.scores.emplace(next, static_cast<double>(kept));
+            }
         }
     } else if (what.script == "lock.acquire" && !said.text(2).empty() && said.integer(0) == 0) {
         places_[std::string{said.nonce()}] = what.holder;

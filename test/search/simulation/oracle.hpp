@@ -158,7 +158,7 @@ public:
     /// A lease that its holder finds lost.
     void on_lost(loss_reason why, belief* of = nullptr);
     /// The client of this process ends: it may leave behind what it cannot give back in time.
-    void on_closed(process const& of) { processes_.erase(of.number()); }
+    void on_closed(process const& of) { processes_[of.number()] = nullptr; }
     /// Whether "busy" is a right answer to this process' question: it was told so since it asked,
     /// or it has the lock itself.
     [[nodiscard]] bool busy_is_right(process const& of, std::string const& side, nanos asked);
@@ -408,7 +408,8 @@ private:
     nanos last_disturbance_{0};
     nanos last_step_{-1h};
     std::map<std::string, std::uint32_t, std::less<>> clients_;  // client id, process
-    std::map<std::uint32_t, process const*> processes_;          // whose clients are not closed
+    // None: its client is closed. A lease that is delivered after that is given back by nobody.
+    std::map<std::uint32_t, process const*> processes_;
     bool tokens_excused_ = false;
     bool foreign_ = false;
 };

@@ -156,8 +156,8 @@ void oracle::check_given_back(
     std::string const& holder
 ) {
     auto const of = processes_.find(number);
-    if (of == processes_.end() || excused_.contains(holder) || lost_.contains(holder) ||
-        !keeps_on_server(side, holder)) {
+    if (of == processes_.end() || !of->second || excused_.contains(holder) ||
+        lost_.contains(holder) || !keeps_on_server(side, holder)) {
         return;
     }
     auto& known = truths_[lock_of(side)];

@@ -370,7 +370,7 @@ void oracle::on_renewed(truth const& of, script_event const& what) {
     }
     // It may have been joined by a multi-lock of the same owner that waits for another member.
     auto const of_process = processes_.find(what.from);
-    stuck = stuck && of_process != processes_.end() &&
+    stuck = stuck && of_process != processes_.end() && of_process->second &&
             !takes_beside_others(*of_process->second, what.lock);
     if (held && stuck && !disturbed() && last_disturbance_ + lease_ < in_.now() && !what.late) {
         in_.violation(std::string{what.lock} + " is renewed for a holder whose thread is stuck");
