@@ -267,6 +267,7 @@ void faults::on_message(std::size_t which) {
         default:
             if (auto const one = some_link()) {
                 say("the next answer is dropped, repeated, swapped, or one too many");
+                all_.judge.on_answers_shift(one->of());
                 one->set_answer_fault(dice().one_of(
                     {answer_fault::drop,
                      answer_fault::duplicate,

@@ -169,6 +169,9 @@ public:
     /// without a notification: those who wait look again when they were told that the lease would
     /// end.
     void excuse(std::string const& lock);
+    /// From now on this process may take an answer for that to another request. An error says
+    /// nothing of what it answers.
+    void on_answers_shift(std::uint32_t process) { shifted_.insert(process); }
     void on_disturbance_starts() { ++disturbances_; }
     void on_disturbance_ends();
     [[nodiscard]] bool disturbed() const noexcept { return disturbances_ > 0; }
@@ -410,6 +413,9 @@ private:
     std::map<std::string, std::uint32_t, std::less<>> clients_;  // client id, process
     // None: its client is closed. A lease that is delivered after that is given back by nobody.
     std::map<std::uint32_t, process const*> processes_;
+    std::set<std::uint32_t> shifted_;
+    // When such a process was last denied something: maybe its release, as far as it knows.
+    std::map<std::uint32_t, nanos> denied_at_;
     bool tokens_excused_ = false;
     bool foreign_ = false;
 };

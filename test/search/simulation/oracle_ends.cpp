@@ -163,7 +163,10 @@ void oracle::check_given_back(
     auto& known = truths_[lock_of(side)];
     // A request that the server runs after the release blocks the lock for as long as it asked for.
     auto const released = known.released_at.find(holder);
-    if (known.release_denied.contains(holder)) {
+    auto const denied = denied_at_.find(number);
+    bool const may_be_denied =
+        denied != denied_at_.end() && known.granted_at[holder] <= denied->second;
+    if (known.release_denied.contains(holder) || may_be_denied) {
         return;
     }
     if (known.granted_late.contains(holder) && released != known.released_at.end() &&

@@ -104,6 +104,9 @@ void oracle::on_script(script_event const& what) {
             if (what.does == "release") {
                 known.release_denied.insert(std::string{what.holder});
             }
+            if (shifted_.contains(what.from)) {
+                denied_at_[what.from] = in_.now();
+            }
         } else {
             reached(sometimes::refused);
         }
