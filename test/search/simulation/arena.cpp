@@ -136,7 +136,7 @@ bool arena::is_of_a_queue(std::string_view key) {
         "redisson_lock_queue:",
         "redisson_lock_timeout:",
     };
-    return server_.data().pttl(std::string{key}) > 0 &&
+    return server_.data().pttl(std::string{key}) >= 0 &&
            std::any_of(std::begin(beginnings), std::end(beginnings), [&](std::string_view one) {
                return key.starts_with(one);
            });
@@ -174,7 +174,7 @@ void arena::settle() {
         world_.run_until(world_.now() + 2s);
         for (auto const& key : keys_of_locks(server_.data())) {
             // A queue remembers the turns of those that do not queue until it expires.
-            if (key.starts_with("holdfast_queue:") && server_.data().pttl(key) > 0) {
+            if (key.starts_with("holdfast_queue:") && server_.data().pttl(key) >= 0) {
                 continue;
             }
             // An attempt that was withdrawn is remembered.
@@ -259,9 +259,10 @@ void arena::part() {
         nodes_.clear();
         return;
     }
-    // Of a request that was answered, and whose client could not say so.
+    // Of a request that was answered, and whose client could not say so. It expires, maybe within
+    // this millisecond.
     auto const is_mark = [&](std::string const& key) {
-        return key.starts_with("holdfast_done:") && server_.data().pttl(key) > 0;
+        return key.starts_with("holdfast_done:") && server_.data().pttl(key) >= 0;
     };
     for (auto const& key : keys_of_locks(server_.data())) {
         bool const shared = key.starts_with("holdfast_queue:");
