@@ -113,6 +113,21 @@ BOOST_FIXTURE_TEST_CASE(no_key_of_ours_stays_for_ever_behind_a_java_waiter_that_
     BOOST_TEST(life_of(trust) <= 62'000);
 }
 
+// It cannot be waited for: nobody would forget it if it died.
+BOOST_FIXTURE_TEST_CASE(without_the_right_to_an_expiry_a_waiter_leaves_no_key, fair_world) {
+    BOOST_TEST_REQUIRE(granted(1));
+    holdfast::memory::user_rules rules;
+    rules.denied_commands = {"pexpire"};
+    server.set_user("default", rules);
+    auto const reply = acquire(2);
+    BOOST_TEST((reply.what == attempt_reply::kind::busy));
+    BOOST_TEST(!reply.place.has_value());
+    server.set_user("default", {});
+    BOOST_TEST(ask({"EXISTS", "holdfast_fair:{L}"}).number == 0);
+    BOOST_TEST(ask({"EXISTS", on.queue()}).number == 0);
+    BOOST_TEST(ask({"EXISTS", on.waiters()}).number == 0);
+}
+
 BOOST_FIXTURE_TEST_CASE(a_waiter_is_told_only_when_it_is_the_first, fair_world) {
     BOOST_TEST_REQUIRE(granted(1));
     queue_from_java(java_thread);

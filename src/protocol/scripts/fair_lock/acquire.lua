@@ -92,12 +92,16 @@ if not ours and (not free or head and head ~= holder or comes_back) then
                 redis.pcall('ZADD', trust, string.format('%.3f', came / 1000), '@' .. holder)
             end
             local heard = redis.pcall('ZADD', trust, string.format('%.0f', trusted), holder)
-            redis.pcall('PEXPIRE', trust, string.format('%.0f', 60000 + patience))
-            if not keep_for_others() then
-                keep_queue(60000 + patience)
-            end
-            if type(heard) == 'number' then
-                place = string.format(' %.0f %.0f 0', came or came_of(holder) or time, time)
+            if type(redis.pcall('PEXPIRE', trust, string.format('%.0f', 60000 + patience))) ~= 'number' then
+                -- The user may not let it expire, and nobody would forget a waiter that died.
+                drop(holder)
+            else
+                if not keep_for_others() then
+                    keep_queue(60000 + patience)
+                end
+                if type(heard) == 'number' then
+                    place = string.format(' %.0f %.0f 0', came or came_of(holder) or time, time)
+                end
             end
         end
         if free and head then
