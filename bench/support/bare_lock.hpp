@@ -2,6 +2,7 @@
 #define HOLDFAST_BENCH_SUPPORT_BARE_LOCK_HPP
 
 #include "core/holder_id.hpp"
+#include "core/token_clock.hpp"
 #include "protocol/call.hpp"
 #include "protocol/script.hpp"
 #include "protocol/target.hpp"
@@ -48,6 +49,7 @@ private:
     std::chrono::milliseconds lease_;
     detail::script_dialect dialect_ = detail::script_dialect::single;
     detail::holder_id holder_;
+    detail::token_clock clock_;
     std::string key_count_;
     std::string nonce_;
     std::vector<std::string_view> words_;
@@ -66,6 +68,7 @@ private:
     bare_caller caller_;
     std::array<detail::target, 2> targets_;
     std::array<detail::holder_id, 2> holders_;
+    detail::token_clock clock_;
 };
 
 }  // namespace holdfast::bench

@@ -3,6 +3,7 @@
 #include "core/lease_terms.hpp"
 #include "protocol/primitive.hpp"
 
+#include <exception>
 #include <utility>
 
 namespace holdfast::detail {
@@ -14,7 +15,12 @@ void looks::later(std::shared_ptr<target const> on, holder_id const& dead, time_
         return;
     }
     auto const place = due_.emplace(at, look{std::move(on), dead});
-    latest_.emplace(key, at);
+    try {
+        latest_.emplace(key, at);
+    } catch (...) {
+        due_.erase(place);
+        throw;
+    }
     if (place == due_.begin()) {
         arm();
     }
@@ -37,12 +43,12 @@ void looks::on_timer() {
     while (!due_.empty() && due_.begin()->first <= now) {
         auto first = due_.extract(due_.begin());
         auto const known = latest_.find(target_key{*first.mapped().on});
-        if (known != latest_.end() && known->second > now) {
+        if (known->second > now) {
             // It was handed over again.
             first.key() = known->second;
             due_.insert(std::move(first));
         } else {
-            latest_.erase(target_key{*first.mapped().on});
+            latest_.erase(known);
             send(first.mapped());
         }
     }
@@ -57,27 +63,32 @@ void looks::send(look const& what) {
         return;
     }
     auto const& settings = client_.settings();
-    client_.exec(
-        what.on->speaks->release({
-            .on = *what.on,
-            .id = what.dead,
-            .timeout = request_timeout_for(settings, settings.lease),
-            .hand_over = true,
-            .counter_ttl = settings.fence_ttl,
-            .patience = settings.waiter_patience,
-        }),
-        [this, what, is_given, client = client_.shared_from_this()](exec_result result) {
-            if (result.status != exec_status::replied) {
-                return;
+    try {
+        client_.exec(
+            what.on->speaks->release({
+                .on = *what.on,
+                .id = what.dead,
+                .timeout = request_timeout_for(settings, settings.lease),
+                .hand_over = true,
+                .counter_ttl = settings.fence_ttl,
+                .floor = client_.server(*what.on).tokens.floor(lease_clock::now()),
+                .patience = settings.waiter_patience,
+            }),
+            [this, what, is_given, client = client_.shared_from_this()](exec_result result) {
+                if (result.status != exec_status::replied) {
+                    return;
+                }
+                auto const reply = what.on->speaks->read_release(result.reply);
+                if (reply.handed_over && is_given) {
+                    client->count().claims_lost.add();
+                } else if (reply.handed_over) {
+                    later(what.on, what.dead, lease_clock::now() + reply.window + millis{2});
+                }
             }
-            auto const reply = what.on->speaks->read_release(result.reply);
-            if (reply.handed_over && is_given) {
-                client->count().claims_lost.add();
-            } else if (reply.handed_over) {
-                later(what.on, what.dead, lease_clock::now() + reply.window + millis{2});
-            }
-        }
-    );
+        );
+    } catch (std::exception const&) {
+        // Out of memory: the next client in the queue looks, too.
+    }
 }
 
 void looks::clear() noexcept {

@@ -64,6 +64,9 @@ private:
         error_code cause;
     };
 
+    /// Runs `f`, whose exceptions end the operation.
+    template <class F>
+    void guarded(F f);
     void perform(multi_acquire_fsm::action const& next);
     [[nodiscard]] bool may_ask_together() const;
     void ask_together();
@@ -87,10 +90,10 @@ private:
     [[nodiscard]] std::size_t intact() const noexcept;
     [[nodiscard]] time_point limit_at() const noexcept;
     [[nodiscard]] nanos left() const noexcept;
-    void cancel_what_is_asked(asio::cancellation_type type);
+    void cancel_what_is_asked(asio::cancellation_type type) noexcept;
     /// Of the members that are asked for, each on the strand of its client.
     template <class F>
-    void for_each_asked(F f);
+    void for_each_asked(F f) noexcept;
     void give_back_from(std::size_t first) noexcept;
     [[nodiscard]] multi_lease all_held();
     void deliver();

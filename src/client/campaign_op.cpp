@@ -11,6 +11,7 @@
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/error.hpp>
 
+#include <exception>
 #include <utility>
 
 namespace holdfast::detail {
@@ -46,19 +47,23 @@ void campaign_op::start() {
 // What its handler is called on is the strand. So is what cancels it.
 void campaign_op::acquire() {
     step_ = step::acquires;
-    start_acquire(
-        acquire_request{what_.client, what_.keys->lock, what_.options},
-        holder_,
-        asio::bind_cancellation_slot(
-            cancels_acquisition_.slot(),
-            asio::bind_executor(
-                what_.client->strand(),
-                [self = shared_from_this()](error_code ec, lease granted) {
-                    self->on_acquired(ec, std::move(granted));
-                }
+    try {
+        start_acquire(
+            acquire_request{what_.client, what_.keys->lock, what_.options},
+            holder_,
+            asio::bind_cancellation_slot(
+                cancels_acquisition_.slot(),
+                asio::bind_executor(
+                    what_.client->strand(),
+                    [self = shared_from_this()](error_code ec, lease granted) {
+                        self->on_acquired(ec, std::move(granted));
+                    }
+                )
             )
-        )
-    );
+        );
+    } catch (std::exception const&) {
+        finish(asio::error::no_memory);
+    }
 }
 
 void campaign_op::on_acquired(error_code ec, lease granted) {
@@ -67,7 +72,11 @@ void campaign_op::on_acquired(error_code ec, lease granted) {
         return;
     }
     held_ = std::move(granted);
-    proclaim();
+    try {
+        proclaim();
+    } catch (std::exception const&) {
+        finish(asio::error::no_memory);
+    }
 }
 
 void campaign_op::proclaim() {

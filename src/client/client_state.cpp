@@ -5,9 +5,12 @@
 #include "core/check_config.hpp"
 #include "protocol/names.hpp"
 
+#include <boost/asio/error.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace holdfast::detail {
@@ -28,8 +31,7 @@ client_state::client_state(asio::any_io_executor executor, config settings)
       holds_{*this},
       acquisitions_{*this, holds_},
       connecting_{*this},
-      electing_{*this},
-      numbers_{*this} {}
+      electing_{*this} {}
 
 std::shared_ptr<client_state> client_state::make(
     asio::any_io_executor executor,
@@ -58,7 +60,7 @@ void client_state::start(backend_factory const& make_backend) {
             },
         .on_idle = [this] { on_idle(); },
     });
-    numbers_.set_on_idle([this] { on_idle(); });
+    acquisitions_.answered().set_on_idle([this] { on_idle(); });
     backend_ = make_backend(strand(), settings_, count_);
     clustered_ = backend_->clustered();
     place_ = place_of(settings(), backend_->object());
@@ -67,8 +69,13 @@ void client_state::start(backend_factory const& make_backend) {
 }
 
 void client_state::start_backend() {
-    if (!stopped_) {
+    if (stopped_) {
+        return;
+    }
+    try {
         backend_->start(*this);
+    } catch (std::bad_alloc const&) {
+        on_strand([self = shared_from_this(), this] { start_backend(); });
     }
 }
 
@@ -88,7 +95,6 @@ void client_state::on_context_gone() noexcept {
     mark_gone();
     holds_.on_context_gone();
     acquisitions_.clear();
-    numbers_.clear();
     count().connections_now.subtract(std::exchange(connections_, {}).size());
     leave_context();
 }
@@ -139,17 +145,12 @@ bool client_state::all_up() const {
 }
 
 grant_delay& client_state::delay(std::uint32_t number) {
-    auto const goes_on = [this](some const& those) { on_grants_possible(those); };
+    auto const goes_on = [this](some const& those) { acquisitions_.on_connected(those); };
     auto& one = delays_[number];
     if (!one) {
         one = std::make_shared<grant_delay>(*this, number, goes_on);
     }
     return *one;
-}
-
-void client_state::on_grants_possible(some const& those) {
-    acquisitions_.on_connected(those);
-    numbers_.loops().on_connected(*this, those);
 }
 
 void client_state::clear_delays() noexcept {
@@ -195,9 +196,8 @@ void client_state::on_down(connection_id which) {
         node_.on_down();
         holds_.on_disconnected(those);
         delay(which.server).on_disconnected();
-        electing_.observers().on_disconnected(those);
+        electing_.on_disconnected(those);
         acquisitions_.on_disconnected(those);
-        numbers_.loops().on_disconnected(those);
     }
 }
 
@@ -209,11 +209,7 @@ void client_state::on_unconnected(connection_id which, error_code cause, std::st
 }
 
 void client_state::log_out_of_reach(error_code cause) {
-    acquisitions::stranded waiting;
-    if (settings().log) {
-        waiting = acquisitions_.out_of_reach();
-        numbers_.add_out_of_reach(waiting);
-    }
+    auto const waiting = settings().log ? acquisitions_.out_of_reach() : acquisitions::stranded{};
     if (waiting.count == 0) {
         return;
     }
@@ -257,15 +253,19 @@ void client_state::on_moved(std::function<bool(std::string_view key)> const& the
     holds_.on_connected(those);
     connecting_.tell({}, those);
     electing_.on_connected(those);
-    on_grants_possible(those);
+    acquisitions_.on_connected(those);
+}
+
+void client_state::on_keys_added(std::uint32_t number) {
+    server(number).tokens.on_keys_added(lease_clock::now());
 }
 
 // Who waits for a connection to it, or for its keys, is told of them next.
 void client_state::on_failed_over(std::uint32_t number) {
     auto& known = server(number);
     known.identity.on_replaced(lease_clock::now());
-    // The replica's users may have other rights than those of its primary.
-    known.has_granted = false;
+    // What was granted there before is older than what its primary granted last.
+    known.tokens.reset();
     delay(number).on_replaced();
     // A slot may move on before its leases are asked for here.
     holds_.on_replaced(those_of({.server = number}));
@@ -304,9 +304,8 @@ void client_state::end_all(error_code cause) {
 
 void client_state::end_all(error_code cause, some const& those) {
     connecting_.tell(cause, those);
-    electing_.observers().end_all(cause, those);
+    electing_.end_all(cause, those);
     acquisitions_.end_all(cause, those);
-    numbers_.loops().end_all(cause, those);
 }
 
 // Coming and going
@@ -332,9 +331,7 @@ void client_state::wait_in(
 
 void client_state::tell(plain_waiters client_state::* where, error_code ec) {
     auto const waiters = std::exchange(this->*where, {});
-    for (auto const& waiting : waiters) {
-        waiting->complete(ec);
-    }
+    for_each_in_spite_of_exceptions(waiters, [ec](auto const& w) { w->complete(ec); });
 }
 
 void client_state::ready(plain_handler handler) {
@@ -372,7 +369,6 @@ void client_state::begin_drain(nanos timeout) {
     }
     acquisitions_.close();
     acquisitions_.end_all(errc::client_stopped);
-    numbers_.loops().end_all(errc::client_stopped, everything());
     if (holds_.empty() || timeout <= nanos{0}) {
         begin_shutdown();
         return;
@@ -391,8 +387,7 @@ void client_state::abandon() noexcept {
     try {
         on_strand([self = shared_from_this(), this] { begin_shutdown(); });
     } catch (...) {
-        // A destructor calls this. The connections stay until the context ends, and they refer to
-        // this.
+        // Out of memory: the connections stay until the context ends, and they refer to this.
         self_ = shared_from_this();
     }
 }
@@ -413,7 +408,7 @@ void client_state::begin_shutdown() {
     tell(&client_state::ready_waiters_, errc::client_stopped);
     end_all(errc::client_stopped);
     holds_.stop();
-    numbers_.forget_now();
+    acquisitions_.answered().tell();
     if (idle()) {
         finish_shutdown();
         return;
@@ -428,7 +423,7 @@ void client_state::begin_shutdown() {
 }
 
 bool client_state::idle() {
-    return holds_.releases().idle() && numbers_.idle();
+    return holds_.releases().idle() && acquisitions_.answered().idle();
 }
 
 void client_state::on_idle() {
@@ -447,14 +442,12 @@ void client_state::on_idle() {
 void client_state::finish_shutdown() {
     stopped_ = true;
     holds_.releases().stop();
-    bool const left_behind = holds_.releases().left_behind() || numbers_.withdraws();
-    shutdown_result_ = left_behind ? make_error_code(errc::release_unknown) : error_code{};
+    shutdown_result_ =
+        holds_.releases().left_behind() ? make_error_code(errc::release_unknown) : error_code{};
     end_timer_.reset();
-    connecting_.tell(errc::client_stopped);
     clear_delays();
     electing_.clear();
     acquisitions_.clear();
-    numbers_.clear();
     backend_->stop();
     // Behind the losses that are logged on the strand.
     on_strand([self = shared_from_this(), this] { end_log(); });

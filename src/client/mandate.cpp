@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <utility>
 
 namespace holdfast::detail {
@@ -46,8 +47,13 @@ void mandate::proclaim(std::string value, std::function<void(error_code)> done) 
 }
 
 void mandate::proclaim_again() {
-    if (value_) {
+    if (!value_) {
+        return;
+    }
+    try {
         send([](error_code) {});
+    } catch (std::exception const&) {
+        // Out of memory: the next time.
     }
 }
 

@@ -62,7 +62,7 @@ void report_discarded_lease(
             );
         });
     } catch (std::exception const&) {
-        // A destructor calls this. There is no hint.
+        // Out of memory: there is no hint.
     }
 }
 

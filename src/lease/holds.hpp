@@ -145,6 +145,7 @@ private:
         holder const& to
     );
     void end_tenure(hold& of, tenure const& which, time_point now) noexcept;
+    void end_current(hold& of, time_point now) noexcept;
     void settle(hold& of, parting left, bool asked, time_point now);
     void refill(hold& of, request_reason why);
     void release(hold& of, parting left, bool wanted, time_point now);
@@ -153,7 +154,7 @@ private:
         parting const& left,
         time_point now
     ) const;
-    void forget(hold& of);
+    void forget(hold& of) noexcept;
     void look_after(tenure& of, lease_fsm::grant const& times);
     void on_due(tenure& of);
     void verify_later();

@@ -10,7 +10,12 @@ void owner_table::on_granted(target const& on, std::optional<owner> const& who, 
     owners_.emplace(&granted, *who);
     // The key of one that was lost points to a name that goes with it.
     tenures_.erase(key);
-    tenures_.emplace(key, &granted);
+    try {
+        tenures_.emplace(key, &granted);
+    } catch (...) {
+        owners_.erase(&granted);
+        throw;
+    }
 }
 
 void owner_table::on_forgotten(target const& on, tenure const& of) noexcept {

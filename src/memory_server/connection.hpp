@@ -9,7 +9,6 @@
 
 #include <boost/asio/any_io_executor.hpp>
 
-#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -91,7 +90,7 @@ private:
     void carry_out(request& one);
     void answer(request& one, detail::exec_result result);
     void wait_for_replicas(
-        std::chrono::nanoseconds timeout,
+        detail::replication const& wanted,
         detail::exec_result result,
         detail::replicated_handler handler
     );

@@ -1,6 +1,5 @@
 #include "protocol/channels.hpp"
 
-#include <iterator>
 #include <utility>
 
 namespace holdfast::detail {
@@ -26,11 +25,15 @@ struct channels::part final : subscription::registration {
 
 subscription channels::add(std::string channel, subscriber& to) {
     auto made = std::make_unique<part>(weak_from_this(), to);
-    // A channel without a subscriber would never be subscribed to: nothing throws between the two.
-    std::list<part*> one{made.get()};
     auto const [at, first] = all_.try_emplace(std::move(channel));
-    at->second.parts.splice(at->second.parts.end(), one);
-    made->place = std::prev(at->second.parts.end());
+    try {
+        made->place = at->second.parts.insert(at->second.parts.end(), made.get());
+    } catch (...) {
+        if (first) {
+            all_.erase(at);
+        }
+        throw;
+    }
     made->at = at;
     made->listed = true;
     if (first) {
@@ -65,7 +68,7 @@ void channels::remove(part& which) noexcept {
         try {
             to_.unsubscribe(gone.key());
         } catch (...) {
-            // A destructor calls this. What still arrives on the channel finds nobody.
+            // Out of memory. What still arrives on the channel finds nobody.
         }
     }
 }

@@ -268,7 +268,7 @@ error_code failure_while_parsing() noexcept {
             return e.code();
         }
     } catch (...) {
-        // The cause is not known, and Boost.Redis needs one.
+        // Out of memory, most likely.
     }
     return boost::asio::error::no_memory;
 }

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <functional>
 #include <string_view>
 #include <utility>
@@ -145,18 +146,22 @@ private:
             look_again_ = true;
             return;
         }
-        looking_ = ask([this](sentinel_answer const& what) {
-            looking_.reset();
-            if (what.names_one()) {
-                backoff_.reset();
-            } else if (!what.permanent) {
-                look_later();
-            }
-            if (std::exchange(look_again_, false)) {
-                look();
-            }
-            all_.on_news(what);
-        });
+        try {
+            looking_ = ask([this](sentinel_answer const& what) {
+                looking_.reset();
+                if (what.names_one()) {
+                    backoff_.reset();
+                } else if (!what.permanent) {
+                    look_later();
+                }
+                if (std::exchange(look_again_, false)) {
+                    look();
+                }
+                all_.on_news(what);
+            });
+        } catch (std::exception const&) {
+            // Out of memory: it is asked again with the others.
+        }
     }
 
     // It announces a switch once, and has not said where to. A connection to the former primary
@@ -279,17 +284,25 @@ asio::awaitable<address_source::answer> sentinels::find() {
 std::shared_ptr<sentinels::round> sentinels::begin_round() {
     auto const made = std::make_shared<round>(strand_);
     tally_.begin_round();
-    for (auto const& each : all_) {
-        made->asked.push_back(each->ask([this,
-                                         weak = std::weak_ptr{made}](sentinel_answer const& what) {
-            auto const in = weak.lock();
-            if (in && in == round_) {
-                on_answer(*in, what);
-            } else {
-                // A majority had answered before it did.
-                on_news(what);
-            }
-        }));
+    try {
+        for (auto const& each : all_) {
+            made->asked.push_back(
+                each->ask([this, weak = std::weak_ptr{made}](sentinel_answer const& what) {
+                    auto const in = weak.lock();
+                    if (in && in == round_) {
+                        on_answer(*in, what);
+                    } else {
+                        // A majority had answered before it did.
+                        on_news(what);
+                    }
+                })
+            );
+        }
+    } catch (...) {
+        for (auto const& each : made->asked) {
+            each->cancel();
+        }
+        throw;
     }
     round_ = made;
     return made;

@@ -1,17 +1,15 @@
 #ifndef HOLDFAST_TEST_SOAK_ACCOUNT_HPP
 #define HOLDFAST_TEST_SOAK_ACCOUNT_HPP
 
-#include "soak/cell_options.hpp"
+#include "soak/history.hpp"
 
 #include <holdfast/error.hpp>
 #include <holdfast/fencing_token.hpp>
 #include <holdfast/leadership.hpp>
 #include <holdfast/lease_state.hpp>
-#include <holdfast/multi_lease.hpp>
 
 #include <cstdint>
 #include <string_view>
-#include <utility>
 
 namespace holdfast::soak {
 
@@ -23,6 +21,8 @@ struct lease_view {
     instant at;
     bool valid;
     instant deadline;
+    lease_state state;
+    loss_reason loss;
     std::int64_t token;
 };
 
@@ -34,10 +34,6 @@ inline fencing_token token_of(leadership const& held) {
     return held.term();
 }
 
-inline fencing_token token_of(multi_lease const& held) {
-    return held.token(0);
-}
-
 /// The clock is read before the lease is asked.
 template <class Lease>
 lease_view view_of(Lease const& held) {
@@ -46,6 +42,8 @@ lease_view view_of(Lease const& held) {
         .at = at,
         .valid = held.valid(),
         .deadline = held.deadline().time_since_epoch().count(),
+        .state = held.state(),
+        .loss = held.loss(),
         .token = static_cast<std::int64_t>(token_of(held).value),
     };
 }
@@ -71,8 +69,8 @@ public:
         granted(view_of(held));
     }
     void granted(lease_view const& held);
-    void no_lease(std::string_view why) const { note(happening::no_lease, why); }
-    void failed(error_code why) const { note(happening::failed, why); }
+    void no_lease(std::string_view why) const;
+    void failed(error_code why) const;
     /// Writes the deadline down if it has moved, and whether the lease is valid when it must not
     /// be.
     template <class Lease>
@@ -80,24 +78,21 @@ public:
         look(view_of(held));
     }
     void look(lease_view const& held);
-    void renew() const { note(happening::renew, ""); }
-    void renewed(error_code result) const { note(happening::renewed, result); }
-    void lost(loss_reason why) const { note(happening::lost, to_string(why)); }
+    void renew() const;
+    void renewed(error_code result) const;
+    void lost(loss_reason why) const;
     /// The holder, who has no watcher, sees that it is lost. Once.
     template <class Lease>
     void find_out(Lease const& held) {
-        if (held.state() == lease_state::lost && !std::exchange(knows_, true)) {
-            lost(held.loss());
-        }
+        find_out(view_of(held));
     }
+    void find_out(lease_view const& held);
     template <class Lease>
     void releasing(Lease const& held) const {
-        auto const deadline = view_of(held).deadline;
-        auto e = make(happening::releasing);
-        e.deadline = deadline;
-        history_->add(e);
+        releasing(view_of(held));
     }
-    void released(error_code result) const { note(happening::released, result); }
+    void releasing(lease_view const& held) const;
+    void released(error_code result) const;
 
     [[nodiscard]] std::int64_t process() const { return process_; }
     [[nodiscard]] std::int64_t op() const { return op_; }
@@ -106,8 +101,6 @@ public:
 
 private:
     [[nodiscard]] event make(happening what) const;
-    void note(happening what, std::string_view word) const;
-    void note(happening what, error_code result) const;
 
     history_file* history_;
     std::int64_t process_;

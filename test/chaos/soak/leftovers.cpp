@@ -52,8 +52,7 @@ bool stays(std::string const& key, workload shared) {
         case workload::permits: return key == pool_key || key == taken_key;
         case workload::leaders: return key.starts_with("holdfast_leader:");
         case workload::locks:
-        case workload::quorum:
-        case workload::pairs: break;
+        case workload::quorum: break;
     }
     return false;
 }

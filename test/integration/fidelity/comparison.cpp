@@ -56,7 +56,9 @@ std::string shape(value const& message) {
         "error",
         "array",
         "map",
+        "set",
         "real",
+        "boolean",
         "verbatim",
         "push",
     };

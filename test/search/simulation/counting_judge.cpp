@@ -1,6 +1,7 @@
 #include "simulation/counting_judge.hpp"
 
-#include "protocol/counted.hpp"
+#include "protocol/counting_semaphore.hpp"
+#include "protocol/latch.hpp"
 #include "protocol/reply.hpp"
 #include "simulation/oracle.hpp"
 

@@ -58,6 +58,7 @@ private:
         nanos started,
         nanos work
     );
+    [[nodiscard]] asio::awaitable<void> release_all(std::string const& names, multi_lease& held);
 };
 
 }  // namespace holdfast::sim

@@ -220,8 +220,13 @@ private:
             }
         }
         hold.part();
-        auto parting = part_with(held, name, 20);
-        co_await std::move(parting);
+        if (dice().chance(25)) {
+            say("drops " + name);
+            held = lease{};
+        } else {
+            auto parting = release(held, name, random_cancellation(20));
+            co_await std::move(parting);
+        }
         if (watches) {
             auto end = done(watching);
             co_await std::move(end);
