@@ -54,7 +54,7 @@ double percent_taken_back(environment& env, std::string const& kind) {
 }  // namespace
 
 figures hand_over(environment& env) {
-    comparison p50{"hand_over", "us", {budget::kind::ratio_at_most, 0.75}};
+    comparison p50{"hand_over", "us", {budget::kind::ratio_at_most, 0.85}};
     comparison p99{"hand_over_p99", "us", {}};
     comparison taken_back{
         "hand_over_taken_back",
@@ -82,7 +82,7 @@ figures hand_over(environment& env) {
 // On one CPU a process that has been woken waits for those before it, in an order that is the
 // scheduler's, and what they do after the hand-over counts as well: the releaser's answer, for one.
 figures hand_over_apart(environment& env) {
-    comparison p50{"hand_over_apart", "us", {budget::kind::ratio_at_most, 0.75}};
+    comparison p50{"hand_over_apart", "us", {budget::kind::ratio_at_most, 0.80}};
     compare(env, p50, env.short_rounds());
     return {p50.result("p50")};
 }
@@ -90,7 +90,7 @@ figures hand_over_apart(environment& env) {
 // Where a message takes no time, a hand-over saves a wake-up and a short script, and a longer
 // script costs much of that. Between machines it saves a round trip.
 figures hand_over_far(environment& env) {
-    comparison p50{"hand_over_far", "us", {budget::kind::ratio_at_most, 0.75}};
+    comparison p50{"hand_over_far", "us", {budget::kind::ratio_at_most, 0.55}};
     test::tcp_proxy network{env.socket()};
     network.set_mode(test::proxy_mode::delay(std::chrono::milliseconds{1}));
     compare(env, p50, env.rounds(), network.port());

@@ -50,7 +50,7 @@ asio::awaitable<void> measure_both(environment& env, comparison& result) {
 }  // namespace
 
 figures pair(environment& env) {
-    comparison result{"pair", "us", {budget::kind::ratio_at_most, 1.10}};
+    comparison result{"pair", "us", {budget::kind::ratio_at_most, 1.15}};
     run(measure(env, result));
     return {result.result("p50")};
 }

@@ -90,7 +90,7 @@ asio::awaitable<void> measure(environment& env, comparison& result) {
 }  // namespace
 
 figures server_time(environment& env) {
-    comparison result{"server_time", "us a pair", {budget::kind::ratio_at_most, 1.9}};
+    comparison result{"server_time", "us a pair", {budget::kind::ratio_at_most, 2.1}};
     run(measure(env, result));
     return {result.result("INFO commandstats")};
 }

@@ -59,14 +59,12 @@ asio::awaitable<void> bare_lock::send(detail::call const& what) {
 
 asio::awaitable<std::uint64_t> bare_lock::acquire() {
     holder_ = {client_id(), next_number()};
-    auto const sent_at = lease_clock::now();
     auto const call = target_.speaks->acquire({
         .on = target_,
         .id = holder_,
         .lease = lease_,
         .counter_ttl = counter_ttl,
         .preflight = false,
-        .floor = clock_.floor(sent_at),
         .timeout = no_timeout,
         .hand_over = true,
     });
@@ -77,7 +75,6 @@ asio::awaitable<std::uint64_t> bare_lock::acquire() {
     if (auto const at = reply.find(granted); at != reply.npos) {
         auto const text = reply.substr(at + granted.size());
         std::from_chars(text.data(), text.data() + text.size(), token);
-        clock_.on_granted({token}, sent_at, lease_clock::now());
     }
     co_return token;
 }
@@ -128,7 +125,6 @@ bare_caller::command command_of(
 
 asio::awaitable<void> bare_locks::acquire() {
     std::vector<detail::primitive::attempt> asked;
-    auto const sent_at = lease_clock::now();
     for (std::size_t i = 0; i < targets_.size(); ++i) {
         holders_[i] = {client_id(), next_number()};
         asked.push_back({
@@ -136,7 +132,6 @@ asio::awaitable<void> bare_locks::acquire() {
             .id = holders_[i],
             .lease = std::chrono::seconds{30},
             .counter_ttl = counter_ttl,
-            .floor = clock_.floor(sent_at),
             .timeout = no_timeout,
             .hand_over = true,
         });
@@ -146,9 +141,6 @@ asio::awaitable<void> bare_locks::acquire() {
     auto const nonce = fmt::format("{:x}", next_number());
     std::array const commands{command_of(call, keys, nonce)};
     co_await caller_.call_all(commands);
-    detail::script_reply const reply{std::string{caller_.reply()}};
-    fencing_token const token{static_cast<std::uint64_t>(reply.integer(1))};
-    clock_.on_granted(token, sent_at, lease_clock::now());
 }
 
 asio::awaitable<void> bare_locks::release() {

@@ -2,7 +2,6 @@
 #define HOLDFAST_BENCH_SUPPORT_BARE_LOCK_HPP
 
 #include "core/holder_id.hpp"
-#include "core/token_clock.hpp"
 #include "protocol/call.hpp"
 #include "protocol/script.hpp"
 #include "protocol/target.hpp"
@@ -49,7 +48,6 @@ private:
     std::chrono::milliseconds lease_;
     detail::script_dialect dialect_ = detail::script_dialect::single;
     detail::holder_id holder_;
-    detail::token_clock clock_;
     std::string key_count_;
     std::string nonce_;
     std::vector<std::string_view> words_;
@@ -68,7 +66,6 @@ private:
     bare_caller caller_;
     std::array<detail::target, 2> targets_;
     std::array<detail::holder_id, 2> holders_;
-    detail::token_clock clock_;
 };
 
 }  // namespace holdfast::bench

@@ -72,12 +72,12 @@ public:
     /// `operation_aborted`.
     template <detail::token_for<void(error_code)> Token = asio::deferred_t>
     [[nodiscard]] auto acquire(Token&& token = Token()) const {
-        return pass<Token>(key(), token);
+        return await_number<Token>(1, token);
     }
 
     template <detail::token_for<void(error_code)> Token = asio::deferred_t>
     [[nodiscard]] auto acquire(std::int64_t permits, Token&& token = Token()) const {
-        return pass<Token>(detail::with_permits(key(), permits), token);
+        return await_number<Token>(permits, token);
     }
     /// @}
 
@@ -98,12 +98,7 @@ public:
 
     template <detail::token_for<void(error_code, bool)> Token = asio::deferred_t>
     [[nodiscard]] auto try_acquire(std::int64_t permits, Token&& token = Token()) const {
-        return try_pass<Token>(
-            detail::with_permits(key(), permits),
-            detail::patience::one_attempt,
-            {},
-            token
-        );
+        return try_number<Token>(permits, detail::patience::one_attempt, {}, token);
     }
     /// @}
 
@@ -129,12 +124,7 @@ public:
         std::int64_t permits,
         Token&& token = Token()
     ) const {
-        return try_pass<Token>(
-            detail::with_permits(key(), permits),
-            detail::patience::limited,
-            limit,
-            token
-        );
+        return try_number<Token>(permits, detail::patience::limited, limit, token);
     }
     /// @}
 

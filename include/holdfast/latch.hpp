@@ -65,7 +65,7 @@ public:
     /// `client_stopped`; `operation_aborted`.
     template <detail::token_for<void(error_code)> Token = asio::deferred_t>
     [[nodiscard]] auto wait(Token&& token = Token()) const {
-        return pass<Token>(key(), token);
+        return await_number<Token>(1, token);
     }
 
     /// Looks once.
@@ -78,7 +78,7 @@ public:
     /// request time-out.
     template <detail::token_for<void(error_code, bool)> Token = asio::deferred_t>
     [[nodiscard]] auto try_wait(Token&& token = Token()) const {
-        return try_pass<Token>(key(), detail::patience::one_attempt, {}, token);
+        return try_number<Token>(1, detail::patience::one_attempt, {}, token);
     }
 
     /// Waits until the latch is open, and no longer than `limit`; zero means one look.
@@ -93,7 +93,7 @@ public:
     /// did not answer, the cause: `errc::unreachable` or `errc::server_refused`.
     template <detail::token_for<void(error_code, bool)> Token = asio::deferred_t>
     [[nodiscard]] auto try_wait_for(std::chrono::nanoseconds limit, Token&& token = Token()) const {
-        return try_pass<Token>(key(), detail::patience::limited, limit, token);
+        return try_number<Token>(1, detail::patience::limited, limit, token);
     }
 
     /// @{

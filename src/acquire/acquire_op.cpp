@@ -8,7 +8,6 @@
 #include <boost/asio/error.hpp>
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 
 namespace holdfast::detail {
@@ -16,23 +15,6 @@ namespace holdfast::detail {
 namespace {
 
 constexpr nanos brief_limit = millis{500};
-
-// The queue looks further when its waiter's turn has ended, whichever way that was.
-class look_further {
-public:
-    explicit look_further(wait_queue* queue)
-        : queue_{queue ? queue->shared_from_this() : nullptr} {}
-    look_further(look_further const&) = delete;
-    look_further& operator=(look_further const&) = delete;
-    ~look_further() {
-        if (queue_) {
-            queue_->update();
-        }
-    }
-
-private:
-    std::shared_ptr<wait_queue> queue_;
-};
 
 }  // namespace
 
@@ -125,16 +107,11 @@ bool acquire_op::look_at_other_side() {
     if (!held || !held->alive()) {
         return false;
     }
-    if (speaks.gives() == primitive::grants::exclusive) {
+    if (!speaks.is_shared()) {
         end(errc::would_deadlock);
         return true;
     }
-    try {
-        alone_ = std::make_unique<by_itself>();
-    } catch (std::exception const&) {
-        end(asio::error::no_memory);
-        return true;
-    }
+    alone_ = std::make_unique<by_itself>();
     alone_->beside = held->over().id();
     // Both have one expiry on the server.
     held->over().on_asked(longest_to_ask(client_->settings(), what_.terms));
@@ -143,12 +120,7 @@ bool acquire_op::look_at_other_side() {
 
 // Whether it has a hold that others of this client have.
 bool acquire_op::share(time_point now) {
-    lease shared;
-    try {
-        shared = all_.share(*this, false, now);
-    } catch (std::exception const&) {
-        // Out of memory: it asks the server.
-    }
+    auto shared = all_.share(*this, false, now);
     if (!shared) {
         return false;
     }
@@ -158,27 +130,21 @@ bool acquire_op::share(time_point now) {
 
 void acquire_op::attempt(time_point now) {
     alone_->sent = {what_.terms, now, all_.rights_for(*what_.on, what_.terms), what_.on->limit};
-    fsm_.on_attempt_sent(what_.terms.lost_at(now));
     auto const with = std::exchange(what_.with, {});
-    try {
-        all_.exec(
-            {
-                .on = *what_.on,
-                .id = id(),
-                .terms = what_.terms,
-                .sent_at = now,
-                .over = {shared_from_this(), &fsm_.done()},
-                .with = with.get(),
-                .beside = beside(),
-                .proposed = what_.vote ? what_.vote->proposed : fencing_token{},
-                .limit = what_.on->limit,
-            },
-            [self = shared_from_this()](exec_result result) { self->on_answer(result); }
-        );
-    } catch (...) {
-        fsm_.on_answer(attempt_answer::not_sent, {});
-        throw;
-    }
+    all_.exec(
+        {
+            .on = *what_.on,
+            .id = id(),
+            .terms = what_.terms,
+            .over = {shared_from_this(), &fsm_.done()},
+            .with = with.get(),
+            .beside = beside(),
+            .proposed = what_.vote ? what_.vote->proposed : fencing_token{},
+            .limit = what_.on->limit,
+        },
+        [self = shared_from_this()](exec_result result) { self->on_answer(result); }
+    );
+    fsm_.on_attempt_sent(what_.terms.lost_at(now));
 }
 
 void acquire_op::on_answer(exec_result const& result) {
@@ -251,15 +217,7 @@ void acquire_op::try_again(attempt_answer answer, bool at_once) {
 }
 
 void acquire_op::on_granted(acquisitions::reading const& read, time_point now) {
-    lease granted;
-    try {
-        granted = all_.add_hold(*this, id(), read, 1, now);
-    } catch (std::exception const&) {
-        // Out of memory. The grant is withdrawn.
-        carry_out(fsm_.on_ended(asio::error::no_memory, true));
-        return;
-    }
-    all_.forget(what_.on, id());
+    auto granted = all_.add_hold(*this, id(), read, 1, now);
     deliver(std::move(granted), now, grant_kind::uncontended);
 }
 
@@ -279,11 +237,6 @@ void acquire_op::tell_of_wait() const {
     client_->tell_observer([this](observer& told) { told.on_wait(observed()); });
 }
 
-void acquire_op::refuse() {
-    auto const self = shared_from_this();
-    carry_out(fsm_.on_ended(asio::error::no_memory, true));
-}
-
 // The same owner may have asked more than once. Those who join need no attempt.
 void acquire_op::let_others_join() {
     for (auto const& other : all_.waiting_like(*this)) {
@@ -294,10 +247,14 @@ void acquire_op::let_others_join() {
     }
 }
 
+// The queue looks further when its waiter's turn has ended, whichever way that was.
 void acquire_op::end_with(acquire_fsm::verdict verdict, lease joined, bool last) {
     auto const self = shared_from_this();
-    look_further const finally{last ? queue : nullptr};
+    auto const looks = last && queue ? queue->shared_from_this() : nullptr;
     carry_out(verdict, std::move(joined), lease_clock::now(), grant_kind::joined);
+    if (looks) {
+        looks->update();
+    }
 }
 
 void acquire_op::on_cancel(asio::cancellation_type type) {
@@ -309,20 +266,16 @@ void acquire_op::on_cancel(asio::cancellation_type type) {
 // waits for an answer.
 void acquire_op::on_time_up() {
     auto const& on = *what_.on;
+    // mutant: busy-was-heard-before-the-question
     bool const busy = queue && queue->busy_since(started_);
     bool const reachable = client_->may_be_answered(on, what_.terms.request_timeout);
     end_with(fsm_.on_time_up(busy, reachable, client_->why_no_attempt(on)));
     if (!overdue()) {
         return;
     }
-    try {
-        arm_limit(longest_overtime(what_.terms));
-        if (queue) {
-            queue->on_overdue(shared_from_this());
-        }
-    } catch (std::exception const&) {
-        // Out of memory: it does not wait.
-        end_with(fsm_.on_time_up(false, false, {}));
+    arm_limit(longest_overtime(what_.terms));
+    if (queue) {
+        queue->on_overdue(shared_from_this());
     }
 }
 
@@ -381,20 +334,13 @@ void acquire_op::carry_out(
     if (verdict.withdraw && !waits()) {
         all_.withdraw(*this);
     }
-    auto error =
+    auto const error =
         verdict.kind == kind::abort ? error_code{asio::error::operation_aborted} : verdict.error;
-    bool const leases = what_.on->speaks->leases();
-    if (verdict.kind == kind::finish && !error && !leases) {
-        // An empty lease would not say that nothing was granted.
-        error = asio::error::try_again;
-    }
     tell_of_end(verdict.kind, error, granted, now - started_, how);
-    if (leases && what_.part) {
+    if (what_.part) {
         end_acquire<no_scope>(handler_, what_.how_long, error, std::move(granted));
-    } else if (leases) {
-        end_acquire(handler_, what_.how_long, error, std::move(granted));
     } else {
-        handler_.complete(error, lease{});
+        end_acquire(handler_, what_.how_long, error, std::move(granted));
     }
 }
 

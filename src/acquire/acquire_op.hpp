@@ -57,8 +57,7 @@ public:
     /// In the initiating function: the handler's cancellation slot is filled there.
     void accept_cancellation();
     void start();
-    /// Makes its one attempt. @throws std::exception if there is no memory for the request; then
-    /// the attempt has failed.
+    /// Makes its one attempt.
     void attempt(time_point now);
     /// Its queue does not look further: that is the caller's business.
     void end(error_code cause);
@@ -79,8 +78,6 @@ public:
     void deliver(lease granted, time_point now, grant_kind how);
     /// It has to wait for another holder.
     void tell_of_wait() const;
-    /// There is no memory for its lease.
-    void refuse();
 
     [[nodiscard]] std::shared_ptr<target const> const& on() const noexcept { return what_.on; }
     [[nodiscard]] std::optional<owner> const& who() const noexcept { return what_.who; }

@@ -1,7 +1,6 @@
 #include "acquire/acquisitions.hpp"
 
 #include "acquire/acquire_op.hpp"
-#include "acquire/quorum_keeper.hpp"
 #include "acquire/quorum_line.hpp"
 #include "acquire/wait_queue.hpp"
 #include "core/backoff.hpp"
@@ -18,9 +17,7 @@ acquisitions::acquisitions(client_context& client, holds& held)
       queues_{*this},
       channel_{*this},
       looks_{client},
-      answered_{client},
-      lines_{std::make_unique<quorum_lines>()},
-      keepers_{std::make_unique<quorum_keepers>(client)} {
+      lines_{std::make_unique<quorum_lines>()} {
     held_.set_successors(*this);
 }
 
@@ -43,7 +40,7 @@ void acquisitions::enter(std::shared_ptr<acquire_op> op, time_point now) {
     }
 }
 
-void acquisitions::leave(acquire_op& op) noexcept {
+void acquisitions::leave(acquire_op& op) {
     unlist_owner(op);
     if (op.queue) {
         op.queue->leave(op);
@@ -93,10 +90,7 @@ std::vector<std::shared_ptr<acquire_op>> acquisitions::waiting_like(acquire_op c
     return found;
 }
 
-void acquisitions::withdraw(acquire_op const& op) noexcept {
-    if (!op.on()->speaks->takes()) {
-        return;
-    }
+void acquisitions::withdraw(acquire_op const& op) {
     client_.count().withdrawals.add();
     give_up(op.on(), op.id(), op.terms(), millis{0});
 }
@@ -106,28 +100,17 @@ void acquisitions::give_up(
     holder_id const& id,
     lease_terms const& terms,
     millis window
-) noexcept {
-    try {
-        auto const now = lease_clock::now();
-        bool const endless = !on->speaks->leases();
-        held_.releases().add(
-            {
-                .on = std::move(on),
-                .id = id,
-                .terms = release_fsm::terms::of_withdrawal(terms, now, endless),
-                .window = window,
-            },
-            now
-        );
-    } catch (...) {
-        // Out of memory: what was granted is freed by the end of its lease, if it has one.
-    }
-}
-
-void acquisitions::forget(std::shared_ptr<target const> on, holder_id const& id) noexcept {
-    if (on->speaks->takes() && !on->speaks->leases()) {
-        answered_.add(std::move(on), id);
-    }
+) {
+    auto const now = lease_clock::now();
+    held_.releases().add(
+        {
+            .on = std::move(on),
+            .id = id,
+            .terms = release_fsm::terms::of_withdrawal(terms, now),
+            .window = window,
+        },
+        now
+    );
 }
 
 void acquisitions::on_connected(client_context::some const& those) {
@@ -168,11 +151,11 @@ void acquisitions::end_all(error_code cause) {
 
 void acquisitions::end_all(error_code cause, client_context::some const& those) {
     auto const all = singles_.copy();
-    for_each_in_spite_of_exceptions(all, [&](auto const& op) {
+    for (auto const& op : all) {
         if (those(*op->on())) {
             op->end(cause);
         }
-    });
+    }
     queues_.end_all(cause, those);
     if (cause == errc::client_stopped) {
         // For another cause, other nodes may make up a majority.
@@ -212,6 +195,7 @@ nanos acquisitions::time_to_claim(target const& on, millis window) const {
 }
 
 void acquisitions::on_given_back(std::shared_ptr<target const> const& on, released const& what) {
+    // mutant: no-look-after-a-hand-over
     if (what.reply && what.reply->handed_over) {
         looks_.later(on, what.id, lease_clock::now() + time_to_claim(*on, what.reply->window));
     }
@@ -233,6 +217,7 @@ void acquisitions::on_message(hand_over_message const& message) {
     auto const keeps = queue ? queue->shared_from_this() : nullptr;
     switch (message.what) {
         case kind::grant:
+            // mutant: grants-nobody-wants-are-kept
             if (!queue || !queue->on_grant(message)) {
                 pass_on(message);
             }
@@ -289,12 +274,11 @@ lease_terms const* acquisitions::next_terms(target const& on) const noexcept {
     return queue && !queue->empty() ? &queue->front().terms() : nullptr;
 }
 
-bool acquisitions::take(hold& of) {
+void acquisitions::take(hold& of) {
     auto* const queue = queues_.find(*of.on());
     auto const keeps = queue->shared_from_this();
-    bool const taken = queue->take(of);
+    queue->take(of);
     queue->update();
-    return taken;
 }
 
 std::optional<primitive::queue_entry> acquisitions::next_entry(target const& on) {
@@ -322,16 +306,19 @@ void acquisitions::on_lost(hold const& of) {
     }
 }
 
+void acquisitions::stranded::add(target const& on, time_point began, std::size_t how_many) {
+    count += how_many;
+    if (began < since) {
+        since = began;
+        lock = on.lock;
+    }
+}
+
 acquisitions::stranded acquisitions::out_of_reach() const {
     stranded found;
     auto const add = [&](acquire_op const& first, std::size_t count) {
-        if (client_.can_execute(*first.on())) {
-            return;
-        }
-        found.count += count;
-        if (first.started() < found.since) {
-            found.since = first.started();
-            found.lock = first.on()->lock;
+        if (!client_.can_execute(*first.on())) {
+            found.add(*first.on(), first.started(), count);
         }
     };
     queues_.for_each([&](wait_queue const& each) {
@@ -352,9 +339,7 @@ std::size_t acquisitions::waiters_of(target const& on) const noexcept {
 void acquisitions::clear() noexcept {
     singles_timer_.reset();
     looks_.clear();
-    answered_.clear();
     lines_->clear();
-    keepers_->clear();
     channel_.close();
     owners_.clear();
     queues_.clear();

@@ -1,7 +1,6 @@
 #ifndef HOLDFAST_ACQUIRE_ACQUISITIONS_HPP
 #define HOLDFAST_ACQUIRE_ACQUISITIONS_HPP
 
-#include "acquire/answered_requests.hpp"
 #include "acquire/client_channel.hpp"
 #include "acquire/looks.hpp"
 #include "acquire/op_list.hpp"
@@ -33,7 +32,6 @@ namespace holdfast::detail {
 
 class acquire_op;
 class joint_attempt;
-class quorum_keepers;
 class quorum_lines;
 
 /// The acquisitions of a client that are not over: those that wait in queues, those that make one
@@ -44,12 +42,11 @@ public:
     ~acquisitions();
 
     void enter(std::shared_ptr<acquire_op> op, time_point now);
-    void leave(acquire_op& op) noexcept;
+    void leave(acquire_op& op);
     struct attempt {
         target const& on;
         holder_id const& id;
         lease_terms const& terms;
-        time_point sent_at;
         /// Becomes true when the operation withdraws the attempt, or has the lock by other means.
         std::shared_ptr<bool const> over;
         /// How many tokens a grant takes.
@@ -109,7 +106,7 @@ public:
         reading const& granted,
         time_point now
     );
-    /// `tokens` is how many the attempt asked for. Empty where a grant is no lease.
+    /// `tokens` is how many the attempt asked for.
     [[nodiscard]] lease add_hold(
         acquire_op const& op,
         holder_id const& id,
@@ -122,7 +119,7 @@ public:
     /// waiters on the other side.
     [[nodiscard]] lease share(acquire_op const& op, bool waited, time_point now);
     /// Frees in the background what an attempt may have been granted, or may be granted yet.
-    void withdraw(acquire_op const& op) noexcept;
+    void withdraw(acquire_op const& op);
     /// Frees what a holder id may have, and takes it out of the server's queue: it has `window` to
     /// claim the lock there. Zero: it is not in the queue.
     void give_up(
@@ -130,9 +127,7 @@ public:
         holder_id const& id,
         lease_terms const& terms,
         millis window
-    ) noexcept;
-    /// What was granted was asked for once: the server need not know the holder id any more.
-    void forget(std::shared_ptr<target const> on, holder_id const& id) noexcept;
+    );
     /// The acquisitions of the same target and owner that wait, in the order of their arrival.
     [[nodiscard]] std::vector<std::shared_ptr<acquire_op>> waiting_like(acquire_op const& op) const;
 
@@ -153,7 +148,6 @@ public:
     /// The server's user has not the rights.
     void on_hand_over_denied();
     [[nodiscard]] client_channel& channel() noexcept { return channel_; }
-    [[nodiscard]] answered_requests& answered() noexcept { return answered_; }
     /// Refuses what comes from now on.
     void close() noexcept { closed_ = true; }
     [[nodiscard]] bool closed() const noexcept { return closed_ || client_.in_forked_child(); }
@@ -165,6 +159,9 @@ public:
         /// That of the acquisition that has waited longest, and when it began.
         std::string lock = {};
         time_point since = time_point::max();
+
+        /// Adds the acquisitions of a lock, of which the first began then.
+        void add(target const& on, time_point began, std::size_t how_many);
     };
     [[nodiscard]] stranded out_of_reach() const;
     [[nodiscard]] std::size_t waiters_of(target const& on) const noexcept;
@@ -178,12 +175,11 @@ public:
     // Of the quorums whose first node is this client's:
     [[nodiscard]] quorum_clock& nodes_clock() noexcept { return nodes_clock_; }
     [[nodiscard]] quorum_lines& lines() noexcept { return *lines_; }
-    [[nodiscard]] quorum_keepers& keepers() noexcept { return *keepers_; }
 
 private:
     [[nodiscard]] waiters waiting_for(target const& on) const noexcept override;
     [[nodiscard]] lease_terms const* next_terms(target const& on) const noexcept override;
-    [[nodiscard]] bool take(hold& of) override;
+    void take(hold& of) override;
     [[nodiscard]] std::optional<primitive::queue_entry> next_entry(target const& on) override;
     void on_held(hold& of) noexcept override;
     void on_gone(target const& on) override;
@@ -214,12 +210,10 @@ private:
     std::optional<timer> singles_timer_;
     client_channel channel_;
     looks looks_;
-    answered_requests answered_;
     // Semaphores of which a warning was logged that they have another limit than a waiter said.
     std::unordered_set<std::string> other_limits_;
     quorum_clock nodes_clock_;
     std::unique_ptr<quorum_lines> lines_;
-    std::unique_ptr<quorum_keepers> keepers_;
     bool closed_ = false;
 };
 

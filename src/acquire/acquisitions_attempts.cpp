@@ -20,7 +20,6 @@ void acquisitions::exec(attempt const& what, exec_handler&& handler) {
         });
         return;
     }
-    auto& known = client_.server(what.on);
     auto const& settings = client_.settings();
     auto const with = rights_for(what.on, what.terms);
     client_.count().attempts.add();
@@ -29,8 +28,7 @@ void acquisitions::exec(attempt const& what, exec_handler&& handler) {
         .id = what.id,
         .lease = what.terms.lease,
         .counter_ttl = settings.fence_ttl,
-        .preflight = !known.tokens.has_granted(),
-        .floor = known.tokens.floor(what.sent_at),
+        .preflight = !client_.server(what.on).has_granted,
         .timeout = what.terms.request_timeout,
         .tokens = what.tokens,
         .hand_over = with.hand_over,
@@ -55,8 +53,7 @@ void acquisitions::exec(attempt const& what, exec_handler&& handler) {
         request.may_be_forbidden();
     }
     request.unless(what.over);
-    // A grant that takes nothing is not missed by a server that has lost it.
-    if (!client_.confirms() || !speaks.takes()) {
+    if (!client_.confirms()) {
         client_.exec(std::move(request), std::move(handler));
         return;
     }
@@ -146,6 +143,7 @@ void acquisitions::read_reply(target const& on, reading& read, time_point now) {
     if (reply.learned.lease > millis{0}) {
         read.by.terms = terms_with(client_.settings(), read.by.terms, reply.learned.lease);
     }
+    // mutant: stale-grant-delivered
     bool const late = now >= read.by.terms.lost_at(read.by.at);
     if (read.answer == attempt_answer::granted && late) {
         // It came too late: the next attempt has the same holder id.
@@ -198,6 +196,7 @@ void acquisitions::read_forbidden(reading& read) {
         client_.deny_learning();
     } else if (read.by.with.hand_over) {
         // It may have the rights that locks needed before they were handed over.
+        // mutant: rights-of-yesterday-are-not-enough
         on_hand_over_denied();
     } else {
         return;
@@ -211,7 +210,7 @@ bool acquisitions::suffices(
     reading const& granted,
     time_point now
 ) {
-    if (!op.on()->speaks->leases() || op.terms() == asked) {
+    if (op.terms() == asked) {
         return true;
     }
     auto const& by = granted.by;
@@ -227,13 +226,10 @@ lease acquisitions::add_hold(
     time_point now
 ) {
     client_.count().grants.add();
-    if (!op.on()->speaks->leases()) {
-        return {};
-    }
     auto const token = granted.reply.token;
     auto const& learned = granted.reply.learned;
     auto const& by = granted.by;
-    client_.server(*op.on()).tokens.on_granted(token, by.at, now);
+    client_.server(*op.on()).has_granted = true;
     auto terms = op.terms().learned && learned.lease > millis{0}
                      ? terms_with(client_.settings(), op.terms(), learned.lease)
                      : op.terms();

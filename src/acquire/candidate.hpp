@@ -26,6 +26,7 @@ struct candidate {
     void on_placed(queue_place const& given, time_point sent_at) noexcept {
         queued_at = score == 0 ? sent_at : queued_at;
         asked_at = sent_at;
+        // mutant: place-lost-on-reconnection
         score = given.score;
         place = given;
     }

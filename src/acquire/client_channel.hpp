@@ -20,7 +20,6 @@ public:
     explicit client_channel(acquisitions& all) : all_{all} {}
     client_channel(acquisitions& all, wait_queue& queue) : all_{all}, queue_{&queue} {}
 
-    /// @throws std::exception without memory.
     void open();
     void close() noexcept {
         subscription_ = {};

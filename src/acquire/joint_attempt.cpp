@@ -51,14 +51,14 @@ void joint_attempt::send(client_context& client, std::size_t count) {
 void joint_attempt::on_answer(exec_result const& result) {
     auto handlers = std::exchange(handlers_, {});
     std::size_t number = 0;
-    for_each_in_spite_of_exceptions(handlers, [&](exec_handler& each) {
+    for (auto& each : handlers) {
         auto const which = number++;
         exec_result own{result.status, result.error, {}};
         if (result.status == exec_status::replied) {
             own.reply = reply_to(result.reply, which);
         }
         std::move(each)(std::move(own));
-    });
+    }
 }
 
 }  // namespace holdfast::detail

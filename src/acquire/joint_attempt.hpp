@@ -24,7 +24,6 @@ public:
         exec_handler&& handler
     );
     /// Sends them, if they are so many; else each was refused.
-    /// @throws std::exception if there is no memory for the request.
     void send(client_context& client, std::size_t count);
 
 private:

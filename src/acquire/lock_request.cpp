@@ -2,8 +2,6 @@
 
 #include "protocol/primitive.hpp"
 
-#include <algorithm>
-
 namespace holdfast::detail {
 
 error_code make_lock_request(
@@ -12,7 +10,7 @@ error_code make_lock_request(
     lock_request& out
 ) {
     auto const& on = *asked.key;
-    auto options = asked.options;
+    auto const& options = asked.options;
     if (!on.valid()) {
         return errc::invalid_name;
     }
@@ -23,11 +21,6 @@ error_code make_lock_request(
     bool const simple = on.kind == target_kind::quorum_lock;
     if (simple && (options.lease.is_learned() || options.orphan_after > nanos{0})) {
         return errc::invalid_options;
-    }
-    if (!on.speaks->leases()) {
-        // The end of a lease does not free what was granted. The client gives it back however late
-        // that is.
-        options.lease = max_lease;
     }
     if (auto const wrong = make_terms(settings, options, out.terms)) {
         return wrong;

@@ -3,7 +3,6 @@
 #include "core/lease_terms.hpp"
 #include "protocol/primitive.hpp"
 
-#include <exception>
 #include <utility>
 
 namespace holdfast::detail {
@@ -15,12 +14,7 @@ void looks::later(std::shared_ptr<target const> on, holder_id const& dead, time_
         return;
     }
     auto const place = due_.emplace(at, look{std::move(on), dead});
-    try {
-        latest_.emplace(key, at);
-    } catch (...) {
-        due_.erase(place);
-        throw;
-    }
+    latest_.emplace(key, at);
     if (place == due_.begin()) {
         arm();
     }
@@ -43,12 +37,12 @@ void looks::on_timer() {
     while (!due_.empty() && due_.begin()->first <= now) {
         auto first = due_.extract(due_.begin());
         auto const known = latest_.find(target_key{*first.mapped().on});
-        if (known->second > now) {
+        if (known != latest_.end() && known->second > now) {
             // It was handed over again.
             first.key() = known->second;
             due_.insert(std::move(first));
         } else {
-            latest_.erase(known);
+            latest_.erase(target_key{*first.mapped().on});
             send(first.mapped());
         }
     }
@@ -63,32 +57,27 @@ void looks::send(look const& what) {
         return;
     }
     auto const& settings = client_.settings();
-    try {
-        client_.exec(
-            what.on->speaks->release({
-                .on = *what.on,
-                .id = what.dead,
-                .timeout = request_timeout_for(settings, settings.lease),
-                .hand_over = true,
-                .counter_ttl = settings.fence_ttl,
-                .floor = client_.server(*what.on).tokens.floor(lease_clock::now()),
-                .patience = settings.waiter_patience,
-            }),
-            [this, what, is_given, client = client_.shared_from_this()](exec_result result) {
-                if (result.status != exec_status::replied) {
-                    return;
-                }
-                auto const reply = what.on->speaks->read_release(result.reply);
-                if (reply.handed_over && is_given) {
-                    client->count().claims_lost.add();
-                } else if (reply.handed_over) {
-                    later(what.on, what.dead, lease_clock::now() + reply.window + millis{2});
-                }
+    client_.exec(
+        what.on->speaks->release({
+            .on = *what.on,
+            .id = what.dead,
+            .timeout = request_timeout_for(settings, settings.lease),
+            .hand_over = true,
+            .counter_ttl = settings.fence_ttl,
+            .patience = settings.waiter_patience,
+        }),
+        [this, what, is_given, client = client_.shared_from_this()](exec_result result) {
+            if (result.status != exec_status::replied) {
+                return;
             }
-        );
-    } catch (std::exception const&) {
-        // Out of memory: the next client in the queue looks, too.
-    }
+            auto const reply = what.on->speaks->read_release(result.reply);
+            if (reply.handed_over && is_given) {
+                client->count().claims_lost.add();
+            } else if (reply.handed_over) {
+                later(what.on, what.dead, lease_clock::now() + reply.window + millis{2});
+            }
+        }
+    );
 }
 
 void looks::clear() noexcept {

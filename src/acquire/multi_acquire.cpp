@@ -12,7 +12,6 @@
 #include <boost/asio/error.hpp>
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 
 namespace holdfast::detail {
@@ -60,22 +59,10 @@ void multi_acquire::accept_cancellation() {
     on_cancel_in_strand(handler_, weak_from_this(), lead_, cancel);
 }
 
-template <class F>
-void multi_acquire::guarded(F f) {
-    try {
-        f();
-    } catch (std::exception const&) {
-        // Out of memory.
-        perform(fsm_.on_ended(asio::error::no_memory));
-    }
-}
-
 void multi_acquire::start() {
-    guarded([this] {
-        if (!fsm_.done()) {
-            perform(fsm_.start(may_ask_together()));
-        }
-    });
+    if (!fsm_.done()) {
+        perform(fsm_.start(may_ask_together()));
+    }
 }
 
 void multi_acquire::perform(multi_acquire_fsm::action const& next) {
@@ -121,7 +108,7 @@ bool multi_acquire::may_ask_together() const {
                                      lead_->may_share_a_call(*each.asked.on, on);
                           });
     return together && lead_->may_attempt(on) && !first.all->closed() &&
-           lead_->server(on).tokens.has_granted();
+           lead_->server(on).has_granted;
 }
 
 void multi_acquire::ask_together() {
@@ -174,15 +161,13 @@ void multi_acquire::on_answer(std::size_t which, error_code ec, lease given) {
     auto& asked = parts_[which];
     asked.asked.reset();
     asked.held = std::move(given);
-    guarded([&] {
-        if (together_.missing > 0) {
-            on_answer_together(ec, static_cast<bool>(asked.held));
-        } else if (asked.held) {
-            on_taken();
-        } else {
-            perform(fsm_.on_refused(ec));
-        }
-    });
+    if (together_.missing > 0) {
+        on_answer_together(ec, static_cast<bool>(asked.held));
+    } else if (asked.held) {
+        on_taken();
+    } else {
+        perform(fsm_.on_refused(ec));
+    }
 }
 
 void multi_acquire::on_answer_together(error_code ec, bool granted) {
@@ -229,17 +214,15 @@ void multi_acquire::limit() {
 }
 
 void multi_acquire::on_limited(std::size_t which, error_code ec) {
-    guarded([&] {
-        if (ec && ec != errc::lease_lost && !is_retryable(ec)) {
-            perform(fsm_.on_ended(ec));
-        } else if (ec == errc::lease_lost) {
-            on_lost(which, parts_[which].held.loss());
-        } else if (ec) {
-            perform(fsm_.on_lost(which, ec));
-        } else if (--unlimited_ == 0) {
-            perform(fsm_.on_limited(intact()));
-        }
-    });
+    if (ec && ec != errc::lease_lost && !is_retryable(ec)) {
+        perform(fsm_.on_ended(ec));
+    } else if (ec == errc::lease_lost) {
+        on_lost(which, parts_[which].held.loss());
+    } else if (ec) {
+        perform(fsm_.on_lost(which, ec));
+    } else if (--unlimited_ == 0) {
+        perform(fsm_.on_limited(intact()));
+    }
 }
 
 std::size_t multi_acquire::intact() const noexcept {
@@ -286,7 +269,7 @@ void multi_acquire::watch_kept(std::size_t count) {
 void multi_acquire::on_lost(std::size_t which, loss_reason why) {
     bool const other = why == loss_reason::taken || why == loss_reason::deleted;
     auto const cause = other ? error_code{} : make_error_code(errc::unreachable);
-    guarded([&] { perform(fsm_.on_lost(which, cause)); });
+    perform(fsm_.on_lost(which, cause));
 }
 
 void multi_acquire::on_cancel(asio::cancellation_type type) {
@@ -309,7 +292,7 @@ void multi_acquire::arm_limit() {
     );
     limit_->async_wait([weak = weak_from_this()](error_code ec) {
         if (auto const self = weak.lock(); self && !ec) {
-            self->guarded([&] { self->on_time_up(); });
+            self->on_time_up();
         }
     });
 }
@@ -328,21 +311,15 @@ void multi_acquire::on_time_up() {
     }
 }
 
-void multi_acquire::cancel_what_is_asked(asio::cancellation_type type) noexcept {
+void multi_acquire::cancel_what_is_asked(asio::cancellation_type type) {
     for_each_asked([type](acquire_op& op) { op.on_cancel(type); });
 }
 
 template <class F>
-void multi_acquire::for_each_asked(F f) noexcept {
+void multi_acquire::for_each_asked(F f) {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
-        auto const op = parts_[i].asked.lock();
-        if (!op) {
-            continue;
-        }
-        try {
+        if (auto const op = parts_[i].asked.lock()) {
             members_[i].client->on_strand([op, f] { f(*op); });
-        } catch (...) {
-            // Out of memory: what it is granted is given back when it comes.
         }
     }
 }
@@ -365,15 +342,7 @@ multi_lease multi_acquire::all_held() {
 }
 
 void multi_acquire::deliver() {
-    multi_lease granted;
-    try {
-        granted = all_held();
-    } catch (std::exception const&) {
-        give_back_from(0);
-        finish(asio::error::no_memory);
-        return;
-    }
-    finish({}, std::move(granted));
+    finish({}, all_held());
 }
 
 void multi_acquire::finish(error_code ec, multi_lease granted) {

@@ -64,9 +64,6 @@ private:
         error_code cause;
     };
 
-    /// Runs `f`, whose exceptions end the operation.
-    template <class F>
-    void guarded(F f);
     void perform(multi_acquire_fsm::action const& next);
     [[nodiscard]] bool may_ask_together() const;
     void ask_together();
@@ -90,10 +87,10 @@ private:
     [[nodiscard]] std::size_t intact() const noexcept;
     [[nodiscard]] time_point limit_at() const noexcept;
     [[nodiscard]] nanos left() const noexcept;
-    void cancel_what_is_asked(asio::cancellation_type type) noexcept;
+    void cancel_what_is_asked(asio::cancellation_type type);
     /// Of the members that are asked for, each on the strand of its client.
     template <class F>
-    void for_each_asked(F f) noexcept;
+    void for_each_asked(F f);
     void give_back_from(std::size_t first) noexcept;
     [[nodiscard]] multi_lease all_held();
     void deliver();

@@ -33,44 +33,42 @@ void quorum_acquire::accept_cancellation() {
     on_cancel_in_strand(handler_, weak_from_this(), lead_, cancel);
 }
 
-void quorum_acquire::on_no_memory() {
-    perform(fsm_.on_ended(asio::error::no_memory));
-}
-
 void quorum_acquire::start() {
-    guarded([this] {
-        if (fsm_.done()) {
-            return;
-        }
-        if (leading().closed()) {
-            perform(fsm_.on_ended(errc::client_stopped));
-            return;
-        }
-        if (what_.how_long == patience::limited) {
-            arm_limit(saturating_add(started_, what_.limit));
-        }
-        if (what_.how_long == patience::one_attempt) {
-            begin_round();
-            return;
-        }
-        enter_line();
-        if (fsm_.done()) {
-            return;
-        }
-        if (line_->is_first(*place_)) {
-            begin_round();
-        } else {
-            line_->ask_again(is_brief(what_.how_long, what_.limit));
-        }
-    });
+    if (fsm_.done()) {
+        return;
+    }
+    if (leading().closed()) {
+        perform(fsm_.on_ended(errc::client_stopped));
+        return;
+    }
+    if (what_.how_long == patience::limited) {
+        arm_limit(saturating_add(started_, what_.limit));
+    }
+    if (what_.how_long == patience::one_attempt) {
+        begin_round();
+        return;
+    }
+    line_ = leading().lines().of(what_.nodes);
+    if (what_.who) {
+        // If the owner has the lock, the attempt joins the lease. In the line it would stand
+        // behind operations that wait for that lease to end.
+        line_->note_owner(*what_.who, weak_from_this());
+        begin_round();
+        return;
+    }
+    enter_line();
+    if (fsm_.done()) {
+        return;
+    }
+    if (line_->is_first(*place_)) {
+        begin_round();
+    } else {
+        line_->ask_again(is_brief(what_.how_long, what_.limit));
+    }
 }
 
-// An owner may wait for what he holds himself, behind others who wait for him: he has a line of his
-// own.
 void quorum_acquire::enter_line() {
-    auto& lines = leading().lines();
-    line_ = lines.of(what_.nodes, what_.who.has_value());
-    if (lines.waiting(what_.nodes) >= lead_->settings().max_waiters) {
+    if (line_->size() >= lead_->settings().max_waiters) {
         perform(fsm_.on_ended(errc::too_many_waiters));
         return;
     }
@@ -100,13 +98,23 @@ void quorum_acquire::perform(quorum_acquire_fsm::action const& next) {
 
 void quorum_acquire::retry() {
     give_back();
+    if (line_ && !place_) {
+        enter_line();
+        if (fsm_.done()) {
+            return;
+        }
+    }
     bool hears = true;
     if (line_) {
         line_->listen(what_.nodes);
         hears = line_->hears();
     }
     wait_.on_lost(tally_, hears, lead_->random_part(), lease_clock::now());
-    arm_retry();
+    if (!line_ || line_->is_first(*place_) || asked_again_) {
+        arm_retry();
+    } else {
+        pause_.reset();
+    }
 }
 
 void quorum_acquire::arm_retry() {
@@ -119,7 +127,7 @@ void quorum_acquire::arm_retry() {
     pause_->async_wait([weak = weak_from_this(), keeps = std::move(keeps)](error_code ec) {
         auto const self = weak.lock();
         if (self && !ec && !self->fsm_.done() && !self->fsm_.in_round()) {
-            self->guarded([&] { self->begin_round_or_look(); });
+            self->begin_round_or_look();
         }
     });
 }
@@ -143,27 +151,24 @@ void quorum_acquire::begin_round_or_look() {
 
 void quorum_acquire::on_turn() {
     if (!fsm_.done() && !fsm_.in_round() && !pause_) {
-        guarded([this] { begin_round(); });
+        begin_round();
     }
 }
 
 void quorum_acquire::on_news(std::size_t which) {
-    guarded([&] {
-        auto const before = wait_.attempt_at();
-        wait_.on_news(which, lead_->random_part(), lease_clock::now());
-        if (!fsm_.done() && !fsm_.in_round() && pause_ && wait_.attempt_at() != before) {
-            arm_retry();
-        }
-    });
+    auto const before = wait_.attempt_at();
+    wait_.on_news(which, lead_->random_part(), lease_clock::now());
+    if (!fsm_.done() && !fsm_.in_round() && pause_ && wait_.attempt_at() != before) {
+        arm_retry();
+    }
 }
 
 void quorum_acquire::on_newcomer(bool brief) {
-    guarded([&] {
-        wait_.on_newcomer(brief, lease_clock::now());
-        if (!fsm_.done() && !fsm_.in_round() && pause_) {
-            arm_retry();
-        }
-    });
+    asked_again_ = true;
+    wait_.on_newcomer(brief, lease_clock::now());
+    if (!fsm_.done() && !fsm_.in_round()) {
+        arm_retry();
+    }
 }
 
 void quorum_acquire::on_busy() {
@@ -191,7 +196,7 @@ void quorum_acquire::arm_limit(time_point at) {
     sleep_until(*limit_, at);
     limit_->async_wait([weak = weak_from_this()](error_code ec) {
         if (auto const self = weak.lock(); self && !ec) {
-            self->guarded([&] { self->on_time_up(); });
+            self->on_time_up();
         }
     });
 }
@@ -205,7 +210,7 @@ void quorum_acquire::on_time_up() {
     }
     arm_limit(saturating_add(now, longest_overtime(what_.nodes.front().terms)));
     line_->on_overdue(weak_from_this());
-    if (!line_->asked_since(started_)) {
+    if (place_ && !line_->asked_since(started_)) {
         line_->ask_again(true);
     }
 }
@@ -220,13 +225,13 @@ void quorum_acquire::on_cancel(asio::cancellation_type type) {
     perform(next);
 }
 
-void quorum_acquire::cancel_what_is_asked(asio::cancellation_type type) noexcept {
+void quorum_acquire::cancel_what_is_asked(asio::cancellation_type type) {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
         what_.nodes[i].cancel(parts_[i].asked, type);
     }
 }
 
-void quorum_acquire::give_back() noexcept {
+void quorum_acquire::give_back() {
     ++round_;
     cancel_what_is_asked(asio::cancellation_type::terminal);
     for (auto& each : parts_) {
@@ -250,27 +255,22 @@ quorum_lease quorum_acquire::make_lease() {
         asked[i] = parts_[i].asked;
     }
     auto const group = std::make_shared<lease_group>(lead_, std::move(held), tally_.needed());
-    auto keeper = std::make_shared<quorum_keeper>(
-        leading().keepers(),
+    keeper_ = std::make_shared<quorum_keeper>(
         lead_,
-        quorum_keeper::quorum{what_.nodes, what_.who, token, lease_clock::now()}
+        quorum_keeper::quorum{what_.nodes, what_.who, token, lease_clock::now()},
+        group,
+        std::move(asked)
     );
-    group->set_keeper(keeper);
-    auto granted = lease_group::make_lease(group, token);
-    keeper->start(group, std::move(asked));
-    keeper_ = std::move(keeper);
-    return granted;
+    group->set_keeper(keeper_);
+    return lease_group::make_lease(group, token);
 }
 
 void quorum_acquire::deliver() {
-    quorum_lease granted;
-    try {
-        granted = make_lease();
-    } catch (std::exception const&) {
-        finish(asio::error::no_memory);
-        return;
-    }
+    auto granted = make_lease();
     end();
+    if (what_.who) {
+        leading().lines().on_grant_to(*what_.who, what_.nodes);
+    }
     end_acquire(handler_, what_.how_long, {}, std::move(granted));
 }
 
@@ -286,15 +286,11 @@ void quorum_acquire::finish(error_code ec) {
     end_acquire(handler_, what_.how_long, ec, quorum_lease{});
 }
 
-void quorum_acquire::end() noexcept {
+void quorum_acquire::end() {
     holder_executor_ = {};
     limit_.reset();
     pause_.reset();
-    try {
-        leave_line();
-    } catch (...) {
-        // Out of memory: the next one in line tries when it hears something.
-    }
+    leave_line();
 }
 
 }  // namespace holdfast::detail

@@ -18,7 +18,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -61,16 +60,6 @@ private:
         lease held;
     };
 
-    /// Runs `f`, whose exceptions end the operation.
-    template <class F>
-    void guarded(F f) {
-        try {
-            f();
-        } catch (std::exception const&) {
-            on_no_memory();
-        }
-    }
-    void on_no_memory();
     void perform(quorum_acquire_fsm::action const& next);
     void enter_line();
     void leave_line();
@@ -95,12 +84,12 @@ private:
     void on_newcomer(bool brief) override;
     void on_busy() override;
     void on_ended(error_code cause) override;
-    void cancel_what_is_asked(asio::cancellation_type type) noexcept;
-    void give_back() noexcept;
+    void cancel_what_is_asked(asio::cancellation_type type);
+    void give_back();
     void deliver();
     [[nodiscard]] quorum_lease make_lease();
     void finish(error_code ec);
-    void end() noexcept;
+    void end();
     [[nodiscard]] acquisitions& leading() const noexcept { return *what_.nodes.front().all; }
 
     std::shared_ptr<client_context> lead_;
@@ -125,6 +114,8 @@ private:
     std::uint64_t round_ = 0;
     bool sent_ = false;
     bool waits_for_stragglers_ = false;
+    // Since its last round began, another one relies on the next.
+    bool asked_again_ = false;
 };
 
 }  // namespace holdfast::detail

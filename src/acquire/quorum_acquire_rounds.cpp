@@ -22,10 +22,11 @@ void quorum_acquire::begin_round() {
     round_began_ = now;
     pause_.reset();
     waits_for_stragglers_ = false;
+    asked_again_ = false;
     tally_ = quorum_tally{nodes};
     wait_.on_round(now);
     fsm_.on_round();
-    if (line_) {
+    if (place_ && line_->is_first(*place_)) {
         line_->on_round(now);
     }
     if (!are_different_servers()) {
@@ -100,27 +101,25 @@ void quorum_acquire::on_answer(std::size_t which, error_code ec, lease given) {
     leading().nodes_clock().on_reply(said.server_time, now);
     last_token_ = std::max({last_token_, said.last_token, said.token});
     if (keeper_) {
-        keeper_->on_answer(which, std::move(given));
+        keeper_->on_late_answer(which, std::move(given));
         return;
     }
     if (fsm_.done()) {
         return;
     }
-    guarded([&] {
-        if (ec) {
-            tally_.on_failed(which, ec);
-        } else if (!given) {
-            tally_.on_refused(which, said.remaining);
-        } else if (!what_.nodes[which].counts(now)) {
-            // It was restarted since it was asked.
-            tally_.on_failed(which, what_.nodes[which].why_not());
-        } else {
-            // Of a lease that its owner has joined, the token is that of the lease.
-            tally_.on_granted(which, std::max(said.token, given.token()));
-            of.held = std::move(given);
-        }
-        judge();
-    });
+    if (ec) {
+        tally_.on_failed(which, ec);
+    } else if (!given) {
+        tally_.on_refused(which, said.remaining);
+    } else if (!what_.nodes[which].counts(now)) {
+        // It was restarted since it was asked.
+        tally_.on_failed(which, what_.nodes[which].why_not());
+    } else {
+        // Of a lease that its owner has joined, the token is that of the lease.
+        tally_.on_granted(which, std::max(said.token, given.token()));
+        of.held = std::move(given);
+    }
+    judge();
 }
 
 std::size_t quorum_acquire::valid_parts() const noexcept {
@@ -152,7 +151,7 @@ void quorum_acquire::judge() {
     auto const give_up_at = saturating_add(started_, what_.nodes.front().terms.request_timeout);
     auto const now = lease_clock::now();
     if (line_) {
-        line_->on_round_over(said == verdict::busy || said == verdict::granted);
+        line_->on_round_over(said == verdict::busy || said == verdict::granted, round_began_);
     }
     perform(fsm_.on_verdict(said, tally_.cause(), sent_, give_up_at, now));
 }
@@ -167,14 +166,12 @@ void quorum_acquire::write_back() {
             if (self->round_ != round || self->fsm_.done()) {
                 return;
             }
-            self->guarded([&] {
-                if (raised) {
-                    self->tally_.on_raised(i);
-                } else {
-                    self->tally_.on_failed(i, errc::unreachable);
-                }
-                self->judge();
-            });
+            if (raised) {
+                self->tally_.on_raised(i);
+            } else {
+                self->tally_.on_failed(i, errc::unreachable);
+            }
+            self->judge();
         };
         what_.nodes[i].raise(parts_[i].held, tally_.token(), lead_, std::move(done));
     }
@@ -192,10 +189,8 @@ void quorum_acquire::wait_for_stragglers() {
     pause_->async_wait([weak = weak_from_this(), round = round_](error_code ec) {
         auto const self = weak.lock();
         if (self && !ec && self->round_ == round) {
-            self->guarded([&] {
-                self->tally_.on_late();
-                self->judge();
-            });
+            self->tally_.on_late();
+            self->judge();
         }
     });
 }

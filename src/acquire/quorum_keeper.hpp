@@ -3,25 +3,24 @@
 
 #include "acquire/quorum_node.hpp"
 #include "lease/lease_group.hpp"
-#include "runtime/runtime.hpp"
 
 #include <holdfast/fencing_token.hpp>
 #include <holdfast/lease.hpp>
 #include <holdfast/options.hpp>
 
 #include <cstddef>
-#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
 
 namespace holdfast::detail {
 
-class quorum_keepers;
-
-/// Brings further nodes to a quorum's lease: those that answered late, and, at intervals, those
-/// that have lost it or could not be asked. Of a lease that is lost it gives back what is left.
-/// Used on the strand of the client that leads.
+/// Brings further nodes to a quorum's lease: those that answer late, and those that have lost it or
+/// could not be asked. Used on the strand of the client that leads.
+///
+/// A node that has lost the lease grants it anew. It joins when a majority has confirmed the lease
+/// after that. Otherwise a lease that a majority has lost, perhaps to another holder for a moment,
+/// would come back node by node before the loss of the next node is known.
 class quorum_keeper final : public group_keeper,
                             public std::enable_shared_from_this<quorum_keeper> {
 public:
@@ -32,53 +31,31 @@ public:
         time_point granted_at;
     };
 
-    quorum_keeper(quorum_keepers& all, std::shared_ptr<client_context> lead, quorum what);
-
     /// `asked`: what is still to be answered, for each node.
-    void start(
-        std::shared_ptr<lease_group> const& group,
+    quorum_keeper(
+        std::shared_ptr<client_context> lead,
+        quorum what,
+        std::weak_ptr<lease_group> group,
         std::vector<std::weak_ptr<acquire_op>> asked
     );
-    /// A node's answer: an empty lease if it did not grant the lock.
-    void on_answer(std::size_t node, lease given);
+
+    /// The answer of a node that was asked with those that granted the lease: an empty lease if it
+    /// did not.
+    void on_late_answer(std::size_t node, lease given);
+    void ask_for_missing(time_point now) override;
     void on_group_over() noexcept override;
-    /// It is time to look for nodes that are missing, and whether the lease is lost.
-    void look(time_point now);
 
 private:
-    void stop() noexcept;
-    void ask(std::size_t node, time_point now);
-    void look_again(time_point now);
-    void on_loss(lease_group& group, time_point now);
+    void ask(std::size_t node, lease_group const& group, time_point now);
+    void on_answer(std::size_t node, lease given);
+    void join(std::size_t node, lease given);
 
-    quorum_keepers& all_;
     std::shared_ptr<client_context> lead_;
     quorum what_;
     std::weak_ptr<lease_group> group_;
     std::vector<std::weak_ptr<acquire_op>> asked_;
-    std::optional<std::multimap<time_point, std::weak_ptr<quorum_keeper>>::iterator> place_;
-
-    friend class quorum_keepers;
-};
-
-/// The keepers of a client's quorum leases, by the time at which they want to look. One timer
-/// serves them all.
-class quorum_keepers {
-public:
-    explicit quorum_keepers(client_context& lead) noexcept : lead_{lead} {}
-
-    void add(quorum_keeper& which, time_point at);
-    void remove(quorum_keeper& which) noexcept;
-    void clear() noexcept;
-
-private:
-    void arm();
-    void on_timer();
-
-    client_context& lead_;
-    std::multimap<time_point, std::weak_ptr<quorum_keeper>> waiting_;
-    std::optional<timer> timer_;
-    time_point armed_for_ = time_point::max();
+    // When each node may be asked again: the members are not renewed all at once.
+    std::vector<time_point> next_;
 };
 
 }  // namespace holdfast::detail

@@ -26,14 +26,14 @@ public:
 
     void start() {
         client_->enter_strand([self = shared_from_this(), this] {
-            subscription_ = client_->subscribe(std::string{on_->channel()}, *this);
+            subscription_ = client_->subscribe(on_->channel(), *this);
         });
     }
     void stop() noexcept {
         try {
             client_->enter_strand([self = shared_from_this(), this] { subscription_ = {}; });
         } catch (...) {
-            // Out of memory: what it hears finds nobody in line.
+            // The end of a context calls this. What it hears finds nobody in line.
         }
     }
 
@@ -120,14 +120,28 @@ void quorum_line::stop_listening() noexcept {
     }
 }
 
-void quorum_line::on_round_over(bool busy) {
+void quorum_line::on_round_over(bool busy, time_point began) {
     if (busy) {
-        busy_at_ = asked_at_;
+        busy_at_ = std::max(busy_at_, began);
         auto const all = std::exchange(overdue_, {});
         for (auto const& each : all) {
             if (auto const who = each.lock()) {
                 who->on_busy();
             }
+        }
+    }
+}
+
+void quorum_line::note_owner(owner const& who, std::weak_ptr<quorum_waiter> which) {
+    std::erase_if(owned_, [](auto const& each) { return each.second.expired(); });
+    owned_.emplace_back(who, std::move(which));
+}
+
+void quorum_line::on_grant_to(owner const& who) {
+    auto const all = owned_;
+    for (auto const& each : all) {
+        if (auto const one = each.first == who ? each.second.lock() : nullptr) {
+            one->on_newcomer(true);
         }
     }
 }
@@ -144,8 +158,15 @@ void quorum_line::on_overdue(std::weak_ptr<quorum_waiter> who) {
 }
 
 void quorum_line::end_all(error_code cause) {
-    auto const all = waiters_;
-    for_each_in_spite_of_exceptions(all, [cause](auto const& each) { each->on_ended(cause); });
+    auto all = waiters_;
+    for (auto const& each : owned_) {
+        if (auto one = each.second.lock()) {
+            all.push_back(std::move(one));
+        }
+    }
+    for (auto const& each : all) {
+        each->on_ended(cause);
+    }
 }
 
 void quorum_line::clear() noexcept {
@@ -154,13 +175,13 @@ void quorum_line::clear() noexcept {
     auto const gone = std::exchange(waiters_, {});
 }
 
-std::shared_ptr<quorum_line> quorum_lines::of(std::vector<quorum_node> const& nodes, bool alone) {
+std::shared_ptr<quorum_line> quorum_lines::of(std::vector<quorum_node> const& nodes) {
     if (all_.size() >= look_at_) {
         // Seldom enough that thousands of lines cost each other nothing.
         std::erase_if(all_, [](auto const& each) { return each.second.expired(); });
         look_at_ = std::max(few, 2 * all_.size());
     }
-    auto& found = all_[key_of(nodes, alone ? ++lines_for_one_ : 0)];
+    auto& found = all_[key_of(nodes)];
     auto line = found.lock();
     if (!line) {
         line = std::make_shared<quorum_line>(nodes.front().client);
@@ -169,34 +190,28 @@ std::shared_ptr<quorum_line> quorum_lines::of(std::vector<quorum_node> const& no
     return line;
 }
 
-quorum_lines::key quorum_lines::key_of(
-    std::vector<quorum_node> const& nodes,
-    std::uint64_t number
-) {
-    key made{nodes.front().on->lock, {}, number};
+quorum_lines::key quorum_lines::key_of(std::vector<quorum_node> const& nodes) {
+    key made{nodes.front().on->lock, {}};
     for (auto const& each : nodes) {
-        made.clients.push_back(each.client.get());
+        made.second.push_back(each.client.get());
     }
     return made;
 }
 
-std::size_t quorum_lines::waiting(std::vector<quorum_node> const& nodes) const {
-    std::size_t all = 0;
-    auto const end = all_.upper_bound(key_of(nodes, lines_for_one_));
-    for (auto at = all_.lower_bound(key_of(nodes, 0)); at != end; ++at) {
-        auto const line = at->second.lock();
-        all += line ? line->size() : 0;
+void quorum_lines::on_grant_to(owner const& who, std::vector<quorum_node> const& nodes) const {
+    auto const found = all_.find(key_of(nodes));
+    if (auto const line = found == all_.end() ? nullptr : found->second.lock()) {
+        line->on_grant_to(who);
     }
-    return all;
 }
 
 void quorum_lines::end_all(error_code cause) {
     auto const all = all_;
-    for_each_in_spite_of_exceptions(all, [cause](auto const& each) {
+    for (auto const& each : all) {
         if (auto const line = each.second.lock()) {
             line->end_all(cause);
         }
-    });
+    }
 }
 
 void quorum_lines::clear() noexcept {

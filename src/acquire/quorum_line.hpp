@@ -4,14 +4,14 @@
 #include "acquire/quorum_node.hpp"
 
 #include <holdfast/error.hpp>
+#include <holdfast/owner.hpp>
 
-#include <compare>
 #include <cstddef>
-#include <cstdint>
 #include <list>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace holdfast::detail {
@@ -24,9 +24,11 @@ public:
     virtual void on_turn() = 0;
     /// A node was freed, or may have been. Only the first one is told.
     virtual void on_news(std::size_t node) = 0;
-    /// Another one relies on its next round. Only the first one is told. `brief`: it gives up soon.
+    /// Another one relies on its next round: the first one is told. `brief`: it gives up soon. Or
+    /// another operation of its owner has got the lock: its round joins that lease, wherever it
+    /// stands in line.
     virtual void on_newcomer(bool brief) = 0;
-    /// The first one's round has found the lock busy. Only those are told that are overdue.
+    /// A round has found the lock busy. Only those are told that are overdue.
     virtual void on_busy() = 0;
     /// It cannot wait any longer: the client stops, or so many nodes refuse to tell what is
     /// published that too few are left.
@@ -52,10 +54,15 @@ public:
     void listen(std::vector<quorum_node> const& nodes);
     /// What a majority of the nodes publish arrives.
     [[nodiscard]] bool hears() const noexcept;
-    /// The first one has begun a round; and what came of it. `busy`: another one has the lock, if
-    /// only the first one itself.
+    /// The first one has begun a round.
     void on_round(time_point now) noexcept { asked_at_ = now; }
-    void on_round_over(bool busy);
+    /// What came of a round that began at `began`. `busy`: another one has the lock, if only the
+    /// operation itself that made the round.
+    void on_round_over(bool busy, time_point began);
+    /// Notes an operation of this owner, whether it stands in line or not.
+    void note_owner(owner const& who, std::weak_ptr<quorum_waiter> which);
+    /// An operation of this owner has got the lock.
+    void on_grant_to(owner const& who);
     /// Whether a round began after `start`; and found the lock busy.
     [[nodiscard]] bool asked_since(time_point start) const noexcept { return asked_at_ >= start; }
     [[nodiscard]] bool busy_since(time_point start) const noexcept { return busy_at_ >= start; }
@@ -82,8 +89,10 @@ private:
     std::vector<hearing> heard_;
     // Those whose time is up, and some that have gone since.
     std::vector<std::weak_ptr<quorum_waiter>> overdue_;
+    // Operations that have an owner, in line or not, and some that have gone since.
+    std::vector<std::pair<owner, std::weak_ptr<quorum_waiter>>> owned_;
     time_point asked_at_ = time_point::min();
-    // When the last round began that found the lock busy. A later one that decides nothing takes
+    // When the newest round began that found the lock busy. A later one that decides nothing takes
     // nothing back.
     time_point busy_at_ = time_point::min();
     bool cleared_ = false;
@@ -92,35 +101,24 @@ private:
 /// The lines of a client, one for each quorum that somebody waits for.
 class quorum_lines {
 public:
-    /// `alone`: one that nobody else stands in.
-    [[nodiscard]] std::shared_ptr<quorum_line> of(
-        std::vector<quorum_node> const& nodes,
-        bool alone
-    );
-    /// How many stand in lines of these nodes.
-    [[nodiscard]] std::size_t waiting(std::vector<quorum_node> const& nodes) const;
+    [[nodiscard]] std::shared_ptr<quorum_line> of(std::vector<quorum_node> const& nodes);
+    /// An operation of this owner has got the lock of these nodes.
+    void on_grant_to(owner const& who, std::vector<quorum_node> const& nodes) const;
     void end_all(error_code cause);
     void clear() noexcept;
     [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
 
 private:
-    struct key {
-        std::string name;
-        std::vector<client_context const*> clients;
-        /// Of a line for one; zero of the others.
-        std::uint64_t number;
+    // The name and the clients.
+    using key = std::pair<std::string, std::vector<client_context const*>>;
 
-        friend auto operator<=>(key const&, key const&) = default;
-    };
-
-    [[nodiscard]] static key key_of(std::vector<quorum_node> const& nodes, std::uint64_t number);
+    [[nodiscard]] static key key_of(std::vector<quorum_node> const& nodes);
 
     static constexpr std::size_t few = 64;
 
     std::map<key, std::weak_ptr<quorum_line>> all_;
     // With so many, those that are over are forgotten.
     std::size_t look_at_ = few;
-    std::uint64_t lines_for_one_ = 0;
 };
 
 }  // namespace holdfast::detail

@@ -11,6 +11,7 @@ namespace holdfast::detail {
 time_point quorum_node::counts_from() const noexcept {
     auto const& settings = client->settings();
     auto const& status = client->node();
+    // mutant: quorum-forgets-what-a-restart-forgot
     auto const delay = settings.restart_delay.value_or(settings.lease);
     return status.up() ? saturating_add(status.began_by(), delay) : time_point::max();
 }
@@ -45,15 +46,9 @@ std::weak_ptr<acquire_op> quorum_node::ask(
 }
 
 void quorum_node::cancel(std::weak_ptr<acquire_op> const& asked, asio::cancellation_type type)
-    const noexcept {
-    auto const op = asked.lock();
-    if (!op) {
-        return;
-    }
-    try {
+    const {
+    if (auto const op = asked.lock()) {
         client->on_strand([op, type] { op->on_cancel(type); });
-    } catch (...) {
-        // Out of memory: what it is granted is given back when it comes.
     }
 }
 

@@ -48,8 +48,7 @@ struct quorum_node {
         std::function<void(error_code, lease)> answer
     ) const;
     /// What it was asked is not wanted any more.
-    void cancel(std::weak_ptr<acquire_op> const& asked, asio::cancellation_type type)
-        const noexcept;
+    void cancel(std::weak_ptr<acquire_op> const& asked, asio::cancellation_type type) const;
     /// What it was asked has come to nothing: the whole was not granted, and it is no part of it.
     void tell_of_refusal(error_code why, nanos waited) const;
     /// Writes a token back to it while this lease lasts. `done` is told on the strand of `lead`.

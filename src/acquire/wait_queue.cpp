@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 
 namespace holdfast::detail {
@@ -67,7 +66,7 @@ void wait_queue::count_wait(acquire_op& op) {
     }
 }
 
-void wait_queue::leave(acquire_op& op) noexcept {
+void wait_queue::leave(acquire_op& op) {
     all_.client().count().waiters_now.subtract();
     op.queue = nullptr;
     limits_ -= op.on()->limit > 0 ? 1 : 0;
@@ -106,22 +105,13 @@ void wait_queue::tell_overdue(attempt_answer answer, error_code cause, time_poin
     });
 }
 
-void wait_queue::update(time_point now) noexcept {
-    try {
-        if (waiters_.empty()) {
-            all_.queues().on_empty(*this);
-            return;
-        }
-        listen(now);
-        attempt_or_sleep(now);
-    } catch (...) {
-        // Out of memory.
-        try {
-            arm(now + longest_jitter);
-        } catch (...) {
-            // The next event of this queue looks again.
-        }
+void wait_queue::update(time_point now) {
+    if (waiters_.empty()) {
+        all_.queues().on_empty(*this);
+        return;
     }
+    listen(now);
+    attempt_or_sleep(now);
 }
 
 // The lock's own channel is subscribed to last: its confirmation is that of the others, too.
@@ -135,16 +125,15 @@ void wait_queue::listen(time_point now) {
     if (client.hands_over(*on_)) {
         own_channel().open();
         if (!waiters_channel_) {
-            waiters_channel_ =
-                client.subscribe(std::string{on_->waiters()}, own_channel().counted());
+            waiters_channel_ = client.subscribe(on_->waiters(), own_channel().counted());
         }
     } else if (on_->speaks->names_turns() && !waiters_channel_) {
-        waiters_channel_ = client.subscribe(std::string{on_->waiters()}, turns_);
+        waiters_channel_ = client.subscribe(on_->waiters(), turns_);
     }
     if (!subscription_) {
         auto channel = on_->speaks->queues_each()
                            ? on_->speaks->channel_of_waiter(*on_, the_candidate()->id)
-                           : std::string{on_->channel()};
+                           : on_->channel();
         subscription_ = client.subscribe(std::move(channel), *this);
     }
 }
@@ -180,7 +169,6 @@ void wait_queue::arm(time_point at) {
     if (!timer_) {
         timer_.emplace(all_.client().strand());
     }
-    armed_for_ = time_point::max();  // memory may run out
     sleep_until(*timer_, at);
     timer_->async_wait([self = weak_from_this(),
                         client = all_.client().shared_from_this()](error_code ec) {
@@ -241,11 +229,7 @@ void wait_queue::end_all(error_code cause) {
     auto const self = shared_from_this();
     while (!waiters_.empty()) {
         auto const op = waiters_.front();
-        try {
-            op->end(cause);
-        } catch (...) {
-            // Out of memory while its handler was posted: the others are told.
-        }
+        op->end(cause);
     }
     fsm_.on_undecided();
     update();
@@ -253,8 +237,7 @@ void wait_queue::end_all(error_code cause) {
 
 time_point wait_queue::look_for_own_at() const noexcept {
     auto const& head = *waiters_.front();
-    return on_->speaks->leases() ? own_lock_.due(head.started(), head.terms().lease)
-                                 : time_point::max();
+    return own_lock_.due(head.started(), head.terms().lease);
 }
 
 }  // namespace holdfast::detail

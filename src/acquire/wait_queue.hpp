@@ -35,12 +35,11 @@ public:
     wait_queue(acquisitions& all, std::shared_ptr<target const> on);
 
     void join(std::shared_ptr<acquire_op> op, time_point now);
-    void leave(acquire_op& op) noexcept;
+    void leave(acquire_op& op);
     /// The time of this waiter is up: it waits for the next answer only.
     void on_overdue(std::shared_ptr<acquire_op> const& op);
-    /// Tries if there is a reason to, else makes sure that a reason will be noticed. Without memory
-    /// it tries again later.
-    void update() noexcept { update(lease_clock::now()); }
+    /// Tries if there is a reason to, else makes sure that a reason will be noticed.
+    void update() { update(lease_clock::now()); }
 
     void on_news();
     void on_connected(nanos delay);
@@ -54,8 +53,8 @@ public:
     void on_gone();
     /// It lost it: those behind that hold have to ask the server.
     void on_lost(hold const& of);
-    /// Gives a hold of this client to the first waiter. False without memory.
-    [[nodiscard]] bool take(hold& of);
+    /// Gives a hold of this client to the first waiter.
+    void take(hold& of);
     /// Another client gave the lock to this one. False if it is not what was asked for.
     [[nodiscard]] bool on_grant(hand_over_message const& message);
     /// This client is the next one.
@@ -123,14 +122,14 @@ private:
     void on_notification(std::string_view message) override;
     void on_turn(std::string_view message);
 
-    void update(time_point now) noexcept;
+    void update(time_point now);
     void listen(time_point now);
     void attempt_or_sleep(time_point now);
     void send_attempt(time_point now);
     void on_answer(attempt const& what, exec_result const& result);
     void on_busy(attempt const& what, attempt_reply const& reply, time_point now);
     void on_unreplicated(error_code cause, time_point now);
-    void give_up_again(candidate const& by) noexcept;
+    void give_up_again(candidate const& by);
     void on_granted(attempt const& what, acquisitions::reading const& read, time_point now);
     void take_grant(candidate::grant const& granted);
     void deliver(
@@ -140,11 +139,11 @@ private:
         grant_kind how
     );
     /// The lock was granted to one of those that wait here.
-    void let_others_follow(time_point now, grant_kind how);
+    void let_others_follow(time_point now);
     void share_with_waiters(time_point now);
     /// What an attempt came to that was sent at that time; or this client has the lock since then.
     void tell_overdue(attempt_answer answer, error_code cause, time_point sent_at);
-    void drop_candidate() noexcept;
+    void drop_candidate();
     [[nodiscard]] std::shared_ptr<candidate> end_candidate() noexcept;
     [[nodiscard]] std::shared_ptr<candidate> const& the_candidate();
     [[nodiscard]] client_channel& own_channel() noexcept;

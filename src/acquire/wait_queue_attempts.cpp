@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 
 namespace holdfast::detail {
@@ -27,6 +26,7 @@ std::shared_ptr<candidate> const& wait_queue::the_candidate() {
 }
 
 bool wait_queue::may_queue() noexcept {
+    // mutant: registered-before-messages-arrive
     return on_->speaks->keeps_places() ||
            (all_.client().hands_over(*on_) && own_channel().confirmed());
 }
@@ -39,61 +39,49 @@ std::int64_t wait_queue::stated_limit() const noexcept {
 
 void wait_queue::send_attempt(time_point now) {
     auto const first = waiters_.front();
-    fsm_.on_attempt_sent(now);
-    try {
-        auto const by = the_candidate();
-        bool const wants_place = may_queue();
-        attempt what{
-            by,
-            first,
-            first->terms(),
-            now,
-            all_.rights_for(*on_, first->terms()),
-            all_.client().hands_over(*on_) ? hold_fsm::tokens_for(waiters_.size() - 1) : 1,
-            wants_place,
-            std::exchange(told_, false),
-            {},
-            stated_limit(),
-        };
-        if (auto seen = orphans_.take(first->orphan_after(), now)) {
-            what.seen = std::make_shared<orphan const>(*std::move(seen));
-        }
-        if (what.terms.lease > by->terms.lease) {
-            by->terms = what.terms;
-        }
-        by->in_flight = true;
-        by->asked_for_place = by->asked_for_place || wants_place;
-        first->on_attempt_sent(what.terms.lost_at(now));
-        try {
-            all_.exec(
-                {
-                    .on = *on_,
-                    .id = by->id,
-                    .terms = what.terms,
-                    .sent_at = now,
-                    .over = {by, &by->over},
-                    .tokens = what.tokens,
-                    .window = wants_place || what.seen ? by->window : millis{0},
-                    .had = by->had(now),
-                    .orphan_seen = what.seen.get(),
-                    .limit = what.limit,
-                },
-                [client = all_.client().shared_from_this(),
-                 self = shared_from_this(),
-                 what](exec_result result) {
-                    self->on_answer(what, result);
-                    self->update();
-                }
-            );
-        } catch (...) {
-            by->in_flight = false;
-            first->on_attempt_answered(attempt_answer::not_sent, {});
-            throw;
-        }
-    } catch (...) {
-        fsm_.on_setback(all_.client().random_part(), now);
-        throw;
+    auto const by = the_candidate();
+    bool const wants_place = may_queue();
+    attempt what{
+        by,
+        first,
+        first->terms(),
+        now,
+        all_.rights_for(*on_, first->terms()),
+        all_.client().hands_over(*on_) ? hold_fsm::tokens_for(waiters_.size() - 1) : 1,
+        wants_place,
+        std::exchange(told_, false),
+        {},
+        stated_limit(),
+    };
+    if (auto seen = orphans_.take(first->orphan_after(), now)) {
+        what.seen = std::make_shared<orphan const>(*std::move(seen));
     }
+    if (what.terms.lease > by->terms.lease) {
+        by->terms = what.terms;
+    }
+    all_.exec(
+        {
+            .on = *on_,
+            .id = by->id,
+            .terms = what.terms,
+            .over = {by, &by->over},
+            .tokens = what.tokens,
+            .window = wants_place || what.seen ? by->window : millis{0},
+            .had = by->had(now),
+            .orphan_seen = what.seen.get(),
+            .limit = what.limit,
+        },
+        [client = all_.client().shared_from_this(),
+         self = shared_from_this(),
+         what](exec_result result) {
+            self->on_answer(what, result);
+            self->update();
+        }
+    );
+    fsm_.on_attempt_sent(now);
+    by->in_flight = true;
+    by->asked_for_place = by->asked_for_place || wants_place;
+    first->on_attempt_sent(what.terms.lost_at(now));
 }
 
 void wait_queue::on_answer(attempt const& what, exec_result const& result) {
@@ -111,6 +99,7 @@ void wait_queue::on_answer(attempt const& what, exec_result const& result) {
         case attempt_answer::granted: on_granted(what, read, now); return;
         case attempt_answer::busy: on_busy(what, read.reply, now); break;
         case attempt_answer::refused: fsm_.on_setback(client.random_part(), now); break;
+        // mutant: unknown-taken-for-busy
         case attempt_answer::unknown:
             by.unsure = true;
             fsm_.on_setback(client.random_part(), now);
@@ -169,8 +158,8 @@ void wait_queue::on_unreplicated(error_code cause, time_point now) {
 
 // What waited for replicas was sent on another connection than the request that took it back: the
 // server may have granted it once more since. Unless it was handed over, and is in use.
-void wait_queue::give_up_again(candidate const& by) noexcept {
-    if (all_.client().confirms() && on_->speaks->takes() && !all_.held().has(*on_, by.id)) {
+void wait_queue::give_up_again(candidate const& by) {
+    if (all_.client().confirms() && !all_.held().has(*on_, by.id)) {
         all_.give_up(on_, by.id, by.terms, by.asked_for_place ? by.window : millis{0});
     }
 }
@@ -220,7 +209,6 @@ void wait_queue::warn_of_orphan(bool may_be_taken_over) {
     );
 }
 
-// Out of memory, the grant is withdrawn; the next waiter has to ask.
 void wait_queue::on_granted(
     attempt const& what,
     acquisitions::reading const& read,
@@ -251,45 +239,22 @@ void wait_queue::on_granted(
         return;
     }
     auto const granted = end_candidate();
-    bool const exclusive = on_->speaks->gives() == primitive::grants::exclusive;
-    fsm_.on_granted(read.by.terms.lease, exclusive, now);
-    lease given;
-    try {
-        given = all_.add_hold(*to, granted->id, read, what.tokens, now);
-    } catch (std::exception const&) {
-        all_.give_up(on_, granted->id, granted->terms, millis{0});
-        fsm_.on_undecided();
-        to->refuse();
-        return;
-    }
-    if (!granted->unsure) {
-        all_.forget(on_, granted->id);
-    }
+    fsm_.on_granted(read.by.terms.lease, !on_->speaks->is_shared(), now);
+    auto given = all_.add_hold(*to, granted->id, read, what.tokens, now);
     auto const how = what.told ? grant_kind::notification : grant_kind::expiry;
     deliver(to, std::move(given), now, how);
-    let_others_follow(now, how);
+    let_others_follow(now);
 }
 
-void wait_queue::let_others_follow(time_point now, grant_kind how) {
-    using grants = primitive::grants;
-    switch (on_->speaks->gives()) {
-        case grants::exclusive:
-            tell_overdue(attempt_answer::busy, {}, now);
-            if (auto* const held = own(now)) {
-                all_.held().refill_ahead(*held, now);
-            }
-            break;
-        case grants::shared:
-            share_with_waiters(now);
-            fsm_.on_news();
-            break;
-        case grants::passes: fsm_.on_news(); break;
-        case grants::passes_of_all:
-            while (!waiters_.empty()) {
-                all_.client().count().grants.add();
-                deliver(waiters_.front(), {}, now, how);
-            }
-            break;
+void wait_queue::let_others_follow(time_point now) {
+    if (on_->speaks->is_shared()) {
+        share_with_waiters(now);
+        fsm_.on_news();
+        return;
+    }
+    tell_overdue(attempt_answer::busy, {}, now);
+    if (auto* const held = own(now)) {
+        all_.held().refill_ahead(*held, now);
     }
 }
 
@@ -297,12 +262,7 @@ void wait_queue::let_others_follow(time_point now, grant_kind how) {
 void wait_queue::share_with_waiters(time_point now) {
     while (!waiters_.empty()) {
         auto const to = waiters_.front();
-        lease shared;
-        try {
-            shared = all_.share(*to, true, now);
-        } catch (std::exception const&) {
-            // Out of memory: they ask the server.
-        }
+        auto shared = all_.share(*to, true, now);
         if (!shared) {
             return;
         }
@@ -333,16 +293,14 @@ std::shared_ptr<candidate> wait_queue::end_candidate() noexcept {
 }
 
 // What it asked for is taken back, unless it is certain that nothing was given.
-void wait_queue::drop_candidate() noexcept {
+void wait_queue::drop_candidate() {
+    // mutant: id-used-again-after-its-withdrawal
     auto const dropped = end_candidate();
     if (!dropped) {
         return;
     }
     if (dropped->in_flight) {
         fsm_.on_undecided();
-    }
-    if (!on_->speaks->takes()) {
-        return;
     }
     if (dropped->in_flight || dropped->unsure || dropped->place) {
         if (dropped->in_flight || dropped->unsure) {

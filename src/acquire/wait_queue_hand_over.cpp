@@ -7,7 +7,6 @@
 #include "runtime/client_context.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 
 namespace holdfast::detail {
@@ -53,22 +52,16 @@ void wait_queue::on_lost(hold const& of) {
     }
 }
 
-bool wait_queue::take(hold& of) {
+void wait_queue::take(hold& of) {
     auto const now = lease_clock::now();
+    // mutant: newest-local-waiter-first
     auto const to = waiters_.front();
-    lease given;
-    try {
-        given = all_.held().pass_on(of, to->holder(), now);
-    } catch (std::exception const&) {
-        to->refuse();
-        return false;
-    }
+    auto given = all_.held().pass_on(of, to->holder(), now);
     own_ = of.weak_from_this();
     orphans_.on_seen({}, now);
     all_.client().count().grants.add();
     deliver(to, std::move(given), now, grant_kind::own_client);
     tell_overdue(attempt_answer::busy, {}, now);
-    return true;
 }
 
 bool wait_queue::on_grant(hand_over_message const& message) {
@@ -97,6 +90,7 @@ void wait_queue::take_grant(candidate::grant const& granted) {
     auto const worth_having = margin + nanos{granted.window} / 10;
     // Without a connection its holder could neither claim it nor give it back. A lease whose
     // renewals are limited begins with its full length, which the claim has to set first.
+    // mutant: grants-are-never-confirmed-first
     bool const asks_first = client.confirms() || client.settings().confirm_grants ||
                             !client.can_execute(*on_) || terms.limits_renewals();
     auto const end = asks_first ? std::nullopt
@@ -118,29 +112,21 @@ void wait_queue::take_grant(candidate::grant const& granted) {
     orphans_.on_seen({}, now);
     fsm_.on_taken(*end);
     auto const to = waiters_.front();
-    lease given;
-    try {
-        given = all_.held().add(
-            {
-                .on = on_,
-                .id = taken->id,
-                .token = granted.token,
-                .fsm = {{*end - granted.window, *end}, {}, now},
-                .times =
-                    {std::min(*end, now + terms.lease - terms.drift),
-                     now + window / 6,
-                     margin,
-                     now,
-                     false},
-            },
-            to->holder()
-        );
-    } catch (std::exception const&) {
-        all_.give_up(on_, taken->id, taken->terms, millis{0});
-        fsm_.on_undecided();
-        to->refuse();
-        return;
-    }
+    auto given = all_.held().add(
+        {
+            .on = on_,
+            .id = taken->id,
+            .token = granted.token,
+            .fsm = {{*end - granted.window, *end}, {}, now},
+            .times =
+                {std::min(*end, now + terms.lease - terms.drift),
+                 now + window / 6,
+                 margin,
+                 now,
+                 false},
+        },
+        to->holder()
+    );
     client.count().grants.add();
     deliver(to, std::move(given), now, grant_kind::other_client);
     tell_overdue(attempt_answer::busy, {}, now);

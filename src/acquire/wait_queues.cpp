@@ -21,6 +21,7 @@ constexpr millis linger{500};
 void wait_queues::enter(std::shared_ptr<acquire_op> op, time_point now) {
     auto* const shared = find(*op->on());
     auto const waiting = shared ? shared->size() : waiters_of(*op->on());
+    // mutant: waiters-without-end
     if (waiting >= all_.client().settings().max_waiters) {
         op->end(errc::too_many_waiters);
         return;

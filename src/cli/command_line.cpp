@@ -14,7 +14,8 @@ namespace holdfast::cli {
 namespace {
 
 constexpr char const* duration_type = "DURATION";
-constexpr char const* kinds = "auto|lock|fair|read-write|semaphore|latch|counting-semaphore";
+constexpr char const* kinds =
+    "auto|lock|fair_lock|read_write_lock|semaphore|latch|counting_semaphore";
 constexpr char const* colours = "auto|always|never";
 
 template <class Target>
@@ -53,11 +54,11 @@ void add_kind(CLI::App& to, lock_kind& target) {
     static std::map<std::string, lock_kind> const values{
         {"auto", lock_kind::automatic},
         {"lock", lock_kind::lock},
-        {"fair", lock_kind::fair},
-        {"read-write", lock_kind::read_write},
+        {"fair_lock", lock_kind::fair_lock},
+        {"read_write_lock", lock_kind::read_write_lock},
         {"semaphore", lock_kind::semaphore},
         {"latch", lock_kind::latch},
-        {"counting-semaphore", lock_kind::counting_semaphore},
+        {"counting_semaphore", lock_kind::counting_semaphore},
     };
     add_choice(to, "--kind", target, values, kinds, "What the name stands for; auto looks");
 }
@@ -112,8 +113,7 @@ void define_others(CLI::App& app, command_line& to) {
     add_kind(inspect, to.inspect.kind);
 
     auto& list = *app.add_subcommand("list", "List the locks, who holds them and who waits");
-    list.add_option("PATTERN", to.list.pattern, "Of the names, such as 'stock:*'");
-    list.add_flag("--numbers", to.list.numbers, "Numbers too, which may be latches");
+    list.add_option("PATTERN", to.list_pattern, "Of the names, such as 'stock:*'");
 
     auto& release = *app.add_subcommand("force-release", "Take a lock from its holder");
     add_name(release, to.force_release.name);

@@ -2,10 +2,10 @@
 #define HOLDFAST_CLI_COMMAND_LINE_HPP
 
 #include "cli/doctor.hpp"
-#include "cli/list.hpp"
 #include "cli/options.hpp"
 
 #include <memory>
+#include <string>
 
 namespace CLI {
 class App;
@@ -19,7 +19,8 @@ struct command_line {
     run_options run;
     name_options inspect;
     name_options force_release;
-    list_options list;
+    /// `list`: of names without the key prefix.
+    std::string list_pattern = "*";
     doctor_options doctor;
 };
 

@@ -205,8 +205,7 @@ asio::awaitable<std::vector<finding>> try_rights(server_session& with, std::stri
         co_await std::move(cleaning);
     }
     auto found = check_rights(groups, settings.username.empty() ? "default" : settings.username);
-    auto writes = check_writes(replies);
-    std::move(writes.begin(), writes.end(), std::back_inserter(found));
+    found.push_back(check_writes(replies));
     co_return found;
 }
 

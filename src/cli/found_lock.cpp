@@ -9,12 +9,6 @@ namespace holdfast::cli {
 
 namespace {
 
-found_lock one_of(lock_kind kind) {
-    found_lock found;
-    found.kind = kind;
-    return found;
-}
-
 // GCC 12 destroys some temporaries of a co_await expression twice: the operation has a name.
 template <class Lock>
 asio::awaitable<lock_info> inspect_one(Lock const lock, error_code& ec) {
@@ -49,7 +43,7 @@ asio::awaitable<found_lock> find_read_write(
     std::string_view name,
     error_code& ec
 ) {
-    auto found = one_of(lock_kind::read_write);
+    found_lock found{.kind = lock_kind::read_write_lock};
     auto const both = by.read_write_lock(name);
     found.lock = co_await inspect_one(both.write(), ec);
     if (!ec) {
@@ -64,7 +58,7 @@ asio::awaitable<found_lock> find_plain(
     std::string_view name,
     error_code& ec
 ) {
-    auto found = one_of(lock_kind::lock);
+    found_lock found{.kind = lock_kind::lock};
     found.lock = co_await inspect_one(by.lock(name), ec);
     if (ec) {
         co_return found;
@@ -76,7 +70,7 @@ asio::awaitable<found_lock> find_plain(
         co_return found;
     }
     if (!ec && fair.waiting_clients > 0) {
-        found.kind = lock_kind::fair;
+        found.kind = lock_kind::fair_lock;
         found.lock = fair;
     } else if (!ec && !found.lock->held) {
         found.kind = lock_kind::automatic;
@@ -90,7 +84,7 @@ asio::awaitable<found_lock> find_number(
     lock_kind kind,
     error_code& ec
 ) {
-    auto found = one_of(kind);
+    found_lock found{.kind = kind};
     if (kind == lock_kind::latch) {
         found.number = co_await count_one(by.latch(name), ec);
     } else {
@@ -109,7 +103,7 @@ asio::awaitable<found_lock> find_any(
         found = co_await find_read_write(by, name, ec);
     }
     if (ec == errc::corrupt_state) {
-        found = one_of(lock_kind::semaphore);
+        found = {.kind = lock_kind::semaphore};
         found.permits = co_await inspect_permits(by.semaphore(name), ec);
         // The number of a latch looks like that of a semaphore to which nobody gave a limit.
         if (ec == errc::corrupt_state || (!ec && !found.permits->limit)) {
@@ -134,18 +128,18 @@ std::string_view found_lock::holder() const noexcept {
 
 std::size_t found_lock::waiting() const noexcept {
     return (lock ? lock->waiting_clients : 0) + (readers ? readers->waiting_clients : 0) +
-           (permits ? permits->waiting : 0);
+           (permits ? permits->waiting : 0) + listeners;
 }
 
 std::string_view to_string(lock_kind kind) noexcept {
     switch (kind) {
         case lock_kind::automatic: break;
         case lock_kind::lock: return "lock";
-        case lock_kind::fair: return "fair";
-        case lock_kind::read_write: return "read-write";
+        case lock_kind::fair_lock: return "fair_lock";
+        case lock_kind::read_write_lock: return "read_write_lock";
         case lock_kind::semaphore: return "semaphore";
         case lock_kind::latch: return "latch";
-        case lock_kind::counting_semaphore: return "counting-semaphore";
+        case lock_kind::counting_semaphore: return "counting_semaphore";
     }
     return "unknown";
 }
@@ -156,12 +150,12 @@ asio::awaitable<found_lock> find_lock(
     lock_kind kind,
     error_code& ec
 ) {
-    auto found = one_of(kind);
+    found_lock found{.kind = kind};
     switch (kind) {
         case lock_kind::automatic: co_return co_await find_any(by, name, ec);
         case lock_kind::lock: found.lock = co_await inspect_one(by.lock(name), ec); break;
-        case lock_kind::fair: found.lock = co_await inspect_one(by.fair_lock(name), ec); break;
-        case lock_kind::read_write: co_return co_await find_read_write(by, name, ec);
+        case lock_kind::fair_lock: found.lock = co_await inspect_one(by.fair_lock(name), ec); break;
+        case lock_kind::read_write_lock: co_return co_await find_read_write(by, name, ec);
         case lock_kind::semaphore:
             found.permits = co_await inspect_permits(by.semaphore(name), ec);
             break;
@@ -186,9 +180,9 @@ asio::awaitable<bool> free_lock(
     }
     switch (kind) {
         case lock_kind::lock: co_return co_await free_one(by.lock(name), ec);
-        case lock_kind::fair: co_return co_await free_one(by.fair_lock(name), ec);
+        case lock_kind::fair_lock: co_return co_await free_one(by.fair_lock(name), ec);
         case lock_kind::semaphore: co_return co_await free_one(by.semaphore(name), ec);
-        case lock_kind::read_write: {
+        case lock_kind::read_write_lock: {
             auto const both = by.read_write_lock(name);
             bool const wrote = co_await free_one(both.write(), ec);
             if (ec) {

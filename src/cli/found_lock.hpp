@@ -10,6 +10,7 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -24,21 +25,23 @@ struct found_lock {
     /// `automatic` if there is nothing, or what several kinds look like.
     lock_kind kind = lock_kind::automatic;
     /// Of a lock, or of the writing side.
-    std::optional<lock_info> lock;
+    std::optional<lock_info> lock = {};
     /// Of the reading side.
-    std::optional<lock_info> readers;
-    std::optional<semaphore_info> permits;
+    std::optional<lock_info> readers = {};
+    std::optional<semaphore_info> permits = {};
     /// Of a latch or a counting semaphore.
-    std::optional<std::int64_t> number;
+    std::optional<std::int64_t> number = {};
+    /// How many listen to the channel of a latch or a counting semaphore. Only `list` asks.
+    std::size_t listeners = 0;
 
     [[nodiscard]] bool held() const noexcept;
     /// `<client id>:<number>`; empty if nobody is known to hold it.
     [[nodiscard]] std::string_view holder() const noexcept;
-    /// How many clients, or places, are in the server's queue.
+    /// How many clients, or places, are in the server's queue, or listen.
     [[nodiscard]] std::size_t waiting() const noexcept;
 };
 
-/// As the command line and JSON call it.
+/// As the library's headers call it, and so the command line and JSON, too.
 [[nodiscard]] std::string_view to_string(lock_kind kind) noexcept;
 
 /// Asks the server what it has under a name. With `automatic`, one kind after the other.

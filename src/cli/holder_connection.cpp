@@ -7,6 +7,8 @@
 #include <boost/redis/request.hpp>
 #include <boost/system/system_error.hpp>
 
+#include <utility>
+
 namespace holdfast::cli {
 
 connections_by_client connections_in(std::string_view client_list) {
@@ -34,20 +36,34 @@ std::string_view client_id_of(std::string_view holder) noexcept {
     return has_number && is_uuid ? id : std::string_view{};
 }
 
+asio::awaitable<connections_by_client> ask_for_connections(
+    server_session& server,
+    std::string& refusal
+) {
+    boost::redis::request question;
+    question.push("CLIENT", "LIST");
+    auto asking = server.ask(question);
+    auto const replies = co_await std::move(asking);
+    auto const& reply = replies.front();
+    if (reply.is_error) {
+        refusal = detail::loggable(reply.error);
+    }
+    co_return connections_in(reply.text(0));
+}
+
 asio::awaitable<std::optional<holder_connection>> connection_of(
     context const& on,
     std::string_view holder
 ) {
-    boost::redis::request question;
-    question.push("CLIENT", "LIST");
+    std::string refusal;
     auto const servers = co_await open_primaries(on.config);
     for (auto const& server : servers.all) {
         if (!server.session) {
             continue;
         }
         try {
-            auto const replies = co_await server.session->ask(question);
-            auto const all = connections_in(replies.front().text(0));
+            auto asking = ask_for_connections(*server.session, refusal);
+            auto const all = co_await std::move(asking);
             if (auto const found = all.find(client_id_of(holder)); found != all.end()) {
                 co_return found->second;
             }

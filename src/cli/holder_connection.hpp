@@ -2,6 +2,7 @@
 #define HOLDFAST_CLI_HOLDER_CONNECTION_HPP
 
 #include "cli/context.hpp"
+#include "cli/server_session.hpp"
 
 #include <boost/asio/awaitable.hpp>
 
@@ -32,6 +33,14 @@ using connections_by_client = std::map<std::string, holder_connection, std::less
 
 /// `<client id>` of `<client id>:<number>`; empty if it is something else.
 [[nodiscard]] std::string_view client_id_of(std::string_view holder) noexcept;
+
+/// Asks a server with CLIENT LIST. `refusal`: what it says if the user may not ask.
+///
+/// @throws boost::system::system_error if the connection ends.
+[[nodiscard]] asio::awaitable<connections_by_client> ask_for_connections(
+    server_session& server,
+    std::string& refusal
+);
 
 /// Asks the servers for the connections of a holder. Nothing if they have none of it, or if the
 /// user may not ask.

@@ -79,6 +79,7 @@ json::object json_of(
         auto const& holding = found.readers && found.readers->held ? *found.readers : *info;
         all["holder"] =
             holding.held ? json::value{json_text(holding.holder)} : json::value{nullptr};
+        all["hold_count"] = holding.hold_count;
         all["remaining_ms"] = time_or_null(holding);
         all["never_expires"] = holding.never_expires;
         all["last_token"] = number_or_null(info->last_token.value);

@@ -1,8 +1,7 @@
 #include "cli/list.hpp"
 
 #include "cli/exit_code.hpp"
-#include "cli/found_lock.hpp"
-#include "cli/list_report.hpp"
+#include "cli/json.hpp"
 #include "cli/lock_scan.hpp"
 #include "cli/messages.hpp"
 #include "cli/primaries.hpp"
@@ -34,21 +33,6 @@ using boost::redis::request;
 
 namespace {
 
-asio::awaitable<connections_by_client> find_clients(server_session& on, listing& to) {
-    request ask;
-    ask.push("CLIENT", "LIST");
-    auto asking = on.ask(ask);
-    auto const replies = co_await std::move(asking);
-    auto const& reply = replies.front();
-    if (reply.is_error) {
-        to.remarks.push_back(
-            "who the holders are is not shown, which needs CLIENT LIST: " +
-            detail::loggable(reply.error)
-        );
-    }
-    co_return connections_in(reply.text(0));
-}
-
 // In microseconds; zero: it is not known.
 asio::awaitable<std::uint64_t> ask_for_time(server_session& from) {
     request ask;
@@ -61,99 +45,63 @@ asio::awaitable<std::uint64_t> ask_for_time(server_session& from) {
     co_return known ? *seconds * 1'000'000 + *micros : 0;
 }
 
-row_kind kind_of_number(candidate const& seen) {
-    bool const latch = seen.has(row_kind::latch);
-    if (latch != seen.has(row_kind::counting_semaphore)) {
-        return latch ? row_kind::latch : row_kind::counting_semaphore;
-    }
-    return latch || seen.has(row_kind::counted) ? row_kind::counted : row_kind::number;
-}
-
-row_kind kind_of_lock(found_lock const& found, candidate const& seen) {
-    switch (found.kind) {
-        case lock_kind::read_write: return row_kind::read_write_lock;
-        case lock_kind::semaphore: return row_kind::semaphore;
-        case lock_kind::fair: return row_kind::fair_lock;
-        default: break;
-    }
-    return seen.has(row_kind::fair_lock) ? row_kind::fair_lock : row_kind::lock;
-}
-
 // What may be a name of several kinds is tried as one after the other.
 lock_kind kind_to_ask_for(candidate const& seen) {
-    bool const plain = seen.has(row_kind::lock) || seen.has(row_kind::fair_lock);
-    return plain                                 ? lock_kind::automatic
-           : seen.has(row_kind::read_write_lock) ? lock_kind::read_write
-                                                 : lock_kind::semaphore;
+    if (seen.has(lock_kind::lock) || seen.has(lock_kind::fair_lock)) {
+        return lock_kind::automatic;
+    }
+    for (auto const kind :
+         {lock_kind::read_write_lock, lock_kind::semaphore, lock_kind::counting_semaphore}) {
+        if (seen.has(kind)) {
+            return kind;
+        }
+    }
+    return lock_kind::latch;
 }
 
-// False if it is held by what is no client: it is something else.
-bool add_holder(
-    lock_row& to,
-    std::optional<lock_info> const& info,
-    std::string_view side,
-    connections_by_client const& clients
-) {
-    if (!info) {
-        return true;
-    }
-    to.token = std::max(to.token, info->last_token.value);
-    to.readers = std::max<std::uint64_t>(to.readers, info->readers);
-    if (!info->held) {
-        return true;
-    }
-    auto const client = client_id_of(info->holder);
-    holder_row made{info->holder, std::string{side}, info->remaining, info->hold_count};
-    if (auto const who = clients.find(client); who != clients.end()) {
-        made.who = who->second;
-    }
-    to.holders.push_back(std::move(made));
-    return !client.empty();
-}
-
+// Programs may have something else under the name: `errc::corrupt_state`.
 asio::awaitable<error_code> inspect_one(
     holdfast::client const& by,
     candidates::value_type const& one,
     connections_by_client const& clients,
-    std::vector<lock_row>& to
+    std::vector<listed_lock>& to
 ) {
     auto const& [name, seen] = one;
-    lock_row row{.name = name};
-    if (!seen.may_be_lock() && !seen.has(row_kind::semaphore)) {
-        row.kind = kind_of_number(seen);
-        row.number = seen.number;
-        row.waiting = seen.listeners;
-    } else {
-        error_code ec;
-        auto finding = find_lock(by, name, kind_to_ask_for(seen), ec);
-        auto const found = co_await std::move(finding);
-        if (ec) {
-            co_return ec;
-        }
-        row.kind = kind_of_lock(found, seen);
-        bool const both = found.kind == lock_kind::read_write;
-        if (!add_holder(row, found.lock, both ? "write" : "", clients) ||
-            !add_holder(row, found.readers, "read", clients)) {
+    error_code ec;
+    auto finding = find_lock(by, name, kind_to_ask_for(seen), ec);
+    auto found = co_await std::move(finding);
+    if (ec) {
+        co_return ec;
+    }
+    listed_lock row{.name = name, .what = std::move(found)};
+    auto& what = row.what;
+    if (what.kind == lock_kind::automatic || what.kind == lock_kind::lock) {
+        // A free lock, and a fair lock without waiters, look like a lock.
+        what.kind = seen.has(lock_kind::fair_lock) ? lock_kind::fair_lock : lock_kind::lock;
+    }
+    if (what.permits && !what.permits->limit) {
+        co_return errc::corrupt_state;
+    }
+    if (auto const holder = what.holder(); !holder.empty()) {
+        auto const client = client_id_of(holder);
+        if (client.empty()) {
             co_return errc::corrupt_state;
         }
-        row.waiting = found.waiting();
-        if (found.permits) {
-            if (!found.permits->limit) {
-                co_return errc::corrupt_state;
-            }
-            row.number = found.permits->available;
-            row.taken = found.permits->acquired;
+        if (auto const who = clients.find(client); who != clients.end()) {
+            row.client = who->second;
         }
     }
-    // A latch that nobody has set is open, and a semaphore without a number has no permits.
-    if (!row.holders.empty() || row.number || row.waiting > 0) {
+    if (what.kind == lock_kind::latch || what.kind == lock_kind::counting_semaphore) {
+        what.listeners = seen.listeners;
+    }
+    if (what.held() || what.permits || what.waiting() > 0) {
         to.push_back(std::move(row));
     }
     co_return error_code{};
 }
 
 struct inspection {
-    std::vector<lock_row> rows = {};
+    std::vector<listed_lock> rows = {};
     // Locks that could not be inspected, and the first of them.
     std::size_t failed = 0;
     std::string first = {};
@@ -201,18 +149,19 @@ asio::awaitable<inspection> inspect_all(
 asio::awaitable<void> find_on(
     primary const& one,
     holdfast::client const& by,
-    list_options const& options,
+    std::string const& pattern,
     listing& to
 ) {
     auto& server = *one.session;
-    auto finding = find_clients(server, to);
-    auto const clients = co_await std::move(finding);
-    scan_options wanted{
-        .pattern = pattern_of(server.settings().key_prefix) + options.pattern,
-        .numbers = options.numbers,
-        .sharded = server.dialect() == detail::script_dialect::sharded,
-    };
-    auto scanning = scan_for_locks(server, std::move(wanted));
+    std::string refusal;
+    auto asking_who = ask_for_connections(server, refusal);
+    auto const clients = co_await std::move(asking_who);
+    if (!refusal.empty()) {
+        to.remarks.push_back(
+            "who the holders are is not shown, which needs CLIENT LIST: " + refusal
+        );
+    }
+    auto scanning = scan_for_locks(server, pattern_of(server.settings().key_prefix) + pattern);
     auto const found = co_await std::move(scanning);
     auto inspecting = inspect_all(by, found, clients);
     auto inspected = co_await std::move(inspecting);
@@ -230,8 +179,8 @@ asio::awaitable<void> find_on(
     auto asking = ask_for_time(server);
     auto const now = co_await std::move(asking);
     for (auto& row : inspected.rows) {
-        if (!row.holders.empty()) {
-            row.age = age_of(row.token, now);
+        if (!row.what.holder().empty()) {
+            row.age = age_of(row.what.lock->last_token.value, now);
         }
         row.server = one.address;
         to.rows.push_back(std::move(row));
@@ -252,7 +201,7 @@ std::optional<std::chrono::microseconds> age_of(
     return std::chrono::microseconds{server_time - token};
 }
 
-asio::awaitable<listing> find_locks(config const& settings, list_options const& options) {
+asio::awaitable<listing> find_locks(config const& settings, std::string const& pattern) {
     listing made;
     auto opening = open_primaries(settings);
     auto const all = co_await std::move(opening);
@@ -271,7 +220,7 @@ asio::awaitable<listing> find_locks(config const& settings, list_options const& 
             continue;
         }
         try {
-            auto finding = find_on(one, client, options, made);
+            auto finding = find_on(one, client, pattern, made);
             co_await std::move(finding);
         } catch (boost::system::system_error const& e) {
             bool const ours = e.code().category() == error_category();
@@ -283,18 +232,18 @@ asio::awaitable<listing> find_locks(config const& settings, list_options const& 
             note(ours ? e.code() : make_error_code(errc::unreachable), one.address + ": " + why);
         }
     }
-    std::sort(made.rows.begin(), made.rows.end(), [](lock_row const& a, lock_row const& b) {
+    std::sort(made.rows.begin(), made.rows.end(), [](listed_lock const& a, listed_lock const& b) {
         return a.name < b.name;
     });
     co_return made;
 }
 
-asio::awaitable<int> list(context const& with, list_options const& options) {
-    auto finding = find_locks(with.config, options);
+asio::awaitable<int> list(context const& with, std::string const& pattern) {
+    auto finding = find_locks(with.config, pattern);
     auto const found = co_await std::move(finding);
     if (with.json) {
         for (auto const& row : found.rows) {
-            with.out << json_of(row) << '\n';
+            print_json(with.out, json_of(row));
         }
     } else if (!found.rows.empty()) {
         with.out << table_of(found.rows, with.colours);
@@ -302,7 +251,7 @@ asio::awaitable<int> list(context const& with, list_options const& options) {
         with.err << "no locks\n";
     }
     for (auto const& remark : found.remarks) {
-        with.err << "holdfast: " << remark << '\n';
+        say(with, remark);
     }
     co_return to_int(exit_code_of(found.cause));
 }

@@ -1,25 +1,18 @@
 #include "cli/list_report.hpp"
 
 #include "cli/duration.hpp"
-#include "cli/json.hpp"
+#include "cli/inspect.hpp"
 #include "protocol/target.hpp"
-
-#include <boost/json/array.hpp>
-#include <boost/json/object.hpp>
-#include <boost/json/serialize.hpp>
-#include <boost/json/value.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <iterator>
 #include <string_view>
-#include <utility>
 
 namespace holdfast::cli {
-
-namespace json = boost::json;
 
 namespace {
 
@@ -37,75 +30,56 @@ constexpr std::array<std::string_view, columns> titles{
     "WHO",
 };
 
-std::string who_is(holder_connection const& who) {
-    return who.client_name.empty() ? who.address
-                                   : fmt::format("{} at {}", who.client_name, who.address);
-}
-
-std::string state_of(lock_row const& row) {
-    if (row.number) {
-        switch (row.kind) {
-            case row_kind::semaphore:
-                return fmt::format("{} free, {} taken", *row.number, row.taken);
-            case row_kind::counting_semaphore: return fmt::format("{} free", *row.number);
-            case row_kind::latch: return fmt::format("count {}", *row.number);
-            default: return std::to_string(*row.number);
-        }
+// Of what has no known holder.
+std::string state_of(found_lock const& what) {
+    if (what.permits) {
+        return fmt::format("{} free, {} taken", what.permits->available, what.permits->acquired);
+    }
+    if (what.number) {
+        return what.kind == lock_kind::latch ? fmt::format("count {}", *what.number)
+                                             : fmt::format("{} free", *what.number);
     }
     return "free";
 }
 
-cells line_of(holder_row const& holder, std::uint64_t readers) {
-    cells made;
-    made[2] = holder.id;
-    if (holder.side == "read" && readers > 1) {
-        made[2] += fmt::format(" (one of {} readers)", readers);
-    } else if (!holder.side.empty()) {
-        made[2] += fmt::format(" ({})", holder.side);
-    }
-    made[3] = holder.remaining ? format_duration(*holder.remaining) : "for ever";
-    made[7] = who_is(holder.who);
-    return made;
-}
-
-std::vector<cells> lines_of(lock_row const& row) {
+std::vector<cells> lines_of(listed_lock const& row) {
+    auto const& what = row.what;
     std::vector<cells> made;
-    if (row.holders.empty()) {
-        made.emplace_back()[2] = state_of(row);
+    auto const add = [&](std::optional<lock_info> const& info, std::string_view side) {
+        if (info && info->held) {
+            auto& line = made.emplace_back();
+            line[2] = detail::escaped(info->holder, 128).append(side);
+            line[3] = info->remaining ? format_duration(*info->remaining) : "for ever";
+            line[7] = row.client
+                          ? fmt::format("{} at {}", row.client->client_name, row.client->address)
+                          : "";
+        }
+    };
+    add(what.lock, what.readers ? " (write)" : "");
+    if (what.readers) {
+        auto const readers = what.readers->readers;
+        add(what.readers,
+            readers > 1 ? fmt::format(" (one of {} readers)", readers) : std::string{" (read)"});
     }
-    for (auto const& holder : row.holders) {
-        made.push_back(line_of(holder, row.readers));
+    if (made.empty()) {
+        made.emplace_back()[2] = state_of(what);
     }
     auto& first = made.front();
     first[0] = detail::escaped(row.name);
-    first[1] = name_of(row.kind);
+    first[1] = to_string(what.kind);
     first[4] = row.age ? format_duration(*row.age) : "";
-    first[5] = row.token == 0 ? "" : std::to_string(row.token);
-    first[6] = std::to_string(row.waiting);
+    first[5] =
+        what.lock && what.lock->last_token.value != 0 ? to_string(what.lock->last_token) : "";
+    first[6] = std::to_string(what.waiting());
     return made;
 }
 
 }  // namespace
 
-std::string_view name_of(row_kind kind) noexcept {
-    switch (kind) {
-        case row_kind::lock: return "lock";
-        case row_kind::fair_lock: return "fair lock";
-        case row_kind::read_write_lock: return "read/write lock";
-        case row_kind::semaphore: return "semaphore";
-        case row_kind::counting_semaphore: return "counting semaphore";
-        case row_kind::latch: return "latch";
-        case row_kind::counted: return "latch or counting semaphore";
-        case row_kind::number: break;
-    }
-    return "number";
-}
-
-std::string table_of(std::vector<lock_row> const& rows, style const& colours) {
+std::string table_of(std::vector<listed_lock> const& rows, style const& colours) {
     std::vector<cells> all;
     for (auto const& row : rows) {
-        auto lines = lines_of(row);
-        std::move(lines.begin(), lines.end(), std::back_inserter(all));
+        std::ranges::move(lines_of(row), std::back_inserter(all));
     }
     std::array<std::size_t, columns> width{};
     for (std::size_t i = 0; i < columns; ++i) {
@@ -129,48 +103,13 @@ std::string table_of(std::vector<lock_row> const& rows, style const& colours) {
     return text;
 }
 
-std::string json_of(lock_row const& row) {
-    json::object made{
-        {"name", json_text(row.name)},
-        {"kind", name_of(row.kind)},
-        {"server", row.server}
-    };
-    json::array holders;
-    for (auto const& holder : row.holders) {
-        json::object one{{"id", json_text(holder.id)}};
-        if (!holder.who.client_name.empty()) {
-            one["program"] = json_text(holder.who.client_name);
-        }
-        if (!holder.who.address.empty()) {
-            one["address"] = holder.who.address;
-        }
-        if (!holder.side.empty()) {
-            one["side"] = holder.side;
-        }
-        one["count"] = holder.count;
-        // Null: it has no end.
-        one["remaining_ms"] =
-            holder.remaining ? json::value{holder.remaining->count()} : json::value{};
-        holders.push_back(std::move(one));
-    }
-    made["holders"] = std::move(holders);
-    if (row.kind == row_kind::read_write_lock) {
-        made["readers"] = row.readers;
-    }
-    if (row.kind == row_kind::semaphore) {
-        made["taken"] = row.taken;
-    }
-    if (row.number) {
-        made["number"] = *row.number;
-    }
-    if (row.token != 0) {
-        made["token"] = row.token;
-    }
+boost::json::object json_of(listed_lock const& row) {
+    auto made = json_of(row.name, row.what, row.client);
     if (row.age) {
         made["age_ms"] = std::chrono::duration_cast<std::chrono::milliseconds>(*row.age).count();
     }
-    made["waiting"] = row.waiting;
-    return json::serialize(made);
+    made["server"] = row.server;
+    return made;
 }
 
 }  // namespace holdfast::cli

@@ -1,7 +1,7 @@
 #include "cli/lock_scan.hpp"
 
+#include "cli/holder_connection.hpp"
 #include "cli/server_texts.hpp"
-#include "core/holder_id.hpp"
 #include "protocol/names.hpp"
 
 #include <boost/system/system_error.hpp>
@@ -26,21 +26,20 @@ namespace {
 
 struct known_word {
     std::string_view word;
-    row_kind kind;
+    lock_kind kind;
 };
 
 constexpr std::array words_of_keys{
-    known_word{detail::beginning::queue, row_kind::lock},
-    known_word{detail::beginning::fair_trust, row_kind::fair_lock},
-    known_word{detail::beginning::rw_queue, row_kind::read_write_lock},
-    known_word{detail::beginning::semaphore_token, row_kind::semaphore},
-    known_word{detail::beginning::semaphore_queue, row_kind::semaphore},
-    known_word{detail::beginning::semaphore_hold, row_kind::semaphore},
-    known_word{detail::beginning::done, row_kind::counted},
+    known_word{detail::beginning::queue, lock_kind::lock},
+    known_word{detail::beginning::fair_trust, lock_kind::fair_lock},
+    known_word{detail::beginning::rw_queue, lock_kind::read_write_lock},
+    known_word{detail::beginning::semaphore_token, lock_kind::semaphore},
+    known_word{detail::beginning::semaphore_queue, lock_kind::semaphore},
+    known_word{detail::beginning::semaphore_hold, lock_kind::semaphore},
 };
 constexpr std::array words_of_channels{
-    known_word{detail::beginning::latch_channel, row_kind::latch},
-    known_word{detail::beginning::semaphore_channel, row_kind::counting_semaphore},
+    known_word{detail::beginning::latch_channel, lock_kind::latch},
+    known_word{detail::beginning::semaphore_channel, lock_kind::counting_semaphore},
 };
 
 // `{a}` is the tag of `a`; `a{b}c` is its own. No lock of ours is called `{a}`.
@@ -56,16 +55,7 @@ std::optional<trace> trace_of(std::string_view text, Words const& all) {
         if (!text.starts_with(known.word)) {
             continue;
         }
-        auto tag = text.substr(known.word.size());
-        if (known.kind == row_kind::counted) {
-            // The id of a request follows.
-            auto const id = detail::holder_id::client_id_length;
-            auto const colon = tag.rfind(':');
-            if (colon == std::string_view::npos || colon < id + 1) {
-                return std::nullopt;
-            }
-            tag = tag.substr(0, colon - id - 1);
-        }
+        auto const tag = text.substr(known.word.size());
         return tag.empty() ? std::nullopt : std::optional{trace{known.kind, name_of_tag(tag)}};
     }
     return std::nullopt;
@@ -166,7 +156,7 @@ std::optional<trace> trace_of_key(std::string_view key) {
     constexpr auto end = detail::ending::permits;
     if (key.ends_with(end) && key.find('{') != std::string_view::npos) {
         // The permits that are taken: `{a}:timeout`.
-        return trace{row_kind::semaphore, name_of_tag(key.substr(0, key.size() - end.size()))};
+        return trace{lock_kind::semaphore, name_of_tag(key.substr(0, key.size() - end.size()))};
     }
     return trace_of(key, words_of_keys);
 }
@@ -175,10 +165,11 @@ std::optional<trace> trace_of_channel(std::string_view channel) {
     return trace_of(channel, words_of_channels);
 }
 
-asio::awaitable<candidates> scan_for_locks(server_session& from, scan_options options) {
+asio::awaitable<candidates> scan_for_locks(server_session& from, std::string pattern) {
     candidates found;
+    bool const sharded = from.dialect() == detail::script_dialect::sharded;
     auto const is_wanted = [&](std::optional<trace> const& seen) {
-        return seen && ::fnmatch(options.pattern.c_str(), seen->name.c_str(), 0) == 0;
+        return seen && ::fnmatch(pattern.c_str(), seen->name.c_str(), 0) == 0;
     };
     auto const note = [&](std::optional<trace> const& seen) -> candidate* {
         if (!is_wanted(seen)) {
@@ -191,27 +182,39 @@ asio::awaitable<candidates> scan_for_locks(server_session& from, scan_options op
 
     names hashes;
     on_text const on_hash = [&](std::string_view key) { hashes.emplace_back(key); };
-    auto scanning = scan(from, options.pattern, "hash", on_hash);
+    auto scanning = scan(from, pattern, "hash", on_hash);
     co_await std::move(scanning);
     // Of a large hash that is no lock nobody should read all.
     question const what_hash = [](request& to, std::string const& name) {
         to.push("HLEN", name);
         to.push("HGET", name, "mode");
     };
+    names with_one_field;
     on_answer const hash_is = [&](std::string const& name, std::span<raw_reply const> said) {
         constexpr std::int64_t most_holders = 10'000;
         auto const size = number_of(said[0]).value_or(0);
         auto const mode = said[1].text(0);
         if (mode == "read" || mode == "write") {
             if (size <= most_holders) {
-                found[name].kinds.insert(row_kind::read_write_lock);
+                found[name].kinds.insert(lock_kind::read_write_lock);
             }
         } else if (size == 1) {
-            found[name].kinds.insert(row_kind::lock);
+            with_one_field.push_back(name);
         }
     };
     auto looking = ask_each(from, hashes, what_hash, hash_is);
     co_await std::move(looking);
+    // The field of a lock is its holder. Other programs have many hashes with one field.
+    question const what_field = [](request& to, std::string const& name) {
+        to.push("HKEYS", name);
+    };
+    on_answer const field_is = [&](std::string const& name, std::span<raw_reply const> said) {
+        if (!client_id_of(said[0].text(0)).empty()) {
+            found[name].kinds.insert(lock_kind::lock);
+        }
+    };
+    auto looking_at_fields = ask_each(from, with_one_field, what_field, field_is);
+    co_await std::move(looking_at_fields);
 
     on_text const on_key = [&](std::string_view key) { note(trace_of_key(key)); };
     auto ours = scan(from, "holdfast_*:*", {}, on_key);
@@ -239,50 +242,28 @@ asio::awaitable<candidates> scan_for_locks(server_session& from, scan_options op
     auto looking_at_sets = ask_each(from, sets, what_set, set_is);
     co_await std::move(looking_at_sets);
 
-    auto finding = find_channels(from, options.sharded);
+    auto finding = find_channels(from, sharded);
     auto const channels = co_await std::move(finding);
     question const who_listens = [&](request& to, std::string const& channel) {
-        to.push("PUBSUB", options.sharded ? "SHARDNUMSUB" : "NUMSUB", channel);
+        to.push("PUBSUB", sharded ? "SHARDNUMSUB" : "NUMSUB", channel);
     };
     on_answer const so_many = [&](std::string const& channel, std::span<raw_reply const> said) {
         if (auto* const of = note(trace_of_channel(channel)); of != nullptr) {
-            auto const listening = read_pairs(said[0]);
-            of->listeners += count_of(listening, channel);
+            of->listeners += count_of(read_pairs(said[0]), channel);
         }
     };
     auto counting = ask_each(from, channels, who_listens, so_many);
     co_await std::move(counting);
 
-    if (options.numbers) {
-        on_text const on_number = [&](std::string_view key) {
-            found[std::string{key}].kinds.insert(row_kind::number);
-        };
-        auto numbers = scan(from, options.pattern, "string", on_number);
-        co_await std::move(numbers);
-    }
-
     // Keys of locks look like names, and names that other libraries allow may be those of no lock.
     auto const& settings = from.settings();
     auto const prefix = settings.key_prefix.size();
-    names numbers;
-    std::erase_if(found, [&](auto const& one) {
-        return !detail::fault_of_name(settings, std::string_view{one.first}.substr(prefix)).empty();
-    });
-    for (auto const& [name, seen] : found) {
-        if (!seen.may_be_lock() && !seen.has(row_kind::semaphore)) {
-            numbers.push_back(name);
-        }
-    }
-    question const how_many = [](request& to, std::string const& name) { to.push("GET", name); };
-    on_answer const number_is = [&](std::string const& name, std::span<raw_reply const> said) {
-        found[name].number = number_of(said[0]);
-    };
-    auto reading = ask_each(from, numbers, how_many, number_is);
-    co_await std::move(reading);
-
     candidates without_prefix;
     for (auto& [name, seen] : found) {
-        without_prefix.emplace(name.substr(prefix), std::move(seen));
+        auto own = name.substr(prefix);
+        if (detail::fault_of_name(settings, own).empty()) {
+            without_prefix.emplace(std::move(own), std::move(seen));
+        }
     }
     co_return without_prefix;
 }

@@ -24,7 +24,15 @@ struct global_options {
 };
 
 /// What a name stands for.
-enum class lock_kind { automatic, lock, fair, read_write, semaphore, latch, counting_semaphore };
+enum class lock_kind {
+    automatic,
+    lock,
+    fair_lock,
+    read_write_lock,
+    semaphore,
+    latch,
+    counting_semaphore
+};
 
 struct run_options {
     std::string name;

@@ -69,7 +69,7 @@ command_body command_of(CLI::App const& app, command_line const& line, context c
         return [&] { return inspect(on, line.inspect); };
     }
     if (app.got_subcommand("list")) {
-        return [&] { return list(on, line.list); };
+        return [&] { return list(on, line.list_pattern); };
     }
     if (app.got_subcommand("force-release")) {
         return [&] { return force_release(on, line.force_release); };

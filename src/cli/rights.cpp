@@ -1,144 +1,18 @@
 #include "cli/rights.hpp"
 
-#include "protocol/derived_keys.hpp"
-#include "protocol/hand_over_message.hpp"
-#include "protocol/lock.hpp"
-#include "protocol/names.hpp"
-#include "protocol/scripts.hpp"
-
 #include <algorithm>
-#include <set>
+#include <iterator>
 #include <utility>
 
 namespace holdfast::cli {
 
 namespace {
 
-namespace beginning = detail::beginning;
-using detail::script_dialect;
-using right_kind = right::kind;
 using words = std::vector<std::string>;
-using views = std::vector<std::string_view>;
-
-constexpr detail::script const* all_scripts[] = {
-#define HOLDFAST_SCRIPT(symbol, ...) &detail::scripts::symbol,
-#include "protocol/scripts.inc"
-#undef HOLDFAST_SCRIPT
-};
-
-// What a kind of lock has on the server.
-struct lock_parts {
-    std::string purpose;
-    rights_group::need needed;
-    /// The folders of its scripts.
-    views scripts;
-    /// What its keys begin with; the tag of the lock follows.
-    views keys;
-    /// The same of the channels on which it publishes.
-    views channels;
-};
-// The key is the tag itself, with more behind it.
-constexpr std::string_view tag_itself;
-
-std::vector<lock_parts> const& parts_of_locks() {
-    static std::vector<lock_parts> const all{
-        {"locks",
-         rights_group::need::always,
-         {"lock", "multi_lock", "quorum_lock"},
-         {beginning::token, beginning::lock_channel},
-         {beginning::lock_channel}},
-        {"hand-over",
-         rights_group::need::better,
-         {"lock"},
-         {beginning::queue},
-         {beginning::waiters, beginning::client}},
-        {"learned leases",
-         rights_group::need::kind,
-         {},
-         {beginning::hold, beginning::read_hold, beginning::write_hold, beginning::semaphore_hold},
-         {}},
-        {"fair locks",
-         rights_group::need::kind,
-         {"fair_lock"},
-         {beginning::fair_queue, beginning::fair_timeout, beginning::fair_trust},
-         {}},
-        {"read/write locks",
-         rights_group::need::kind,
-         {"read_lock", "write_lock", "read_write_lock"},
-         {tag_itself, beginning::rw_queue, beginning::rw_heard, beginning::rw_channel},
-         {beginning::rw_channel}},
-        {"semaphores",
-         rights_group::need::kind,
-         {"semaphore"},
-         {tag_itself,
-          beginning::semaphore_token,
-          beginning::semaphore_queue,
-          beginning::semaphore_heard,
-          beginning::semaphore_channel,
-          beginning::semaphore_turns},
-         {beginning::semaphore_channel, beginning::semaphore_turns}},
-        {"latches",
-         rights_group::need::kind,
-         {"counted", "latch"},
-         {beginning::done, beginning::latch_channel},
-         {beginning::latch_channel}},
-        {"counting semaphores",
-         rights_group::need::kind,
-         {"counted", "counting_semaphore"},
-         {beginning::done, beginning::semaphore_channel},
-         {beginning::semaphore_channel}},
-        {"elections",
-         rights_group::need::kind,
-         {"election"},
-         {beginning::leader},
-         {beginning::leader}},
-    };
-    return all;
-}
-
-// Of the commands in the scripts of a lock, what clients can do without.
-bool is_of_hand_over(std::string_view command) {
-    return command.starts_with('z') || command.starts_with("pubsub") || command == "pexpireat";
-}
-
-std::string with_case(std::string_view text, char first, char last) {
-    std::string made{text};
-    for (char& c : made) {
-        c = c >= first && c <= last ? static_cast<char>(c ^ 0x20) : c;
-    }
-    return made;
-}
-
-// What the scripts of some folders call, as rules have it: `hset`, `pubsub|numsub`.
-std::set<std::string> commands_in(views const& folders, script_dialect dialect) {
-    std::set<std::string> found;
-    for (auto const* const one : all_scripts) {
-        auto const folder = one->name.substr(0, one->name.find('.'));
-        if (std::ranges::find(folders, folder) == folders.end()) {
-            continue;
-        }
-        auto const text = one->in(dialect).text;
-        // The next word between quotes.
-        auto const word_behind = [text](std::size_t& at) {
-            auto const begins = text.find('\'', at) + 1;
-            auto const ends = text.find('\'', begins);
-            at = ends + 1;
-            return with_case(text.substr(begins, ends - begins), 'A', 'Z');
-        };
-        for (auto at = text.find("call('"); at != text.npos; at = text.find("call('", at)) {
-            auto command = word_behind(at);
-            if (command == "pubsub") {
-                command += "|" + word_behind(at);
-            }
-            found.insert(std::move(command));
-        }
-    }
-    return found;
-}
 
 // Behind the command and a key that is not there, so that nothing is changed.
 words harmless_arguments(std::string_view command) {
-    static std::vector<std::pair<views, words>> const all{
+    static std::vector<std::pair<std::vector<std::string_view>, words>> const all{
         {{"hexists", "hdel"}, {"field"}},
         // A field without a value is refused after the user's rights were looked at.
         {{"hset"}, {"field", "value", "field"}},
@@ -160,10 +34,12 @@ words harmless_arguments(std::string_view command) {
     return {};
 }
 
-right make_right(right_kind what, std::string rule, std::vector<words> tries) {
+right make_right(right::kind what, std::string rule, std::vector<words> tries) {
     // Boost.Redis knows that subscriptions have no replies by their names in capitals.
     for (auto& tried : tries) {
-        tried.front() = with_case(tried.front(), 'a', 'z');
+        std::ranges::transform(tried.front(), tried.front().begin(), [](char c) {
+            return c >= 'a' && c <= 'z' ? static_cast<char>(c ^ 0x20) : c;
+        });
     }
     bool const writes = rule == "+incr" || rule == "+rpush";
     bool const subscribes = rule == "+subscribe" || rule == "+unsubscribe";
@@ -186,10 +62,33 @@ right right_to(std::string const& command, std::string const& name, std::string 
         tried = {command.substr(0, bar), command.substr(bar + 1), channel};
     } else if (command != "ping" && command != "time") {
         tried.push_back(name);
-        auto const arguments = harmless_arguments(command);
-        tried.insert(tried.end(), arguments.begin(), arguments.end());
+        std::ranges::copy(harmless_arguments(command), std::back_inserter(tried));
     }
-    return make_right(right_kind::command, "+" + command, {std::move(tried)});
+    return make_right(right::kind::command, "+" + command, {std::move(tried)});
+}
+
+std::string joined(words const& all, std::string_view between = " ") {
+    std::string text;
+    for (auto const& word : all) {
+        text.append(text.empty() ? "" : between).append(word);
+    }
+    return text;
+}
+
+// The rules of what was refused that no other covers; they are noted as said.
+words not_said(words& said, rights_group const& of) {
+    words left;
+    for (auto const& one : of.rights) {
+        auto const all = one.rule.substr(0, 1) + "*";
+        bool const covered = std::ranges::any_of(said, [&](std::string const& by) {
+            return by == one.rule || by == all;
+        });
+        if (one.refused && !covered) {
+            left.push_back(one.rule);
+            said.push_back(one.rule);
+        }
+    }
+    return left;
 }
 
 }  // namespace
@@ -197,83 +96,40 @@ right right_to(std::string const& command, std::string const& name, std::string 
 std::vector<rights_group> rights_for(
     config const& settings,
     std::string_view name,
-    script_dialect dialect
+    detail::script_dialect dialect
 ) {
-    bool const sharded = dialect == script_dialect::sharded;
-    bool const in_cluster = dialect != script_dialect::single;
-    auto const lock = detail::make_lock_target({}, name);
-    std::string const channel{lock.channel()};
-    auto const tag = detail::tag_of(name);
-    auto const full = [&](std::string_view begins) {
-        if (begins == beginning::client) {
-            return in_cluster ? detail::channel_of_client("doctor", lock)
-                              : detail::channel_of_client("doctor");
-        }
-        if (begins == tag_itself) {
-            return tag + ":doctor";
-        }
-        // Redisson puts the name in braces here also if it has some.
-        bool const in_braces = begins == beginning::latch_channel && !in_cluster;
-        return std::string{begins} + (in_braces ? "{" + lock.lock + "}" : tag);
-    };
     // `redisson_sc:{app:holdfast-doctor-1}` → `redisson_sc:{app:*`
     auto const pattern_of = [&](std::string const& which) {
         auto const at = which.find(name);
         return at == which.npos ? which.substr(0, which.find(':') + 1) + "*"
                                 : which.substr(0, at) + settings.key_prefix + "*";
     };
-    // One that reads and one that writes: users may have one right without the other.
-    auto const right_to_key = [&](std::string const& which) {
-        return make_right(
-            right_kind::key,
-            "~" + pattern_of(which),
-            {{"PTTL", which}, {"DEL", which}}
-        );
-    };
-
+    auto const wanted = detail::permissions_for(settings, name, "doctor", dialect);
+    std::string const any_channel = wanted.front().channels.front();
+    bool const sharded = dialect == detail::script_dialect::sharded;
     std::vector<rights_group> all;
-    // Every kind needs what locks need: it is not tried again.
-    std::set<std::string> of_locks;
-    for (auto const& parts : parts_of_locks()) {
-        bool const hands_over = parts.needed == rights_group::need::better;
-        if (hands_over && !settings.hand_over) {
-            continue;
-        }
-        auto commands = commands_in(parts.scripts, dialect);
-        rights_group made{parts.purpose, parts.needed, {}};
-        if (parts.needed == rights_group::need::always) {
-            made.rights.push_back(right_to_key(lock.lock));
-            commands.insert({"ping", "time", "eval", "evalsha"});
+    for (auto const& one : wanted) {
+        auto& made = all.emplace_back(rights_group{std::string{one.purpose}, one.needed, {}});
+        for (auto const& command : one.commands) {
             // Boost.Redis waits for replies to sharded subscriptions, which have none: a hand-over
             // shows whether they are allowed.
-            if (!sharded) {
-                commands.insert({"subscribe", "unsubscribe"});
+            if (command != "ssubscribe" && command != "sunsubscribe") {
+                made.rights.push_back(right_to(command, std::string{name}, any_channel));
             }
         }
-        for (auto const& one : commands) {
-            bool const is_better = parts.needed != rights_group::need::kind && is_of_hand_over(one);
-            if (!of_locks.contains(one) && is_better == hands_over) {
-                made.rights.push_back(right_to(one, lock.lock, channel));
-            }
-        }
-        if (parts.needed == rights_group::need::always) {
-            std::erase_if(commands, is_of_hand_over);
-            of_locks = std::move(commands);
-        }
-        for (auto const begins : parts.keys) {
-            made.rights.push_back(right_to_key(full(begins)));
-        }
-        for (auto const begins : parts.channels) {
-            auto const which = full(begins);
-            words publishing{sharded ? "spublish" : "publish", which, ""};
+        // One that reads and one that writes: users may have one right without the other.
+        for (auto const& key : one.keys) {
+            std::vector<words> tries{{"PTTL", key}, {"DEL", key}};
             made.rights.push_back(
-                make_right(right_kind::channel, "&" + pattern_of(which), {std::move(publishing)})
+                make_right(right::kind::key, "~" + pattern_of(key), std::move(tries))
             );
         }
-        all.push_back(std::move(made));
-    }
-    if (settings.replicas.count > 0) {
-        all.push_back({"config::replicas", rights_group::need::always, {right_to("wait", {}, {})}});
+        for (auto const& channel : one.channels) {
+            words publishing{sharded ? "spublish" : "publish", channel, ""};
+            made.rights.push_back(
+                make_right(right::kind::channel, "&" + pattern_of(channel), {std::move(publishing)})
+            );
+        }
     }
     return all;
 }
@@ -286,7 +142,7 @@ bool is_refused(right::kind what, detail::raw_reply const& reply) {
         return reply.error.find(part) != std::string::npos;
     };
     if (has("nknown command") || has("nknown Redis command") || has("nknown subcommand")) {
-        return what == right_kind::command;
+        return what == right::kind::command;
     }
     if (detail::classify(reply.error).error != errc::no_permission) {
         return false;
@@ -295,11 +151,71 @@ bool is_refused(right::kind what, detail::raw_reply const& reply) {
     bool const of_channel = has("channel");
     bool const of_key = !of_channel && has(" key");
     switch (what) {
-        case right_kind::command: return !of_channel && !of_key;
-        case right_kind::key: return of_key;
-        case right_kind::channel: return of_channel;
+        case right::kind::command: return !of_channel && !of_key;
+        case right::kind::key: return of_key;
+        case right::kind::channel: return of_channel;
     }
     return false;
+}
+
+std::vector<finding> check_rights(std::vector<rights_group> const& groups, std::string_view user) {
+    using need = rights_group::need;
+    auto const whom = "the user \"" + std::string{user} + "\"";
+    auto const grant = [user](words const& rules) {
+        return "ACL SETUSER " + std::string{user} + " " + joined(rules);
+    };
+    std::vector<finding> found;
+    words said;
+    words kinds;
+    words for_kinds;
+    for (auto const& group : groups) {
+        auto const rules = not_said(said, group);
+        if (group.needed == need::kind) {
+            if (std::ranges::any_of(group.rights, &right::refused)) {
+                kinds.push_back(group.purpose);
+                for_kinds.insert(for_kinds.end(), rules.begin(), rules.end());
+            }
+        } else if (!rules.empty()) {
+            auto const lacks = whom + " lacks " + joined(rules);
+            found.push_back(
+                group.needed == need::always
+                    ? fault("rights", group.purpose + " do not work: " + lacks, grant(rules))
+                    : warning(
+                          "rights",
+                          group.purpose +
+                              " is off, so that who waits is told and has to ask: " + lacks,
+                          grant(rules)
+                      )
+            );
+        }
+    }
+    if (!kinds.empty()) {
+        auto const which = joined(kinds, ", ");
+        found.push_back(warning(
+            "rights",
+            whom + " has not all rights for " + which,
+            for_kinds.empty() ? "give it those that locks need"
+                              : "if they are used: " + grant(for_kinds)
+        ));
+    }
+    if (found.empty()) {
+        found.push_back(good("rights", whom + " may do all that holdfast does"));
+    }
+    return found;
+}
+
+finding check_writes(std::vector<detail::raw_reply> const& replies) {
+    for (auto const& reply : replies) {
+        if (reply.is_error &&
+            detail::classify(reply.error).what == detail::server_error::effect::transient) {
+            return fault(
+                "writes",
+                "the server refuses writes: " + detail::loggable(reply.error),
+                "remove the cause that the server names; its log may say more"
+            );
+        }
+    }
+    return good("writes", "the server takes them");
 }
 
 }  // namespace holdfast::cli

@@ -2,7 +2,7 @@
 #define HOLDFAST_CLI_RIGHTS_HPP
 
 #include "cli/finding.hpp"
-#include "protocol/script.hpp"
+#include "protocol/permissions.hpp"
 #include "redis/replies.hpp"
 
 #include <holdfast/config.hpp>
@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-// What the server's user must be allowed. Whether it is, is found out by trying: that needs no
-// right to look at rights.
+// Whether the server's user has the permissions that the library needs is found out by trying: that
+// needs no permission to look at permissions.
 namespace holdfast::cli {
 
 /// A command, a key or a channel, and how to try it.
@@ -32,25 +32,17 @@ struct right {
     bool refused = false;
 };
 
-/// What one kind of lock needs beside what all need.
+/// What is tried for one purpose: see `detail::permissions`.
 struct rights_group {
-    /// For people: "fair locks".
+    using need = detail::permissions::need;
+
     std::string purpose;
-    enum class need : std::uint8_t {
-        /// Nothing works without it.
-        always,
-        /// Locks work without it, and are slower.
-        better,
-        /// Programs need it that use this kind.
-        kind,
-    };
     need needed;
     std::vector<right> rights;
 };
 
-/// All that clients with these settings need: the commands that the library's scripts call, and the
-/// keys and channels that they are called with. `name` is one that nobody uses, with its prefix:
-/// what is tried is tried on its keys. `dialect`: how the server is spoken to of channels.
+/// How to try what `detail::permissions_for` lists. `name` is one that nobody uses, with its
+/// prefix: what is tried is tried on its keys.
 [[nodiscard]] std::vector<rights_group> rights_for(
     config const& settings,
     std::string_view name,
@@ -68,7 +60,7 @@ struct rights_group {
 );
 
 /// Whether the server takes writes, by its replies to commands that would write.
-[[nodiscard]] std::vector<finding> check_writes(std::vector<detail::raw_reply> const& replies);
+[[nodiscard]] finding check_writes(std::vector<detail::raw_reply> const& replies);
 
 }  // namespace holdfast::cli
 

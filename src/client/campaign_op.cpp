@@ -11,7 +11,6 @@
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/error.hpp>
 
-#include <exception>
 #include <utility>
 
 namespace holdfast::detail {
@@ -47,23 +46,19 @@ void campaign_op::start() {
 // What its handler is called on is the strand. So is what cancels it.
 void campaign_op::acquire() {
     step_ = step::acquires;
-    try {
-        start_acquire(
-            acquire_request{what_.client, what_.keys->lock, what_.options},
-            holder_,
-            asio::bind_cancellation_slot(
-                cancels_acquisition_.slot(),
-                asio::bind_executor(
-                    what_.client->strand(),
-                    [self = shared_from_this()](error_code ec, lease granted) {
-                        self->on_acquired(ec, std::move(granted));
-                    }
-                )
+    start_acquire(
+        acquire_request{what_.client, what_.keys->lock, what_.options},
+        holder_,
+        asio::bind_cancellation_slot(
+            cancels_acquisition_.slot(),
+            asio::bind_executor(
+                what_.client->strand(),
+                [self = shared_from_this()](error_code ec, lease granted) {
+                    self->on_acquired(ec, std::move(granted));
+                }
             )
-        );
-    } catch (std::exception const&) {
-        finish(asio::error::no_memory);
-    }
+        )
+    );
 }
 
 void campaign_op::on_acquired(error_code ec, lease granted) {
@@ -72,11 +67,7 @@ void campaign_op::on_acquired(error_code ec, lease granted) {
         return;
     }
     held_ = std::move(granted);
-    try {
-        proclaim();
-    } catch (std::exception const&) {
-        finish(asio::error::no_memory);
-    }
+    proclaim();
 }
 
 void campaign_op::proclaim() {

@@ -5,12 +5,9 @@
 #include "core/check_config.hpp"
 #include "protocol/names.hpp"
 
-#include <boost/asio/error.hpp>
-
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 namespace holdfast::detail {
@@ -31,7 +28,8 @@ client_state::client_state(asio::any_io_executor executor, config settings)
       holds_{*this},
       acquisitions_{*this, holds_},
       connecting_{*this},
-      electing_{*this} {}
+      electing_{*this},
+      numbers_{*this} {}
 
 std::shared_ptr<client_state> client_state::make(
     asio::any_io_executor executor,
@@ -60,7 +58,7 @@ void client_state::start(backend_factory const& make_backend) {
             },
         .on_idle = [this] { on_idle(); },
     });
-    acquisitions_.answered().set_on_idle([this] { on_idle(); });
+    numbers_.set_on_idle([this] { on_idle(); });
     backend_ = make_backend(strand(), settings_, count_);
     clustered_ = backend_->clustered();
     place_ = place_of(settings(), backend_->object());
@@ -69,13 +67,8 @@ void client_state::start(backend_factory const& make_backend) {
 }
 
 void client_state::start_backend() {
-    if (stopped_) {
-        return;
-    }
-    try {
+    if (!stopped_) {
         backend_->start(*this);
-    } catch (std::bad_alloc const&) {
-        on_strand([self = shared_from_this(), this] { start_backend(); });
     }
 }
 
@@ -95,6 +88,7 @@ void client_state::on_context_gone() noexcept {
     mark_gone();
     holds_.on_context_gone();
     acquisitions_.clear();
+    numbers_.clear();
     count().connections_now.subtract(std::exchange(connections_, {}).size());
     leave_context();
 }
@@ -145,12 +139,17 @@ bool client_state::all_up() const {
 }
 
 grant_delay& client_state::delay(std::uint32_t number) {
-    auto const goes_on = [this](some const& those) { acquisitions_.on_connected(those); };
+    auto const goes_on = [this](some const& those) { on_grants_possible(those); };
     auto& one = delays_[number];
     if (!one) {
         one = std::make_shared<grant_delay>(*this, number, goes_on);
     }
     return *one;
+}
+
+void client_state::on_grants_possible(some const& those) {
+    acquisitions_.on_connected(those);
+    numbers_.loops().on_connected(*this, those);
 }
 
 void client_state::clear_delays() noexcept {
@@ -196,8 +195,9 @@ void client_state::on_down(connection_id which) {
         node_.on_down();
         holds_.on_disconnected(those);
         delay(which.server).on_disconnected();
-        electing_.on_disconnected(those);
+        electing_.observers().on_disconnected(those);
         acquisitions_.on_disconnected(those);
+        numbers_.loops().on_disconnected(those);
     }
 }
 
@@ -209,7 +209,11 @@ void client_state::on_unconnected(connection_id which, error_code cause, std::st
 }
 
 void client_state::log_out_of_reach(error_code cause) {
-    auto const waiting = settings().log ? acquisitions_.out_of_reach() : acquisitions::stranded{};
+    acquisitions::stranded waiting;
+    if (settings().log) {
+        waiting = acquisitions_.out_of_reach();
+        numbers_.add_out_of_reach(waiting);
+    }
     if (waiting.count == 0) {
         return;
     }
@@ -253,19 +257,15 @@ void client_state::on_moved(std::function<bool(std::string_view key)> const& the
     holds_.on_connected(those);
     connecting_.tell({}, those);
     electing_.on_connected(those);
-    acquisitions_.on_connected(those);
-}
-
-void client_state::on_keys_added(std::uint32_t number) {
-    server(number).tokens.on_keys_added(lease_clock::now());
+    on_grants_possible(those);
 }
 
 // Who waits for a connection to it, or for its keys, is told of them next.
 void client_state::on_failed_over(std::uint32_t number) {
     auto& known = server(number);
     known.identity.on_replaced(lease_clock::now());
-    // What was granted there before is older than what its primary granted last.
-    known.tokens.reset();
+    // The replica's users may have other rights than those of its primary.
+    known.has_granted = false;
     delay(number).on_replaced();
     // A slot may move on before its leases are asked for here.
     holds_.on_replaced(those_of({.server = number}));
@@ -304,8 +304,9 @@ void client_state::end_all(error_code cause) {
 
 void client_state::end_all(error_code cause, some const& those) {
     connecting_.tell(cause, those);
-    electing_.end_all(cause, those);
+    electing_.observers().end_all(cause, those);
     acquisitions_.end_all(cause, those);
+    numbers_.loops().end_all(cause, those);
 }
 
 // Coming and going
@@ -331,7 +332,9 @@ void client_state::wait_in(
 
 void client_state::tell(plain_waiters client_state::* where, error_code ec) {
     auto const waiters = std::exchange(this->*where, {});
-    for_each_in_spite_of_exceptions(waiters, [ec](auto const& w) { w->complete(ec); });
+    for (auto const& waiting : waiters) {
+        waiting->complete(ec);
+    }
 }
 
 void client_state::ready(plain_handler handler) {
@@ -369,6 +372,7 @@ void client_state::begin_drain(nanos timeout) {
     }
     acquisitions_.close();
     acquisitions_.end_all(errc::client_stopped);
+    numbers_.loops().end_all(errc::client_stopped, everything());
     if (holds_.empty() || timeout <= nanos{0}) {
         begin_shutdown();
         return;
@@ -387,7 +391,8 @@ void client_state::abandon() noexcept {
     try {
         on_strand([self = shared_from_this(), this] { begin_shutdown(); });
     } catch (...) {
-        // Out of memory: the connections stay until the context ends, and they refer to this.
+        // A destructor calls this. The connections stay until the context ends, and they refer to
+        // this.
         self_ = shared_from_this();
     }
 }
@@ -408,7 +413,7 @@ void client_state::begin_shutdown() {
     tell(&client_state::ready_waiters_, errc::client_stopped);
     end_all(errc::client_stopped);
     holds_.stop();
-    acquisitions_.answered().tell();
+    numbers_.forget_now();
     if (idle()) {
         finish_shutdown();
         return;
@@ -423,7 +428,7 @@ void client_state::begin_shutdown() {
 }
 
 bool client_state::idle() {
-    return holds_.releases().idle() && acquisitions_.answered().idle();
+    return holds_.releases().idle() && numbers_.idle();
 }
 
 void client_state::on_idle() {
@@ -442,12 +447,14 @@ void client_state::on_idle() {
 void client_state::finish_shutdown() {
     stopped_ = true;
     holds_.releases().stop();
-    shutdown_result_ =
-        holds_.releases().left_behind() ? make_error_code(errc::release_unknown) : error_code{};
+    bool const left_behind = holds_.releases().left_behind() || numbers_.withdraws();
+    shutdown_result_ = left_behind ? make_error_code(errc::release_unknown) : error_code{};
     end_timer_.reset();
+    connecting_.tell(errc::client_stopped);
     clear_delays();
     electing_.clear();
     acquisitions_.clear();
+    numbers_.clear();
     backend_->stop();
     // Behind the losses that are logged on the strand.
     on_strand([self = shared_from_this(), this] { end_log(); });

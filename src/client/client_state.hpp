@@ -3,6 +3,7 @@
 
 #include "acquire/acquisitions.hpp"
 #include "client/connection_waiters.hpp"
+#include "client/counting.hpp"
 #include "client/elections.hpp"
 #include "client/grant_delay.hpp"
 #include "core/repetition.hpp"
@@ -58,11 +59,17 @@ public:
 
     /// From any thread. See `place_of`.
     [[nodiscard]] std::string const& place() const noexcept { return place_; }
+    [[nodiscard]] std::shared_ptr<client_state> self() {
+        return std::static_pointer_cast<client_state>(shared_from_this());
+    }
     [[nodiscard]] acquisitions& acquires() noexcept { return acquisitions_; }
     [[nodiscard]] connection_waiters& connecting() noexcept { return connecting_; }
     [[nodiscard]] elections& electing() noexcept { return electing_; }
+    [[nodiscard]] counting& numbers() noexcept { return numbers_; }
     /// New operations are refused.
     [[nodiscard]] bool stopping() const noexcept { return stopping_ || in_forked_child(); }
+    /// Nothing is sent any more.
+    [[nodiscard]] bool stopped() const noexcept { return stopped_ || in_forked_child(); }
     void on_context_gone() noexcept;
 
 private:
@@ -76,7 +83,6 @@ private:
     void on_unconnected(connection_id which, error_code cause, std::string_view text) override;
     void on_refused(refusal const& what) override;
     void on_moved(std::function<bool(std::string_view key)> const& these) override;
-    void on_keys_added(std::uint32_t server) override;
     void on_changed() override;
     void on_failed_over(std::uint32_t server) override;
     void on_closed(std::uint32_t server) override;
@@ -90,6 +96,7 @@ private:
     void note_error(error_code cause, std::string_view text);
     void log_out_of_reach(error_code cause);
     [[nodiscard]] grant_delay& delay(std::uint32_t server);
+    void on_grants_possible(some const& those);
     void clear_delays() noexcept;
     void wait_in(
         plain_waiters client_state::* where,
@@ -111,6 +118,7 @@ private:
     acquisitions acquisitions_;
     connection_waiters connecting_;
     elections electing_;
+    counting numbers_;
     mutable std::mutex status_mutex_;
     client_status status_{
         .since = lease_clock::now(),

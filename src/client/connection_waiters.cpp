@@ -1,6 +1,7 @@
 #include "client/connection_waiters.hpp"
 
 #include <utility>
+#include <vector>
 
 namespace holdfast::detail {
 
@@ -62,7 +63,7 @@ std::shared_ptr<void> connection_waiters::reserve() {
     if (reserved_ >= client_.settings().max_waiters) {
         return {};
     }
-    // Counted first: where there is no memory for the place, its deleter runs all the same.
+    // Counted first: a constructor that throws calls the deleter, too.
     ++reserved_;
     return {this, [this, client = client_.shared_from_this()](void*) { --reserved_; }};
 }
@@ -72,17 +73,19 @@ void connection_waiters::tell(error_code ec) {
 }
 
 void connection_waiters::tell(error_code ec, client_context::some const& those) {
-    std::list<std::shared_ptr<waiter>> told;
+    std::vector<std::function<void(error_code)>> told;
+    told.reserve(waiting_.size());
     for (auto at = waiting_.begin(); at != waiting_.end();) {
         auto const each = at++;
         if (!(*each)->on || those(*(*each)->on)) {
-            told.splice(told.end(), waiting_, each);
+            (*each)->limit.cancel();
+            told.push_back(std::exchange((*each)->f, {}));
+            waiting_.erase(each);
         }
     }
-    for_each_in_spite_of_exceptions(told, [ec](auto const& waiting) {
-        waiting->limit.cancel();
-        std::exchange(waiting->f, {})(ec);
-    });
+    for (auto const& f : told) {
+        f(ec);
+    }
 }
 
 void connection_waiters::clear() noexcept {

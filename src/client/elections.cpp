@@ -1,7 +1,6 @@
 #include "client/elections.hpp"
 
 #include "client/mandate.hpp"
-#include "client/observation.hpp"
 
 #include <exception>
 
@@ -10,26 +9,17 @@ namespace holdfast::detail {
 namespace {
 
 // Those that are still there. They may go while others are told.
-template <class T>
-std::vector<std::shared_ptr<T>> alive(std::vector<std::weak_ptr<T>>& all) {
-    std::vector<std::shared_ptr<T>> found;
+std::vector<std::shared_ptr<mandate>> alive(std::vector<std::weak_ptr<mandate>>& all) {
+    std::vector<std::shared_ptr<mandate>> found;
     std::erase_if(all, [&](auto const& one) {
-        auto there = one.lock();
-        bool const gone = !there;
-        if (!gone) {
-            found.push_back(std::move(there));
-        }
-        return gone;
+        found.push_back(one.lock());
+        return !found.back();
     });
+    std::erase(found, nullptr);
     return found;
 }
 
 }  // namespace
-
-void elections::add(std::shared_ptr<observation> const& which) {
-    static_cast<void>(alive(observed_));
-    observed_.push_back(which);
-}
 
 void elections::add(std::shared_ptr<mandate> const& which) {
     static_cast<void>(alive(led_));
@@ -70,38 +60,13 @@ void elections::proclaim_again(client_context::some const& those) {
 // A server that lost its data, or a replica that had been behind, may not know who leads.
 void elections::on_connected(client_context::some const& those) {
     proclaim_again(those);
-    for (auto const& one : alive(observed_)) {
-        if (those(*one->keys().lock)) {
-            one->on_connected();
-        }
-    }
-}
-
-void elections::on_disconnected(client_context::some const& those) {
-    for (auto const& one : alive(observed_)) {
-        if (those(*one->keys().lock)) {
-            one->on_disconnected();
-        }
-    }
-}
-
-void elections::end_all(error_code cause, client_context::some const& those) {
-    for (auto const& one : alive(observed_)) {
-        if (those(*one->keys().lock)) {
-            one->end_all(cause);
-        }
-    }
+    observers_.on_connected(client_, those);
 }
 
 void elections::clear() noexcept {
     timer_.reset();
     led_.clear();
-    for (auto const& weak : observed_) {
-        if (auto const one = weak.lock()) {
-            one->clear();
-        }
-    }
-    observed_.clear();
+    observers_.clear();
 }
 
 }  // namespace holdfast::detail

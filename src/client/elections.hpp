@@ -1,6 +1,7 @@
 #ifndef HOLDFAST_CLIENT_ELECTIONS_HPP
 #define HOLDFAST_CLIENT_ELECTIONS_HPP
 
+#include "client/look_loop.hpp"
 #include "core/lease_terms.hpp"
 #include "runtime/client_context.hpp"
 #include "runtime/runtime.hpp"
@@ -14,7 +15,6 @@
 namespace holdfast::detail {
 
 class mandate;
-class observation;
 
 /// The elections that a client leads or observes, which are told what happens to its connections.
 /// Used on the client's strand; it is a part of the client.
@@ -22,12 +22,10 @@ class elections {
 public:
     explicit elections(client_context& client) noexcept : client_{client} {}
 
-    void add(std::shared_ptr<observation> const& which);
     void add(std::shared_ptr<mandate> const& which);
+    [[nodiscard]] look_loops& observers() noexcept { return observers_; }
 
     void on_connected(client_context::some const& those);
-    void on_disconnected(client_context::some const& those);
-    void end_all(error_code cause, client_context::some const& those);
     void clear() noexcept;
 
 private:
@@ -35,7 +33,7 @@ private:
     void arm();
 
     client_context& client_;
-    std::vector<std::weak_ptr<observation>> observed_;
+    look_loops observers_;
     std::vector<std::weak_ptr<mandate>> led_;
     std::optional<timer> timer_;
 };

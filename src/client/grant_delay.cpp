@@ -97,6 +97,7 @@ void grant_delay::on_met(exec_result const& result, time_point sent_at) {
     }
     client_.server(server_).time.on_reply(sent_at, met->server_time);
     auto const rest = ceil<millis>(end_of(met->known_for) - lease_clock::now());
+    // mutant: lock-delay-not-kept
     if (rest <= millis{0}) {
         end();
         return;

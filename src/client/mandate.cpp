@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <exception>
 #include <utility>
 
 namespace holdfast::detail {
@@ -47,13 +46,8 @@ void mandate::proclaim(std::string value, std::function<void(error_code)> done) 
 }
 
 void mandate::proclaim_again() {
-    if (!value_) {
-        return;
-    }
-    try {
+    if (value_) {
         send([](error_code) {});
-    } catch (std::exception const&) {
-        // Out of memory: the next time.
     }
 }
 

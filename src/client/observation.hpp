@@ -2,11 +2,10 @@
 #define HOLDFAST_CLIENT_OBSERVATION_HPP
 
 #include "client/client_state.hpp"
-#include "core/wait_queue_fsm.hpp"
+#include "client/look_loop.hpp"
 #include "protocol/election.hpp"
 #include "protocol/subscription.hpp"
 #include "runtime/pending_handler.hpp"
-#include "runtime/runtime.hpp"
 
 #include <holdfast/detail/election_operations.hpp>
 #include <holdfast/leader_info.hpp>
@@ -22,7 +21,7 @@ namespace holdfast::detail {
 /// freed, when the holder's lease may have ended and after each reconnection; and only while an
 /// operation waits for the next change. Used on the client's strand, except where it says
 /// otherwise.
-class observation final : public std::enable_shared_from_this<observation> {
+class observation final : public look_loop {
 public:
     observation(std::shared_ptr<client_state> client, std::shared_ptr<election_keys const> keys);
 
@@ -33,28 +32,12 @@ public:
     /// The handle is gone: what waits is aborted.
     void abandon() noexcept;
 
-    void on_connected();
-    void on_disconnected();
-    /// Those that wait are told the cause.
-    void end_all(error_code cause);
-    /// Nothing can run any more, or shall.
-    void clear() noexcept;
+    void end_all(error_code cause) override;
+    void clear() noexcept override;
 
 private:
     using waiting_handler = std::shared_ptr<pending_handler<error_code, leader_info>>;
 
-    // New leaders, and that the lock was freed.
-    struct listener final : subscriber {
-        explicit listener(observation& whom) : of{whom} {}
-        void on_confirmed(bool again) override { of.on_confirmed(*this, again); }
-        void on_unconfirmed() override { of.on_unconfirmed(*this); }
-        void on_refused(error_code cause) override { of.on_refused(*this, cause); }
-        void on_notification(std::string_view) override { of.on_news(); }
-
-        observation& of;
-        bool confirmed = false;
-        subscription listens;
-    };
     // Without the right to it, the client counts as one that does not queue.
     struct counted_listener final : subscriber {
         void on_confirmed(bool) override {}
@@ -63,34 +46,23 @@ private:
         void on_notification(std::string_view) override {}
     };
 
-    void on_confirmed(listener& which, bool again);
-    void on_unconfirmed(listener& which);
-    void on_refused(listener& which, error_code cause);
-    void on_news();
+    [[nodiscard]] bool wanted() override;
+    [[nodiscard]] bool may_look() const override { return client_->can_execute(*on_); }
+    void look(time_point now) override;
     void enter(waiting_handler waiting);
     void begin();
-    void listen();
     void drop_aborted();
-    void update() noexcept;
-    void arm(time_point at);
-    void send_look(time_point now);
     void on_answer(exec_result const& result);
     void on_found(leader_look found, time_point now);
 
-    std::shared_ptr<client_state> client_;
     std::shared_ptr<election_keys const> keys_;
-    wait_queue_fsm fsm_;
     std::list<waiting_handler> waiting_;
     // What was reported last; zeros: no leader.
     std::optional<leader_place> reported_;
     // The greatest one of those.
     leader_place newest_;
-    listener announcements_{*this};
-    listener releases_{*this};
     counted_listener counted_;
     subscription counted_channel_;
-    std::optional<timer> timer_;
-    bool begun_ = false;
     bool over_ = false;
 };
 

@@ -2,21 +2,28 @@
 
 #include "runtime/runtime.hpp"
 
-#include <boost/asio/error.hpp>
-
 #include <algorithm>
-#include <exception>
 
 namespace holdfast::detail {
 
+namespace {
+
+// The server refuses a withdrawal until an operator fixes the cause.
+constexpr nanos pause_after_failure = millis{5'000};
+
+}  // namespace
+
+bool request_op::over() const {
+    return what_.withdraws ? client_->stopped() : client_->stopping();
+}
+
 void request_op::start() {
     auto& client = *client_;
-    place_ = client.connecting().reserve();
-    if (client.stopping()) {
+    if (over()) {
         finish(errc::client_stopped, nullptr);
         return;
     }
-    if (!place_) {
+    if (!what_.withdraws && !(place_ = client.connecting().reserve())) {
         finish(errc::too_many_waiters, nullptr);
         return;
     }
@@ -24,7 +31,9 @@ void request_op::start() {
     auto const now = lease_clock::now();
     id_ = client.make_holder_id();
     fsm_.emplace(request_fsm::terms{
-        .until = what_.repeats ? now + settings.lease : now,
+        .until = what_.withdraws ? now + max_lease
+                 : what_.repeats ? now + settings.lease
+                                 : now,
         .changes = what_.repeats,
         .backoff_min = settings.reconnect_min,
         .backoff_max = std::max<nanos>(settings.reconnect_max, backoff::refusals),
@@ -41,21 +50,16 @@ void request_op::on_connection(error_code ec) {
         return;
     }
     using failure = request_fsm::failure;
-    bool const passes = ec != errc::client_stopped && !client_->failure(*what_.on);
+    bool const passes = ec == errc::client_stopped ? what_.withdraws : !client_->failure(*what_.on);
     on_failure(passes ? failure::refused : failure::failed, ec);
 }
 
 void request_op::send() {
     auto const& settings = client_->settings();
-    try {
-        client_->exec(
-            what_.make(*client_, *id_, request_timeout_for(settings, settings.lease)),
-            [self = shared_from_this()](exec_result result) { self->on_answer(result); }
-        );
-    } catch (std::exception const&) {
-        // Out of memory.
-        on_failure(request_fsm::failure::failed, asio::error::no_memory);
-    }
+    client_->exec(
+        what_.make(*client_, *id_, request_timeout_for(settings, settings.lease)),
+        [self = shared_from_this()](exec_result result) { self->on_answer(result); }
+    );
 }
 
 void request_op::on_answer(exec_result const& result) {
@@ -63,7 +67,7 @@ void request_op::on_answer(exec_result const& result) {
     switch (result.status) {
         case exec_status::replied:
             if (what_.repeats && fsm_->sure()) {
-                client_->acquires().answered().add(what_.on, *id_);
+                client_->numbers().forget(what_.on, *id_);
             }
             finish({}, &result.reply);
             break;
@@ -81,27 +85,25 @@ void request_op::on_answer(exec_result const& result) {
 }
 
 void request_op::on_failure(request_fsm::failure what, error_code cause) {
+    using failure = request_fsm::failure;
+    auto pause = fsm_->pause(client_->random_part());
+    if (what_.withdraws && what == failure::failed) {
+        what = failure::refused;
+        pause = std::max(pause, pause_after_failure);
+    }
     auto told = fsm_->on_failure(what, cause, lease_clock::now());
-    if (!told && client_->stopping()) {
-        using failure = request_fsm::failure;
+    if (!told && over()) {
         told = fsm_->on_failure(failure::failed, errc::client_stopped, lease_clock::now());
     }
     if (told) {
         finish(*told, nullptr);
         return;
     }
-    try {
-        client_->connecting().add_after(
-            fsm_->pause(client_->random_part()),
-            [self = shared_from_this()](error_code ec) { self->on_connection(ec); },
-            what_.on
-        );
-    } catch (std::exception const&) {
-        // Out of memory: it cannot be repeated.
-        using failure = request_fsm::failure;
-        told = fsm_->on_failure(failure::failed, asio::error::no_memory, lease_clock::now());
-        finish(told.value_or(asio::error::no_memory), nullptr);
-    }
+    client_->connecting().add_after(
+        pause,
+        [self = shared_from_this()](error_code ec) { self->on_connection(ec); },
+        what_.on
+    );
 }
 
 void request_op::finish(error_code ec, script_reply const* reply) {

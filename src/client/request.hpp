@@ -37,6 +37,9 @@ public:
         /// It changes something, and may be executed more than once as if it were once. It is
         /// repeated for as long as a usual lease lasts. Otherwise it is sent once.
         bool repeats = false;
+        /// It gives back what nothing else would free. It is repeated for a day, whatever the
+        /// server says, and until the shutdown of the client is over.
+        bool withdraws = false;
         /// What it is about.
         std::shared_ptr<target const> on;
     };
@@ -48,6 +51,7 @@ public:
     void start();
 
 private:
+    [[nodiscard]] bool over() const;
     void on_connection(error_code ec);
     void send();
     void on_answer(exec_result const& result);

@@ -4,6 +4,7 @@ namespace holdfast::detail {
 
 acquire_fsm::verdict acquire_fsm::finish(verdict_kind how, error_code error) noexcept {
     done_ = true;
+    // mutant: cancelled-attempt-not-withdrawn
     return {how, error, in_flight_ || unsure_};
 }
 
@@ -22,6 +23,7 @@ acquire_fsm::verdict acquire_fsm::on_answer(attempt_answer answer, error_code ca
         return {};  // it was withdrawn when it ended
     }
     in_flight_ = false;
+    // mutant: grant-dropped-after-total-cancellation
     if (answer == attempt_answer::granted) {
         done_ = true;
         return {verdict_kind::deliver, {}, false};
@@ -86,12 +88,8 @@ acquire_fsm::verdict acquire_fsm::on_joined() noexcept {
     return {verdict_kind::deliver, {}, in_flight_ || unsure_};
 }
 
-acquire_fsm::verdict acquire_fsm::on_ended(error_code cause, bool granted) noexcept {
-    if (done_ && !granted) {
-        return {};
-    }
-    unsure_ = unsure_ || granted;
-    return finish(verdict_kind::finish, cause);
+acquire_fsm::verdict acquire_fsm::on_ended(error_code cause) noexcept {
+    return done_ ? verdict{} : finish(verdict_kind::finish, cause);
 }
 
 }  // namespace holdfast::detail

@@ -65,9 +65,8 @@ public:
     verdict on_time_up(bool busy, bool reachable, error_code cause) noexcept;
     /// Its owner has the lock already.
     verdict on_joined() noexcept;
-    /// The client was stopped, or has a cause that will not pass. Or there is no memory for the
-    /// lease of a grant (`granted`).
-    verdict on_ended(error_code cause, bool granted = false) noexcept;
+    /// The client was stopped, or has a cause that will not pass.
+    verdict on_ended(error_code cause) noexcept;
 
     [[nodiscard]] bool in_flight() const noexcept { return in_flight_; }
     [[nodiscard]] bool overdue() const noexcept { return overdue_; }

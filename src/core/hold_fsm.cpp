@@ -21,12 +21,15 @@ nanos wanted_time(lease_terms const& wanted) {
 hold_fsm::step hold_fsm::next(lease_terms const& wanted, bool asked, time_point now)
     const noexcept {
     bool const run_is_over = run_ >= longest_run || now - run_began_ >= longest_run_time;
+    // mutant: run-without-an-end
     if (now >= by_.until || (others_wait_ && run_is_over)) {
         return step::release;
     }
     auto const left = by_.until - now;
+    // mutant: run-beyond-half-its-time
     bool const short_of_time =
         left < (by_.until - by_.sent_at) / 2 || (!asked && left < wanted_time(wanted));
+    // mutant: doubt-is-not-heeded
     if (tokens_ == 0 || doubtful() || short_of_time) {
         return asked ? step::release : step::refill;
     }
@@ -53,6 +56,7 @@ bool hold_fsm::is_as_long_as(lease_terms const& wanted) const noexcept {
 fencing_token hold_fsm::take_token() noexcept {
     --tokens_;
     run_ = static_cast<std::uint8_t>(std::min<std::uint32_t>(run_ + 1U, longest_run));
+    // mutant: tokens-given-out-twice
     return {next_token_++};
 }
 

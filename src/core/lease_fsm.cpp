@@ -11,6 +11,7 @@ lease_fsm::step sleep_step(time_point until) noexcept {
 }
 
 time_point hold_end(lease_terms const& terms, time_point from) noexcept {
+    // mutant: max-hold-ignored
     return terms.max_hold > nanos{0} ? saturating_add(from, terms.max_hold) : time_point::max();
 }
 
@@ -58,6 +59,7 @@ lease_fsm::lease_fsm(lease_terms const& terms, grant const& by) noexcept
       confirmed_{by.confirmed} {}
 
 time_point lease_fsm::stop_time() const noexcept {
+    // mutant: told-without-notification
     return std::min(deadline_ - loss_margin_, hold_until_);
 }
 
@@ -147,6 +149,7 @@ void lease_fsm::on_renewal_sent(time_point now) noexcept {
 bool lease_fsm::on_renewed(renewal const& what, time_point now) noexcept {
     in_flight_ = false;
     auto const state = look(now);
+    // mutant: loss-is-not-final
     if (state != lease_state::held && state != lease_state::in_doubt) {
         return false;
     }
@@ -164,6 +167,7 @@ bool lease_fsm::on_renewed(renewal const& what, time_point now) noexcept {
     terms_ = what.terms.limited_as(terms_);
     // With nothing to do but to wait for this answer, the keep-alive sleeps until the end.
     bool const overslept = now >= renew_at_ || (slept_to_the_end && !used_up());
+    // mutant: renewed-deadline-from-the-answer
     deadline_ =
         std::max(deadline_, std::min(what.sent_at + terms_.lease - terms_.drift, what.until));
     loss_margin_ = terms_.loss_margin;
@@ -182,6 +186,7 @@ bool lease_fsm::on_kept(time_point sent_at) noexcept {
 void lease_fsm::on_not_ours(loss_reason reason, time_point now) noexcept {
     in_flight_ = false;
     auto const state = look(now);
+    // mutant: definite-loss-swallowed
     if (state == lease_state::held || state == lease_state::in_doubt) {
         lose(reason, now);
     }
@@ -190,8 +195,10 @@ void lease_fsm::on_not_ours(loss_reason reason, time_point now) noexcept {
 void lease_fsm::on_renewal_failed(nanos retry_after, time_point now) noexcept {
     in_flight_ = false;
     tried_ = true;
+    // mutant: extended-by-an-unknown-renewal
     renew_at_ = now + retry_after;
     if (look(now) == lease_state::held) {
+        // mutant: lost-at-the-first-error
         state_ = lease_state::in_doubt;
     }
 }

@@ -73,7 +73,7 @@ public:
     /// then, and what is taken one by one goes on. The next call of this is the end.
     action on_time_up(bool reachable) noexcept;
     action on_cancel(cancel_request how) noexcept;
-    /// There is no memory.
+    /// It cannot go on.
     action on_ended(error_code cause) noexcept;
 
     /// The number of members that are kept while others are asked for.

@@ -50,7 +50,7 @@ public:
     /// It is overdue then. The next round ends it, or the next call of this.
     action on_time_up(bool busy, bool reachable) noexcept;
     action on_cancel(cancel_request how) noexcept;
-    /// There is no memory, or it cannot wait.
+    /// It cannot wait.
     action on_ended(error_code cause) noexcept;
 
     [[nodiscard]] bool done() const noexcept { return done_; }

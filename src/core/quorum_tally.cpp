@@ -13,6 +13,7 @@ std::size_t quorum_tally::count(vote::kind what) const noexcept {
 }
 
 std::size_t quorum_tally::majority_of(std::size_t nodes) noexcept {
+    // mutant: quorum-majority-by-half-the-nodes
     return nodes / 2 + 1;
 }
 
@@ -59,6 +60,7 @@ quorum_tally::verdict quorum_tally::look() const noexcept {
     auto const open = count(vote::kind::open);
     if (granted >= needed()) {
         auto const have_it = std::count_if(votes_.begin(), votes_.end(), [&](vote const& each) {
+            // mutant: quorum-token-not-written-back
             return each.what == vote::kind::granted && each.token >= token_;
         });
         return static_cast<std::size_t>(have_it) >= needed() ? verdict::granted

@@ -5,14 +5,8 @@
 
 namespace holdfast::detail {
 
-namespace {
-
-// The server refuses until an operator mends the cause.
-constexpr nanos pause_after_failure = millis{5'000};
-
-}  // namespace
-
 error_code release_fsm::gave_up() const noexcept {
+    // mutant: unknown-release-called-done
     return terms_.was_lost ? errc::lease_lost : errc::release_unknown;
 }
 
@@ -51,10 +45,6 @@ release_fsm::verdict release_fsm::on_answer(
             return lost;
         }
         case answer::failed:
-            if (terms_.endless) {
-                pause = std::max(pause, pause_after_failure);
-                break;
-            }
             return finish(terms_.was_lost ? make_error_code(errc::lease_lost) : cause, true);
         case answer::unknown: unsure_ = true; break;
         case answer::refused: break;

@@ -24,20 +24,14 @@ public:
         bool was_lost = false;
         /// It is not known whether the lock was ever ours: "not ours" is as good as freed.
         bool withdrawal = false;
-        /// What was granted has no lease that ends. The server may not refuse it for good.
-        bool endless = false;
 
         /// The release of a lease. A renewal may have been executed and not answered.
         [[nodiscard]] static terms of_lease(lease_terms const& of, time_point now, bool was_lost) {
-            return {now + of.lease, of.request_timeout, was_lost, false, false};
+            return {now + of.lease, of.request_timeout, was_lost, false};
         }
         /// The release of what an attempt may have been granted.
-        [[nodiscard]] static terms of_withdrawal(
-            lease_terms const& of,
-            time_point now,
-            bool endless = false
-        ) {
-            return {now + of.lease, of.request_timeout, false, true, endless};
+        [[nodiscard]] static terms of_withdrawal(lease_terms const& of, time_point now) {
+            return {now + of.lease, of.request_timeout, false, true};
         }
     };
     enum class answer : std::uint8_t {

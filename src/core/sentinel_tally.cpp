@@ -49,6 +49,7 @@ void sentinel_tally::on_answer(sentinel_answer const& what, time_point now) {
 }
 
 bool sentinel_tally::decided() const noexcept {
+    // mutant: one-sentinel-decides
     return heard_ >= sentinels_ || named_ > sentinels_ / 2;
 }
 

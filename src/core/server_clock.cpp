@@ -21,9 +21,11 @@ std::optional<time_point> server_clock::end_of(
         return std::nullopt;
     }
     nanos const theirs = std::chrono::microseconds{apart};
+    // mutant: clocks-are-not-compared
     if (theirs - since > tolerance || since - theirs > tolerance) {
         return std::nullopt;
     }
+    // mutant: deadline-from-the-receipt
     return seen_->sent_at + theirs + window - scaled(since + window, drift) - tolerance;
 }
 

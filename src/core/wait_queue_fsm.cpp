@@ -48,6 +48,7 @@ void wait_queue_fsm::on_busy(
     backoff_.reset();
     // A key without an expiry is looked at again and again, and so is one without a subscription:
     // no notification will come.
+    // mutant: no-timer-for-the-end-of-the-lease
     auto wait = remaining ? until_end(*remaining) + jitter : fallback_poll_interval_;
     if (!subscribed_ || !told) {
         wait = std::min(wait, fallback_poll_interval_);
@@ -75,11 +76,13 @@ void wait_queue_fsm::on_taken(time_point look_at) noexcept {
 
 void wait_queue_fsm::on_setback(double part, time_point now) noexcept {
     in_flight_ = false;
+    // mutant: back-off-without-a-pause
     look_again(now + backoff_.next(part));
 }
 
 void wait_queue_fsm::on_undecided() noexcept {
     in_flight_ = false;
+    // mutant: wake-up-consumed-by-a-cancelled-waiter
     news_ = true;
 }
 
@@ -96,6 +99,7 @@ void wait_queue_fsm::on_subscribed(nanos delay, time_point now) noexcept {
     if (delay > nanos{0}) {
         look_again(saturating_add(now, delay));
     } else {
+        // mutant: asleep-without-a-confirmation
         news_ = true;
     }
 }
@@ -109,6 +113,7 @@ void wait_queue_fsm::on_connected(nanos delay, time_point now) noexcept {
     // A reason to try that came without a connection is no reason to try before the delay is over.
     news_ = false;
     connected_ = true;
+    // mutant: waits-through-a-reconnection
     look_again(saturating_add(now, delay));
 }
 

@@ -62,7 +62,7 @@ void report_discarded_lease(
             );
         });
     } catch (std::exception const&) {
-        // Out of memory: there is no hint.
+        // A destructor calls this. There is no hint.
     }
 }
 

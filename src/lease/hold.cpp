@@ -4,9 +4,6 @@
 #include "lease/tenure.hpp"
 #include "protocol/primitive.hpp"
 
-#include <boost/asio/error.hpp>
-
-#include <exception>
 #include <utility>
 
 namespace holdfast::detail {
@@ -70,29 +67,21 @@ void hold::send_renewal(
     if (done) {
         what.by = lease_fsm::renewed_by::holder;
     }
-    try {
-        client_->exec_confirmed(
-            target_->speaks->renew({
-                .on = *target_,
-                .id = id(),
-                .lease = lease_to_ask(what),
-                .timeout = what.terms.request_timeout,
-            }),
-            [self = shared_from_this(), what, done](exec_result result) {
-                self->renewed_alone_ = result.status == exec_status::failed;
-                auto const ec = self->on_result(what, result);
-                if (done) {
-                    done(ec);
-                }
+    client_->exec_confirmed(
+        target_->speaks->renew({
+            .on = *target_,
+            .id = id(),
+            .lease = lease_to_ask(what),
+            .timeout = what.terms.request_timeout,
+        }),
+        [self = shared_from_this(), what, done](exec_result result) {
+            self->renewed_alone_ = result.status == exec_status::failed;
+            auto const ec = self->on_result(what, result);
+            if (done) {
+                done(ec);
             }
-        );
-    } catch (std::exception const&) {
-        // Out of memory: it is tried again.
-        asking->on_renewal_failed();
-        if (done) {
-            done(asio::error::no_memory);
         }
-    }
+    );
 }
 
 error_code hold::on_result(request const& what, exec_result const& result) {
@@ -194,7 +183,6 @@ void hold::refill(
         .lease = lease_to_ask(what),
         .timeout = terms.request_timeout,
         .tokens = tokens,
-        .floor = client_->server(*target_).tokens.floor(what.sent_at),
         .counter_ttl = settings.fence_ttl,
     };
     // A learned lease may be shorter than what another server is asked for.
@@ -210,25 +198,20 @@ void hold::refill(
     if (learns) {
         sent.may_be_forbidden();
     }
-    fsm_.on_refill_sent(what.sent_at);
-    try {
-        client_->exec_confirmed(
-            std::move(sent),
-            [self = shared_from_this(), what, tokens, queued = local.queued, learns, done](
-                exec_result result
-            ) mutable {
-                // The tokens come first: a tenure that is told of the time may pass the hold on.
-                self->on_refill_answered(what.sent_at, result, tokens, queued);
-                if (learns) {
-                    self->on_learned(what, result);
-                }
-                done(self->on_result(what, result));
+    client_->exec_confirmed(
+        std::move(sent),
+        [self = shared_from_this(), what, tokens, queued = local.queued, learns, done](
+            exec_result result
+        ) mutable {
+            // The tokens come first: a tenure that is told of the time may pass the hold on.
+            self->on_refill_answered(result, tokens, queued);
+            if (learns) {
+                self->on_learned(what, result);
             }
-        );
-    } catch (...) {
-        fsm_.on_refill_failed();
-        throw;
-    }
+            done(self->on_result(what, result));
+        }
+    );
+    fsm_.on_refill_sent(what.sent_at);
 }
 
 void hold::on_learned(request& what, exec_result const& result) {
@@ -245,20 +228,12 @@ void hold::on_learned(request& what, exec_result const& result) {
     }
 }
 
-void hold::on_refill_answered(
-    time_point sent_at,
-    exec_result const& result,
-    std::uint32_t tokens,
-    bool queued
-) {
+void hold::on_refill_answered(exec_result const& result, std::uint32_t tokens, bool queued) {
     if (result.status != exec_status::replied) {
         fsm_.on_refill_failed();
         return;
     }
     auto const reply = target_->speaks->read_renew(result.reply);
-    if (reply.token.value != 0) {
-        client_->server(*target_).tokens.on_taken(reply.token, sent_at, lease_clock::now());
-    }
     fsm_.on_refilled(
         {reply.token, reply.token.value == 0 ? 0 : tokens},
         // Not this client's own place.
@@ -290,6 +265,7 @@ bool hold::of_another_server() const noexcept {
 }
 
 loss_reason hold::reason_of(loss_reason lost) const noexcept {
+    // mutant: failover-told-as-a-deletion
     return lost == loss_reason::deleted && of_another_server() ? loss_reason::failed_over : lost;
 }
 
@@ -323,21 +299,17 @@ millis hold::lease_to_ask(request const& what) {
 // Nothing else would ask whether a lease that is not renewed is still ours.
 void hold::verify() {
     request what{tenure_, lease_clock::now(), tenure_->terms(), false};
-    try {
-        client_->exec(
-            target_->speaks->renew({
-                .on = *target_,
-                .id = id(),
-                .lease = lease_to_ask(what),
-                .timeout = what.terms.request_timeout,
-            }),
-            [self = shared_from_this(), what](exec_result result) {
-                static_cast<void>(self->on_result(what, result));
-            }
-        );
-    } catch (std::exception const&) {
-        // Out of memory: the lease stays in doubt until its end.
-    }
+    client_->exec(
+        target_->speaks->renew({
+            .on = *target_,
+            .id = id(),
+            .lease = lease_to_ask(what),
+            .timeout = what.terms.request_timeout,
+        }),
+        [self = shared_from_this(), what](exec_result result) {
+            static_cast<void>(self->on_result(what, result));
+        }
+    );
 }
 
 void hold::on_taken(std::shared_ptr<tenure> next) {

@@ -122,8 +122,10 @@ public:
     void verify_if_unconfirmed();
     /// Why it was lost, by the answer of the server that the client is connected to now.
     [[nodiscard]] loss_reason reason_of(loss_reason lost) const noexcept;
-    /// The client looks after it from now on, and keeps it and its tenure.
-    /// @throws std::exception if it is shared, and there is no memory for one more.
+    /// The client lists it, and keeps it alive until it lets go of it.
+    void keep() { kept_ = shared_from_this(); }
+    [[nodiscard]] std::shared_ptr<hold> let_go() noexcept { return std::exchange(kept_, {}); }
+    /// The client looks after it from now on, and keeps its tenure.
     void on_taken(std::shared_ptr<tenure> next);
     /// A tenure is over. @returns it; nothing if it had not the hold.
     [[nodiscard]] std::shared_ptr<tenure> on_vacated(tenure const& which) noexcept;
@@ -147,18 +149,14 @@ private:
     template <class F>
     void for_each_tenure(F f) const;
     [[nodiscard]] error_code on_result(request const& what, exec_result const& result);
-    void on_refill_answered(
-        time_point sent_at,
-        exec_result const& result,
-        std::uint32_t tokens,
-        bool queued
-    );
+    void on_refill_answered(exec_result const& result, std::uint32_t tokens, bool queued);
     void on_learned(request& what, exec_result const& result);
     void verify();
 
     std::shared_ptr<client_context> client_;
     std::shared_ptr<target const> target_;
     std::shared_ptr<tenure> tenure_;
+    std::shared_ptr<hold> kept_;
     std::uint64_t number_;
     // Its padding has room for what follows: there may be many holds.
     [[no_unique_address]] hold_fsm fsm_;

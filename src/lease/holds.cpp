@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <exception>
 #include <utility>
 
 namespace holdfast::detail {
@@ -22,23 +21,17 @@ holds::holds(client_context& client)
 lease holds::add(grant const& granted, holder const& to) {
     auto const made = make_hold(granted);
     made->usual().on_told(granted.usual_hold);
-    holds_.push_back(*made);
-    try {
-        auto given = begin_tenure(*made, granted.token, granted.times, to);
-        list_shared(*made);
-        if (successors_) {
-            successors_->on_held(*made);
-        }
-        if (!granted.times.confirmed) {
-            // Before its holder learns of it: the time runs.
-            refill(*made, request_reason::claim);
-        }
-        return given;
-    } catch (...) {
-        end_current(*made, granted.times.at);
-        forget(*made);
-        throw;
+    auto given = begin_tenure(*made, granted.token, granted.times, to);
+    list_shared(*made);
+    if (successors_) {
+        successors_->on_held(*made);
     }
+    // mutant: grant-is-not-claimed
+    if (!granted.times.confirmed) {
+        // Before its holder learns of it: the time runs.
+        refill(*made, request_reason::claim);
+    }
+    return given;
 }
 
 lease holds::begin_tenure(
@@ -53,20 +46,20 @@ lease holds::begin_tenure(
         token,
         lease_fsm{to.terms, times},
         times.at,
+        // mutant: renewed-where-it-was-held-first
         to.executor
     );
     over.on_taken(next);
-    over.on_asked(longest_to_ask(client_.settings(), to.terms));
-    client_.count().leases_now.add();
-    lease given;
-    try {
-        owners_.on_granted(*over.on(), to.who, *next);
-        look_after(*next, times);
-        given = next->make_lease();
-    } catch (...) {
-        end_tenure(over, *next, times.at);
-        throw;
+    if (!over.is_linked()) {
+        holds_.push_back(over);
+        over.keep();
     }
+    client_.count().leases_now.add();
+    // From here on, the destructor of the lease gives the lock back if something throws.
+    auto given = next->make_lease();
+    over.on_asked(longest_to_ask(client_.settings(), to.terms));
+    owners_.on_granted(*over.on(), to.who, *next);
+    look_after(*next, times);
     return given;
 }
 
@@ -78,12 +71,6 @@ lease holds::pass_on(hold& of, holder const& to, time_point now) {
         times_within(of, terms, now),
         {terms, to.who, to.executor}
     );
-}
-
-void holds::end_current(hold& of, time_point now) noexcept {
-    if (auto const current = of.current()) {
-        end_tenure(of, *current, now);
-    }
 }
 
 void holds::end_tenure(hold& of, tenure const& which, time_point now) noexcept {
@@ -101,11 +88,11 @@ void holds::end_tenure(hold& of, tenure const& which, time_point now) noexcept {
     last->drop_executors();
 }
 
-void holds::forget(hold& of) noexcept {
+void holds::forget(hold& of) {
     if (of.is_linked()) {
-        auto const keeps = of.shared_from_this();
         holds_.erase(holds_.iterator_to(of));
         unlist_shared(of);
+        auto const keeps = of.let_go();
         if (successors_) {
             successors_->on_gone(*of.on());
         }
@@ -149,15 +136,9 @@ void holds::settle(hold& of, parting left, bool asked, time_point now) {
     }
     auto const keeps = of.shared_from_this();
     if (step == hold_fsm::step::refill) {
-        try {
-            refill(of, request_reason::idle);
-        } catch (std::exception const&) {
-            release(of, std::move(left), wanted, now);  // out of memory
-            return;
-        }
-    } else if (!successors_->take(of)) {
-        release(of, std::move(left), wanted, now);
-        return;
+        refill(of, request_reason::idle);
+    } else {
+        successors_->take(of);
     }
     // The former holder had the lock until its deadline. What becomes of the hold does not change
     // what its release reports.
@@ -173,14 +154,9 @@ void holds::settle(hold& of, parting left, bool asked, time_point now) {
 }
 
 void holds::refill_ahead(hold& of, time_point now) {
-    if (!client_.hands_over(*of.on()) ||
-        !of.fsm().wants_refill(successors_->waiting_for(*of.on()).count, now)) {
-        return;
-    }
-    try {
+    if (client_.hands_over(*of.on()) &&
+        of.fsm().wants_refill(successors_->waiting_for(*of.on()).count, now)) {
         refill(of, request_reason::ahead);
-    } catch (std::exception const&) {
-        // Out of memory: it is asked for when it is needed.
     }
 }
 
@@ -221,12 +197,7 @@ void holds::refill(hold& of, request_reason why) {
 }
 
 void holds::release(hold& of, parting left, bool wanted, time_point now) {
-    // The hold is forgotten in the end, also when memory runs out.
-    struct forgets {
-        holds& all;
-        std::shared_ptr<hold> what;
-        ~forgets() { all.forget(*what); }
-    } const finally{*this, of.shared_from_this()};
+    auto const keeps = of.shared_from_this();
     auto const terms = release_terms(of, left, now);
     if (left.overdue) {
         left.of.reset();  // its holder may release it yet, and is told then
@@ -244,6 +215,7 @@ void holds::release(hold& of, parting left, bool wanted, time_point now) {
         },
         now
     );
+    forget(of);
 }
 
 release_fsm::terms holds::release_terms(hold const& of, parting const& left, time_point now) const {
@@ -346,6 +318,7 @@ void holds::stop() {
         }
         terms.until = held->kept_until(now);
         forget(*held);
+        // mutant: shutdown-releases-nothing
         releases_.add({.on = held->on(), .id = held->id(), .terms = terms}, now);
     }
 }
@@ -353,7 +326,7 @@ void holds::stop() {
 void holds::on_context_gone() noexcept {
     due_.clear();
     while (!holds_.empty()) {
-        auto const held = holds_.front().shared_from_this();
+        auto const held = holds_.front().let_go();
         holds_.pop_front();
         while (auto const current = held->current()) {
             auto const last = held->on_vacated(*current);

@@ -145,7 +145,6 @@ private:
         holder const& to
     );
     void end_tenure(hold& of, tenure const& which, time_point now) noexcept;
-    void end_current(hold& of, time_point now) noexcept;
     void settle(hold& of, parting left, bool asked, time_point now);
     void refill(hold& of, request_reason why);
     void release(hold& of, parting left, bool wanted, time_point now);
@@ -154,7 +153,7 @@ private:
         parting const& left,
         time_point now
     ) const;
-    void forget(hold& of) noexcept;
+    void forget(hold& of);
     void look_after(tenure& of, lease_fsm::grant const& times);
     void on_due(tenure& of);
     void verify_later();

@@ -3,7 +3,6 @@
 #include "lease/holds.hpp"
 
 #include <algorithm>
-#include <exception>
 
 namespace holdfast::detail {
 
@@ -27,8 +26,10 @@ void holds::on_due(tenure& of) {
     if (!end) {
         return;  // its release is on its way to this strand
     }
+    // mutant: lost-tenure-is-succeeded-at-once
     if (now < *end) {
         due_.set(of, *end);
+        // mutant: skip-keep-alive-behind-an-idle-hold
         of.start_keep_alive();
         return;
     }
@@ -36,12 +37,7 @@ void holds::on_due(tenure& of) {
     of.notice_loss(now);
     end_tenure(*held, of, now);
     if (!held->current()) {
-        try {
-            settle(*held, {of.shared_from_this(), true, {}, true}, false, now);
-        } catch (std::exception const&) {
-            // Out of memory. Another turn would find a hold that is given back already: the server
-            // frees the lock when its expiry comes.
-        }
+        settle(*held, {of.shared_from_this(), true, {}, true}, false, now);
     }
 }
 

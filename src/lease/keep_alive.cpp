@@ -16,20 +16,8 @@ namespace holdfast::detail {
 
 namespace {
 
-// After a call that failed for lack of memory.
-constexpr nanos next_try = millis{50};
-
 // So many are called because one is due: as many renewals as one script takes.
 constexpr std::size_t most_called_early = 100;
-
-// When it wants to be called again.
-std::optional<wake_time> call_and_ask(sleeper& due) {
-    try {
-        return due.on_due();
-    } catch (std::exception const&) {
-        return lease_clock::now() + next_try;
-    }
-}
 
 asio::any_io_executor strand_on(asio::any_io_executor const& executor) {
     return strand_identity(executor) ? executor : asio::any_io_executor{strand{executor}};
@@ -82,7 +70,7 @@ public:
         [[nodiscard]] std::suspend_always initial_suspend() const noexcept { return {}; }
         [[nodiscard]] std::suspend_never final_suspend() const noexcept { return {}; }
         void return_void() const noexcept {}
-        // Out of memory: it ends, as if its context were being destroyed.
+        // It ends as if its context were being destroyed.
         void unhandled_exception() const noexcept { *failure = std::current_exception(); }
 
         bool waits = true;
@@ -144,7 +132,8 @@ bool keep_alive::start(std::weak_ptr<observer> told) {
     // The coroutine may end, and drop these, before the call has returned.
     auto const executor = executor_;
     auto const strand = strand_;
-    return executor.while_alive([&] { asio::post(strand, run(guard{shared_from_this()})); });
+    guard until_its_end{shared_from_this()};
+    return executor.while_alive([&] { asio::post(strand, run(std::move(until_its_end))); });
 }
 
 bool keep_alive::ended() {
@@ -217,7 +206,7 @@ void keep_alive::remove(sleeper& one) noexcept {
         try {
             ring();
         } catch (...) {
-            // Out of memory: the coroutine ends when its timer does.
+            // The destructor of a lease may call this. The coroutine ends when its timer does.
         }
     }
 }
@@ -245,7 +234,7 @@ std::shared_ptr<sleeper> keep_alive::next_due() {
 }
 
 void keep_alive::call(std::shared_ptr<sleeper> const& due) {
-    auto const next = call_and_ask(*due);
+    auto const next = due->on_due();
     std::lock_guard const lock{mutex_};
     if (!due->looked_after_) {
         return;

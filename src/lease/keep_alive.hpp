@@ -100,8 +100,8 @@ public:
         ~observer() = default;
     };
     /// Starts the coroutine; once.
-    /// @returns false if the context is being destroyed. Then nothing is started.
-    /// @throws std::exception if there is no memory for it.
+    /// @returns false if the context is being destroyed. Then nothing is started. That, and an
+    /// exception, is an end of the coroutine.
     [[nodiscard]] bool start(std::weak_ptr<observer> told);
     /// `one` is due at `at`, if that is earlier than what it waits for.
     void wake_at(sleeper& one, time_point at);

@@ -59,27 +59,17 @@ std::shared_ptr<keep_alive> keep_alives::add(
         return found;
     }
     auto made = std::make_shared<keep_alive>(executor);
+    list(made);
     static_cast<void>(made->add(one, at));
-    try {
-        if (!made->start(shared_from_this())) {
-            made->remove(one);
-            return {};
-        }
-        list(made);
-    } catch (...) {
-        made->remove(one);
-        throw;
-    }
-    return made;
+    // What does not start lets go of `one`, and of those that have joined it, and is unlisted.
+    return made->start(shared_from_this()) ? made : nullptr;
 }
 
 void keep_alives::list(std::shared_ptr<keep_alive> const& made) {
     std::lock_guard const lock{mutex_};
-    if (!made->ended()) {
-        auto& all = running_[key_of(made->executor())];
-        made->place_ = all.size();
-        all.push_back(made);
-    }
+    auto& all = running_[key_of(made->executor())];
+    made->place_ = all.size();
+    all.push_back(made);
 }
 
 void keep_alives::on_end(keep_alive const& ended) noexcept {

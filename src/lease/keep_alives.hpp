@@ -20,8 +20,8 @@ class keep_alives final : public std::enable_shared_from_this<keep_alives>,
                           public keep_alive::observer {
 public:
     /// Looks after `one` on a strand of `executor`.
-    /// @returns the keep-alive that does; none if the context is being destroyed.
-    /// @throws std::exception if there is no memory for it.
+    /// @returns the keep-alive that does; none if the context is being destroyed, and then `one`
+    /// was told so.
     [[nodiscard]] std::shared_ptr<keep_alive> add(
         guarded_executor const& executor,
         sleeper& one,
@@ -50,7 +50,7 @@ private:
     void list(std::shared_ptr<keep_alive> const& made);
 
     std::mutex mutex_;
-    // Only those whose coroutine runs: they notice the end of their context.
+    // Those whose coroutine is started, or is about to be: they notice the end of their context.
     std::unordered_map<key, bucket, key_hash> running_;
 };
 

@@ -38,6 +38,7 @@ public:
                 follow(each);
             }
         } catch (...) {
+            // The caller of an initiating function that throws must not hear of the loss later.
             caller_.drop();
             cancel();
             throw;
@@ -239,6 +240,7 @@ bool lease_group::join(std::size_t place, lease&& given) {
         }
         told = watches_;
         joined = lease_access::share_of(given);
+        joined->of.tell_of_renewals(*joined, weak_from_this());
         std::swap(gone, leases_[place]);
         std::swap(leases_[place], given);
     }
@@ -264,7 +266,52 @@ std::shared_ptr<group_answers> lease_group::expect_answers(
     return made;
 }
 
+void lease_group::set_keeper(std::shared_ptr<group_keeper> keeper) noexcept {
+    keeper_ = std::move(keeper);
+    for (auto const& each : leases_) {
+        if (auto const& share = lease_access::share_of(each)) {
+            share->of.tell_of_renewals(*share, weak_from_this());
+        }
+    }
+}
+
+// Members that are renewed at about the same time are looked at once.
+void lease_group::on_renewal() {
+    if (client_->closed()) {
+        return;
+    }
+    {
+        std::lock_guard const guard{mutex_};
+        if (!keeper_ || std::exchange(will_look_, true)) {
+            return;
+        }
+    }
+    client_->on_strand([self = shared_from_this()] { self->look_after_members(); });
+}
+
+// The user may take long to notice a loss. What is left would be renewed until then, and nobody
+// else would get a majority. A loss by time is told before the deadline, up to which the user may
+// still be stopping: nobody else gets the lock before that.
+void lease_group::look_after_members() {
+    std::unique_lock guard{mutex_};
+    will_look_ = false;
+    auto const keeper = keeper_;
+    auto const now = look();
+    guard.unlock();
+    auto const time = lease_clock::now();
+    if (keeper && is_alive(now)) {
+        keeper->ask_for_missing(time);
+    } else if (keeper && now == lease_state::lost && time >= deadline()) {
+        release_rest();
+    }
+}
+
 void lease_group::renew(plain_handler handler) {
+    on_renewal();
+    confirm(std::move(handler));
+}
+
+void lease_group::confirm(plain_handler handler) {
     if (client_->gone()) {
         return;
     }
@@ -298,9 +345,6 @@ void lease_group::release(plain_handler handler) {
 
 // Those that are lost stay, and tell the user's release so.
 void lease_group::release_rest() {
-    if (client_->gone()) {
-        return;
-    }
     std::unique_lock guard{mutex_};
     auto members = shares();
     guard.unlock();
@@ -333,7 +377,9 @@ void lease_group::begin_releases(
         }
         left = std::move(others);
         client.enter_strand([own = std::move(own)]() mutable {
-            for_each_in_spite_of_exceptions(own, [](given_back& each) { each(); });
+            for (auto& each : own) {
+                each();
+            }
         });
     }
 }

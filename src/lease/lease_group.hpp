@@ -51,6 +51,9 @@ struct lease_access {
 class group_keeper {
 public:
     virtual ~group_keeper() = default;
+    /// The members are being renewed, and enough of them are left: those that are missing are asked
+    /// for. On the strand of the group's client.
+    virtual void ask_for_missing(time_point now) = 0;
     /// The group is released, or was dropped. From any thread.
     virtual void on_group_over() noexcept = 0;
 };
@@ -60,6 +63,9 @@ public:
 ///
 /// A member is lost for good. Another lease may take its place while the group stands, see
 /// `join()`. A group that was lost stays so.
+///
+/// The members renew themselves. A group with a keeper asks for those that are missing at each
+/// renewal, and gives back what is left once it is lost.
 ///
 /// Readable from any thread.
 class lease_group : public std::enable_shared_from_this<lease_group> {
@@ -106,13 +112,15 @@ public:
     /// Puts a lease in that place. False if the group is lost or released: the lease is left where
     /// it is.
     bool join(std::size_t place, lease&& given);
+    /// Asks each member whether it still has its lock, and renews it. Success: enough of them do.
+    void confirm(plain_handler handler);
     /// Before anybody else knows the group.
-    void set_keeper(std::shared_ptr<group_keeper> keeper) noexcept { keeper_ = std::move(keeper); }
+    void set_keeper(std::shared_ptr<group_keeper> keeper) noexcept;
+    /// A member is being renewed. From any thread.
+    void on_renewal();
 
     void renew(plain_handler handler);
     void release(plain_handler handler);
-    /// Of a group that is lost: gives the members back that are left. It stays lost.
-    void release_rest();
     void wait_lost(loss_handler handler);
     /// It was dropped without a release. What its operations share may live on.
     void abandon() noexcept;
@@ -127,6 +135,8 @@ private:
         std::size_t enough
     );
     [[nodiscard]] std::vector<share_ptr> shares() const;
+    void look_after_members();
+    void release_rest();
     static void begin_releases(
         std::vector<share_ptr> const& members,
         std::function<void(std::size_t, error_code)> const& on_answer
@@ -146,6 +156,7 @@ private:
     std::vector<std::weak_ptr<watch>> watches_;
     std::shared_ptr<group_keeper> keeper_;
     bool released_ = false;
+    bool will_look_ = false;
     // Of the member that was the first to be seen lost when too few were left.
     mutable loss_reason first_loss_ = loss_reason::none;
 };

@@ -71,6 +71,16 @@ lease_share* lease_shares::renewing() noexcept {
     return nullptr;
 }
 
+std::vector<std::weak_ptr<lease_group>> lease_shares::groups() const {
+    std::vector<std::weak_ptr<lease_group>> all;
+    for (auto const& share : shares_) {
+        if (!share.member_of.expired()) {
+            all.push_back(share.member_of);
+        }
+    }
+    return all;
+}
+
 wake_time lease_shares::next_step_of(lease_share const& share) noexcept {
     std::lock_guard const guard{of().mutex()};
     auto const now = lease_clock::now();
@@ -100,18 +110,11 @@ void lease_shares::start_keep_alive(shared_share const& share) {
             return;
         }
         share->kept = true;
+        // mutant: renewed-for-a-holder-that-is-stuck
         executor = share->holder_executor;
     }
-    std::shared_ptr<keep_alive> keeper;
-    try {
-        keeper = of().all_.keepers().add(executor, *share, next_step_of(*share));
-    } catch (...) {
-        std::lock_guard const guard{of().mutex()};
-        share->kept = false;
-        throw;
-    }
+    auto const keeper = of().all_.keepers().add(executor, *share, next_step_of(*share));
     if (!keeper) {
-        of().on_executor_gone(*share);
         return;
     }
     bool over = false;

@@ -13,9 +13,11 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace holdfast::detail {
 
+class lease_group;
 class tenure;
 
 /// One lease's part in a tenure. A tenure has one, and further ones if its owner re-entered.
@@ -36,6 +38,8 @@ struct lease_share
     /// Executor that runs the handlers of a loss. Empty after the release, because it may be
     /// destroyed by then.
     guarded_executor holder_executor;
+    /// Told of renewals, see `tenure::tell_of_renewals()`.
+    std::weak_ptr<lease_group> member_of;
     /// None before it is looked after.
     std::shared_ptr<keep_alive> kept_by;
     /// It will be called to tell its watchers.
@@ -76,6 +80,8 @@ public:
     /// The one that was removed last of all: what its release finds is its loss.
     [[nodiscard]] lease_share* last() const noexcept { return last_; }
     [[nodiscard]] shared_share pointer_to(lease_share& share) noexcept;
+    /// Those that are told of renewals.
+    [[nodiscard]] std::vector<std::weak_ptr<lease_group>> groups() const;
 
     // They lock the mutex.
     /// Has the one that renews looked after on its holder's executor.

@@ -39,7 +39,9 @@ loss_watchers::list loss_watchers::take(std::uint64_t number) noexcept {
 }
 
 void loss_watchers::tell(list& taken, error_code error, loss_reason reason) {
-    for_each_in_spite_of_exceptions(taken, [&](watcher& w) { w.handler.complete(error, reason); });
+    for (auto& one : taken) {
+        one.handler.complete(error, reason);
+    }
 }
 
 }  // namespace holdfast::detail

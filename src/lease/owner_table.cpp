@@ -10,12 +10,7 @@ void owner_table::on_granted(target const& on, std::optional<owner> const& who, 
     owners_.emplace(&granted, *who);
     // The key of one that was lost points to a name that goes with it.
     tenures_.erase(key);
-    try {
-        tenures_.emplace(key, &granted);
-    } catch (...) {
-        owners_.erase(&granted);
-        throw;
-    }
+    tenures_.emplace(key, &granted);
 }
 
 void owner_table::on_forgotten(target const& on, tenure const& of) noexcept {

@@ -58,19 +58,7 @@ release_queue::release_queue(client_context& client) : client_{client} {}
 release_queue::~release_queue() = default;
 
 void release_queue::add(release_task task, time_point now) {
-    auto const on = task.on;
-    released const unsent{task.id, task.next, {}, now};
-    entry_ptr e;
-    try {
-        e = list(std::move(task), now);
-    } catch (...) {
-        // Out of memory: the lock ends by itself.
-        if (observer_.on_answered && unsent.next) {
-            observer_.on_answered(on, unsent);
-        }
-        throw;
-    }
-    if (e) {
+    if (auto const e = list(std::move(task), now)) {
         send(e, now);
     }
 }
@@ -98,35 +86,30 @@ release_queue::entry_ptr release_queue::list(release_task task, time_point now) 
 
 void release_queue::send(entry_ptr const& e, time_point now) {
     auto& task = e->task;
-    auto const next = std::exchange(task.next, {});
-    e->fsm.on_sent();
-    try {
-        auto what = task.on->speaks->release({
-            .on = *task.on,
-            .id = task.id,
-            .timeout = task.terms.timeout,
-            .hand_over = client_.hands_over(*task.on),
-            .held_back = client_.grants_held_back(*task.on),
-            .window = task.window,
-            .next = next,
-            .counter_ttl = client_.settings().fence_ttl,
-            .floor = client_.server(*task.on).tokens.floor(now),
-            .held = task.held,
-            .patience = client_.settings().waiter_patience,
-        });
-        if (task.held.count > 0) {
-            what.may_be_forbidden();
-        }
-        client_.exec(
-            std::move(what),
-            [this, e, next, now, client = client_.shared_from_this()](exec_result result) {
-                on_answer(e, result, next, now);
-            }
-        );
-    } catch (std::exception const&) {
-        // Out of memory: it is sent again.
-        on_answer(e, {exec_status::not_sent, {}, {}}, next, now);
+    auto const next = task.next;
+    auto what = task.on->speaks->release({
+        .on = *task.on,
+        .id = task.id,
+        .timeout = task.terms.timeout,
+        .hand_over = client_.hands_over(*task.on),
+        .held_back = client_.grants_held_back(*task.on),
+        .window = task.window,
+        .next = next,
+        .counter_ttl = client_.settings().fence_ttl,
+        .held = task.held,
+        .patience = client_.settings().waiter_patience,
+    });
+    if (task.held.count > 0) {
+        what.may_be_forbidden();
     }
+    client_.exec(
+        std::move(what),
+        [this, e, next, now, client = client_.shared_from_this()](exec_result result) {
+            on_answer(e, result, next, now);
+        }
+    );
+    task.next.reset();
+    e->fsm.on_sent();
 }
 
 void release_queue::on_answer(
@@ -171,21 +154,11 @@ void release_queue::apply(entry_ptr const& e, release_fsm::verdict const& verdic
     } else {
         requeue(*e);
     }
-    struct tell_idle {
-        release_queue& queue;
-        bool over;
-        ~tell_idle() {
-            if (over && queue.idle() && queue.observer_.on_idle) {
-                try {
-                    queue.observer_.on_idle();
-                } catch (...) {
-                    // Out of memory at the end of the client: its time limit ends it.
-                }
-            }
-        }
-    } const at_the_end{*this, verdict.over};
     if (verdict.tell) {
         tell(*e, verdict);
+    }
+    if (verdict.over && idle() && observer_.on_idle) {
+        observer_.on_idle();
     }
 }
 
@@ -250,7 +223,7 @@ void release_queue::on_connected(client_context::some const& those) {
     }
 }
 
-void release_queue::stop() noexcept {
+void release_queue::stop() {
     stopped_ = true;
     auto const all = std::exchange(pending_, {});
     for (auto const& [at, e] : all) {
@@ -261,13 +234,8 @@ void release_queue::stop() noexcept {
     armed_for_ = time_point::max();
     for (auto const& [at, e] : all) {
         auto const verdict = e->fsm.on_stopped();
-        if (client_.gone() || !verdict.tell) {
-            continue;
-        }
-        try {
+        if (!client_.gone() && verdict.tell) {
             tell(*e, verdict);
-        } catch (...) {
-            // Out of memory: the others are told.
         }
     }
 }
@@ -284,7 +252,6 @@ void release_queue::arm() {
         timer_.emplace(client_.strand());
     }
     auto const at = pending_.begin()->first;
-    armed_for_ = time_point::max();  // memory may run out
     sleep_until(*timer_, at);
     timer_->async_wait([this, client = client_.shared_from_this()](error_code ec) {
         if (!ec) {

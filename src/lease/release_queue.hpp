@@ -62,7 +62,7 @@ public:
     void on_connected(client_context::some const& those = client_context::everything());
     void on_disconnected(client_context::some const& those = client_context::everything());
     /// Nothing more will be answered.
-    void stop() noexcept;
+    void stop();
     [[nodiscard]] bool idle() const noexcept { return pending_.empty(); }
     [[nodiscard]] std::size_t size() const noexcept { return pending_.size(); }
     /// Whether a lock may be left on the server that was to be freed.

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <iterator>
 #include <utility>
@@ -19,25 +18,10 @@ namespace {
 
 constexpr millis longest_wait{5};
 
-// A burst that needed more memory does not keep it.
-constexpr std::size_t most_kept = 1024;
-
 // The error may be that of one lock, or of so many locks in one script.
 bool concerns_one(exec_result const& result) {
     return result.status == exec_status::failed || result.keys_apart ||
            (result.status == exec_status::unknown && result.error == errc::server_refused);
-}
-
-// What is thrown for one of them does not keep the others from being renewed.
-template <class Range, class F>
-void for_each_apart(Range const& all, F f) {
-    for (auto const& one : all) {
-        try {
-            f(one);
-        } catch (std::exception const&) {
-            // Out of memory: its keep-alive does not wait for this.
-        }
-    }
 }
 
 // There may be as many slots as leases.
@@ -72,20 +56,11 @@ void renewals::hand_in(std::shared_ptr<tenure> due) {
     if (client_.gone()) {
         return;
     }
-    if (spare_.capacity() < most_in_a_batch) {
-        spare_.reserve(most_in_a_batch);
+    auto const count = waiting_.size() + 1;
+    if (count == 1 || count % most_in_a_batch == 0) {
+        client_.on_strand([this, client = client_.shared_from_this()] { on_handed_in(); });
     }
     waiting_.push_back(std::move(due));
-    auto const count = waiting_.size();
-    if (count > 1 && count % most_in_a_batch != 0) {
-        return;
-    }
-    try {
-        client_.on_strand([this, client = client_.shared_from_this()] { on_handed_in(); });
-    } catch (...) {
-        waiting_.pop_back();
-        throw;
-    }
 }
 
 void renewals::on_handed_in() {
@@ -107,22 +82,17 @@ void renewals::wait() {
     if (armed_) {
         return;
     }
-    try {
-        if (!timer_) {
-            timer_.emplace(client_.strand());
-        }
-        sleep_until(*timer_, lease_clock::now() + longest_wait);
-        timer_->async_wait([this, client = client_.shared_from_this()](error_code ec) {
-            armed_ = false;
-            if (!ec) {
-                send(most_in_a_batch);
-            }
-        });
-        armed_ = true;
-    } catch (std::exception const&) {
-        // Out of memory.
-        send(most_in_a_batch);
+    if (!timer_) {
+        timer_.emplace(client_.strand());
     }
+    sleep_until(*timer_, lease_clock::now() + longest_wait);
+    timer_->async_wait([this, client = client_.shared_from_this()](error_code ec) {
+        armed_ = false;
+        if (!ec) {
+            send(most_in_a_batch);
+        }
+    });
+    armed_ = true;
 }
 
 // Sends the first `count` of those that wait.
@@ -131,17 +101,18 @@ void renewals::send(std::size_t count) {
     bool more = false;
     {
         std::lock_guard const lock{mutex_};
-        due = std::exchange(waiting_, std::exchange(spare_, {}));
-        if (due.size() > count && due.size() - count <= waiting_.capacity()) {
-            auto const rest = due.begin() + static_cast<std::ptrdiff_t>(count);
-            std::move(rest, due.end(), std::back_inserter(waiting_));
-            due.erase(rest, due.end());
-            more = true;
-        }
+        count = std::min(count, waiting_.size());
+        list left;
+        left.reserve(std::max(most_in_a_batch, waiting_.size() - count));
+        auto const rest = waiting_.begin() + static_cast<std::ptrdiff_t>(count);
+        std::move(rest, waiting_.end(), std::back_inserter(left));
+        waiting_.erase(rest, waiting_.end());
+        more = !left.empty();
+        due = std::exchange(waiting_, std::move(left));
     }
     auto const is_alone = [](auto const& one) { return one->over().renewed_alone(); };
     auto first = std::partition(due.begin(), due.end(), is_alone);
-    for_each_apart(std::span{due.begin(), first}, renew_alone);
+    std::for_each(due.begin(), first, renew_alone);
     if (client_.clustered()) {
         sort_by_slot({first, due.end()});
     }
@@ -159,13 +130,6 @@ void renewals::send(std::size_t count) {
             group = group.subspan(size);
         }
         first = end;
-    }
-    due.clear();
-    if (due.capacity() <= most_kept) {
-        std::lock_guard const lock{mutex_};
-        if (due.capacity() > spare_.capacity()) {
-            spare_.swap(due);
-        }
     }
     if (more) {
         wait();
@@ -195,38 +159,36 @@ void renewals::add(batch& to, std::vector<primitive::member>& locks, hold::reque
 }
 
 void renewals::send_together(std::span<std::shared_ptr<tenure> const> due) {
-    try {
-        auto const sent = std::make_shared<batch>();
-        sent->requests.reserve(due.size());
-        sent->numbers.reserve(due.size());
-        std::vector<primitive::member> what;
-        what.reserve(due.size());
-        auto timeout = nanos::max();
-        auto const sent_at = lease_clock::now();
-        for (auto const& one : due) {
-            if (one->over().may_renew(*one, sent_at)) {
-                add(*sent, what, hold::request::of(one, sent_at));
-                timeout = std::min(timeout, sent->requests.back().terms.request_timeout);
-            }
+    auto const sent = std::make_shared<batch>();
+    sent->requests.reserve(due.size());
+    sent->numbers.reserve(due.size());
+    std::vector<primitive::member> what;
+    what.reserve(due.size());
+    auto timeout = nanos::max();
+    auto const sent_at = lease_clock::now();
+    for (auto const& one : due) {
+        // mutant: released-lease-renewed-with-others
+        if (one->over().may_renew(*one, sent_at)) {
+            add(*sent, what, hold::request::of(one, sent_at));
+            timeout = std::min(timeout, sent->requests.back().terms.request_timeout);
         }
-        if (sent->requests.size() < 2) {
-            for_each_apart(sent->requests, [](auto const& one) { renew_alone(one.asking); });
-            return;
-        }
-        client_.exec_confirmed(
-            sent->requests.front().asking->over().on()->speaks->renew_many(what, timeout),
-            [sent](exec_result result) { on_answer(*sent, result); }
-        );
-    } catch (std::exception const&) {
-        // Out of memory: they are tried again.
-        for_each_apart(due, [](auto const& one) { one->on_renewal_failed(); });
     }
+    if (sent->requests.size() == 1) {
+        renew_alone(sent->requests.front().asking);
+    }
+    if (sent->requests.size() < 2) {
+        return;
+    }
+    client_.exec_confirmed(
+        sent->requests.front().asking->over().on()->speaks->renew_many(what, timeout),
+        [sent](exec_result result) { on_answer(*sent, result); }
+    );
 }
 
 // Some of the tenures may be over by now, and others may have begun.
 void renewals::on_answer(batch const& sent, exec_result const& result) {
     auto number = sent.numbers.begin();
-    for_each_apart(sent.requests, [&](auto const& one) {
+    for (auto const& one : sent.requests) {
         auto const which = *number++;
         auto& over = one.asking->over();
         bool const replied = result.status == exec_status::replied;
@@ -235,17 +197,17 @@ void renewals::on_answer(batch const& sent, exec_result const& result) {
             // What is not ours any more needs no replica to say so.
             if (lost && (replied || *lost != loss_reason::none)) {
                 static_cast<void>(over.on_answered(one, *lost));
-                return;
+                continue;
             }
         }
         if (!replied && !concerns_one(result)) {
             static_cast<void>(over.on_failed(one, result.error));
-            return;
+            continue;
         }
         // Only a renewal of its own would say why. Until then it may be anybody's.
         over.fsm().on_doubt(one.sent_at);
         over.send_renewal(one.asking);
-    });
+    }
 }
 
 void renewals::on_context_gone() noexcept {

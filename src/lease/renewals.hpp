@@ -34,7 +34,6 @@ public:
 
     /// From any thread: has the hold of `due` renewed within some milliseconds, unless that tenure
     /// is over until then. It is told what comes of it.
-    /// @throws std::exception if there is no memory for it. Then it is not renewed.
     void hand_in(std::shared_ptr<tenure> due);
     /// Nothing is renewed any more.
     void on_context_gone() noexcept;
@@ -61,8 +60,6 @@ private:
 
     std::mutex mutex_;
     list waiting_;
-    // The memory for those that come while others are sent.
-    list spare_;
 };
 
 }  // namespace holdfast::detail

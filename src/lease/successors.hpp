@@ -25,8 +25,8 @@ public:
     [[nodiscard]] virtual waiters waiting_for(target const& on) const noexcept = 0;
     /// What the first of them wants; nothing if nobody waits.
     [[nodiscard]] virtual lease_terms const* next_terms(target const& on) const noexcept = 0;
-    /// Gives it to the first of them. False if there was no memory for that.
-    [[nodiscard]] virtual bool take(hold& of) = 0;
+    /// Gives it to the first of them.
+    virtual void take(hold& of) = 0;
     /// It is given back to the server, while some wait: their place in its queue.
     [[nodiscard]] virtual std::optional<primitive::queue_entry> next_entry(target const& on) = 0;
     /// This client holds it.

@@ -2,10 +2,11 @@
 
 #include "lease/delivery.hpp"
 #include "lease/holds.hpp"
+#include "lease/lease_group.hpp"
 #include "lease/loss_message.hpp"
 
-#include <exception>
 #include <utility>
+#include <vector>
 
 namespace holdfast::detail {
 
@@ -54,6 +55,7 @@ auto tenure::apply(Change change, std::optional<time_point> at) {
     bool const doubted = fsm_.in_doubt();
     auto const value = change(fsm_, now);
     auto const state = look(now);
+    // mutant: loss-not-told
     bool const lost = state == lease_state::lost && !std::exchange(loss_told_, true);
     auto const reason = fsm_.loss();
     guard.unlock();
@@ -140,6 +142,7 @@ loss_reason tenure::loss(lease_share const& asking) const noexcept {
 // What is due, and what is to be slept for after it. A renewal is on its way.
 lease_fsm::step tenure::take_step(lease_share& share) {
     using kind = lease_fsm::step_kind;
+    std::vector<std::weak_ptr<lease_group>> groups;
     auto const due = apply([&](lease_fsm& fsm, time_point now) {
         if (share.released) {
             return lease_fsm::step{kind::finish};
@@ -152,15 +155,16 @@ lease_fsm::step tenure::take_step(lease_share& share) {
             fsm.on_renewal_sent(now);
             next = fsm.next(now);
             next.kind = kind::renew;
+            groups = shares_.groups();
         }
         return next;
     });
     if (due.kind == kind::renew) {
-        try {
-            all_.renewing().hand_in(shared_from_this());
-        } catch (std::exception const&) {
-            // Out of memory: it is tried again soon.
-            on_renewal_failed();
+        all_.renewing().hand_in(shared_from_this());
+        for (auto const& each : groups) {
+            if (auto const group = each.lock()) {
+                group->on_renewal();
+            }
         }
     } else if (due.kind == kind::finish) {
         tell_of_loss(share);
@@ -184,7 +188,7 @@ void tenure::on_executor_gone(lease_share& share) noexcept {
         try {
             shares_.renew_elsewhere();
         } catch (...) {
-            // Out of memory: the lease ends by itself.
+            // A destructor calls this. The lease ends at its deadline: nothing renews it.
         }
     }
 }
@@ -285,6 +289,7 @@ tenure::parting tenure::leave(lease_share& leaving, time_point now, bool& was_lo
         // Now, and not when the client gets there: the holder's context may be gone by then.
         std::swap(executor, leaving.holder_executor);
         shares_.remove(leaving);
+        // mutant: one-lease-of-an-owner-frees-all
         bool const last = shares_.empty();
         if (last) {
             fsm.on_release(now);
@@ -354,10 +359,11 @@ void tenure::abandon(lease_share& dropped) noexcept {
         auto const now = lease_clock::now();
         bool was_lost = false;
         if (leave(dropped, now, was_lost) == parting::last && !hold_->client().gone()) {
+            // mutant: dropped-lease-not-released
             hold_->client().enter_strand(given_back{shared_from_this(), now, was_lost});
         }
     } catch (...) {
-        // Out of memory: the lease ends by itself, it is not renewed any more.
+        // A destructor calls this. The lease ends at its deadline: nothing renews it.
     }
 }
 

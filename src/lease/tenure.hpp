@@ -101,6 +101,12 @@ public:
         std::lock_guard const guard{mutex_};
         return asking.holder_executor;
     }
+    /// From now on this group, which the lease is a member of, is told of each renewal that the
+    /// keep-alive sends, for whichever lease of the tenure.
+    void tell_of_renewals(lease_share& asking, std::weak_ptr<lease_group> group) noexcept {
+        std::lock_guard const guard{mutex_};
+        asking.member_of.swap(group);
+    }
     /// The lease was dropped without a release.
     void abandon(lease_share& dropped) noexcept;
     /// Tells the watchers if the lease has ended by time. The holder's own thread may not have run

@@ -29,7 +29,6 @@ void tenure_timer::arm() {
         timer_.emplace(client_.strand());
     }
     auto const at = listed_.begin()->due_at_;
-    armed_for_ = time_point::max();  // memory may run out
     sleep_until(*timer_, at);
     timer_->async_wait([this, client = client_.shared_from_this()](error_code ec) {
         if (!ec) {
@@ -45,14 +44,7 @@ void tenure_timer::on_timer() {
     while (!listed_.empty() && listed_.begin()->due_at_ <= now) {
         auto const due = static_cast<tenure&>(*listed_.begin()).shared_from_this();
         remove(*due);
-        try {
-            on_due_(*due);
-        } catch (...) {
-            // Memory was short. Without another turn nobody would renew it.
-            constexpr nanos retry_after = millis{100};
-            set(*due, now + retry_after);
-            throw;
-        }
+        on_due_(*due);
     }
     arm();
 }

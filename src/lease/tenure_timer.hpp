@@ -21,8 +21,8 @@ private:
     time_point due_at_{};
 };
 
-/// Calls a function for each listed tenure when its time has come, and once more a little later if
-/// the function throws. One timer serves all. Used on the client's strand.
+/// Calls a function for each listed tenure when its time has come. One timer serves all. Used on
+/// the client's strand.
 ///
 /// A lock that changes hands locally lists and removes a tenure for each of 500,000 grants a
 /// second: neither allocates, nor sets the timer unless the tenure is due before all others.

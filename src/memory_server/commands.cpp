@@ -32,7 +32,6 @@ command_map all_commands() {
           string_commands(),
           hash_commands(),
           list_commands(),
-          set_commands(),
           sorted_set_commands(),
           sorted_set_range_commands()}) {
         for (auto const& one : part) {
@@ -357,10 +356,6 @@ value syntax_error() {
 
 value not_an_integer() {
     return value::error("ERR value is not an integer or out of range");
-}
-
-value bad_expire_time(std::string_view command) {
-    return value::error("ERR invalid expire time in '" + std::string{command} + "' command");
 }
 
 }  // namespace holdfast::memory

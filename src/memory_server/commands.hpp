@@ -30,13 +30,12 @@ struct command_call {
 
 enum command_flag : unsigned {
     writes = 1,
-    deny_oom = 2,         // may need memory
-    no_script = 4,        // not for scripts
-    loading = 8,          // allowed while the server loads its data
-    stale = 16,           // allowed on a replica that has lost its master
-    no_auth = 32,         // allowed before the log-in
-    while_busy = 64,      // allowed while a script runs for ever
-    may_replicate = 128,  // not for scripts that say they write nothing
+    deny_oom = 2,     // may need memory
+    no_script = 4,    // not for scripts
+    loading = 8,      // allowed while the server loads its data
+    stale = 16,       // allowed on a replica that has lost its master
+    no_auth = 32,     // allowed before the log-in
+    while_busy = 64,  // allowed while a script runs for ever
 };
 
 /// Which words are keys or channels: positions from `first` to `last` (negative: from the end).
@@ -47,7 +46,7 @@ struct word_range {
 };
 
 struct command_spec {
-    std::string_view name;  // in lower case, "client|setname" for a subcommand
+    std::string_view name;  // in lower case, "script|load" for a subcommand
     int arity = 0;          // words, the name included; negative: at least as many
     unsigned flags = 0;
     word_range keys{};
@@ -65,7 +64,6 @@ std::span<command_spec const> key_commands();
 std::span<command_spec const> string_commands();
 std::span<command_spec const> hash_commands();
 std::span<command_spec const> list_commands();
-std::span<command_spec const> set_commands();
 std::span<command_spec const> sorted_set_commands();
 std::span<command_spec const> sorted_set_range_commands();
 
@@ -99,9 +97,6 @@ denial judge_rights(
     redis_model::words words
 );
 
-/// The flags of EVAL and its like are those that the script declares, if it does.
-unsigned flags_of_script_call(command_call const& of, command_spec const& command);
-
 /// What the state of the server has against a command with these flags; empty if nothing.
 std::string_view refusal_text(server_state const& server, std::string_view command, unsigned flags);
 
@@ -128,7 +123,6 @@ value wrong_arity(std::string_view command);
 value wrong_type();
 value syntax_error();
 value not_an_integer();
-value bad_expire_time(std::string_view command);
 
 /// The content of a key, if it is there and of this type. `wrong` tells of another type.
 template <class Content>

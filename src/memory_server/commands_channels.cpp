@@ -114,16 +114,6 @@ value shard_publish(command_call& of) {
     return publish_to(of, true);
 }
 
-value pubsub_channels(command_call& of) {
-    auto reply = value::array();
-    for (auto const& [name, listeners] : of.server.channels) {
-        if (of.size() == 2 || matches(of[2], name)) {
-            reply.elements.push_back(value::bulk(name));
-        }
-    }
-    return reply;
-}
-
 value count_listeners(command_call& of, channel_map const& channels) {
     auto reply = value::array();
     for (auto const name : of.words.subspan(2)) {
@@ -148,12 +138,11 @@ constexpr word_range all_words{1, -1};
 constexpr std::array commands{
     command_spec{"subscribe", -2, no_script | loading | stale, {}, subscribe, all_words},
     command_spec{"unsubscribe", -1, no_script | loading | stale, {}, unsubscribe},
-    command_spec{"publish", 3, loading | stale | may_replicate, {}, publish, first_word},
+    command_spec{"publish", 3, loading | stale, {}, publish, first_word},
     command_spec{"ssubscribe", -2, no_script | loading | stale, {}, shard_subscribe, all_words},
     command_spec{"sunsubscribe", -1, no_script | loading | stale, {}, shard_unsubscribe},
-    command_spec{"spublish", 3, loading | stale | may_replicate, {}, shard_publish, first_word},
+    command_spec{"spublish", 3, loading | stale, {}, shard_publish, first_word},
     command_spec{"pubsub", -2, 0},
-    command_spec{"pubsub|channels", -2, loading | stale, {}, pubsub_channels},
     command_spec{"pubsub|numsub", -2, loading | stale, {}, pubsub_count},
     command_spec{"pubsub|shardnumsub", -2, loading | stale, {}, pubsub_shard_count},
 };

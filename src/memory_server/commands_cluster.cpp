@@ -56,10 +56,6 @@ value slots(command_call& of) {
     return reply;
 }
 
-value key_slot(command_call& of) {
-    return of.server.cluster ? value::integer(detail::slot_of(of[2])) : no_cluster();
-}
-
 // The next command only.
 value asking(command_call& of) {
     if (!of.server.cluster) {
@@ -72,7 +68,6 @@ value asking(command_call& of) {
 constexpr std::array commands{
     command_spec{"cluster", -2, 0},
     command_spec{"cluster|slots", 2, loading | stale, {}, slots},
-    command_spec{"cluster|keyslot", 3, loading | stale, {}, key_slot},
     command_spec{"asking", 1, 0, {}, asking},
 };
 

@@ -2,7 +2,6 @@
 
 #include "memory_server/commands.hpp"
 
-#include <algorithm>
 #include <array>
 
 namespace holdfast::memory {
@@ -23,35 +22,6 @@ bool log_in(command_call& of, std::string_view name, std::string_view password) 
     of.who.user = name;
     of.who.authenticated = true;
     return true;
-}
-
-value auth(command_call& of) {
-    if (of.size() > 3) {
-        return syntax_error();
-    }
-    if (of.size() == 2) {
-        auto const user = of.server.users.find(std::string_view{"default"});
-        if (user != of.server.users.end() && !user->second.password) {
-            return general_error(
-                "AUTH <password> called without any password configured for the default user. Are "
-                "you sure your configuration is correct?"
-            );
-        }
-        return log_in(of, "default", of[1]) ? value::status("OK") : value::error(wrong_password);
-    }
-    return log_in(of, of[1], of[2]) ? value::status("OK") : value::error(wrong_password);
-}
-
-bool set_name(command_call& of, std::string_view name) {
-    if (!std::ranges::all_of(name, [](char letter) { return letter >= '!' && letter <= '~'; })) {
-        return false;
-    }
-    of.who.name = name;
-    return true;
-}
-
-value bad_name() {
-    return general_error("Client names cannot contain spaces, newlines or special characters.");
 }
 
 value greeting(command_call const& of) {
@@ -96,9 +66,6 @@ value hello(command_call& of) {
             logged_in = true;
             i += 2;
         } else if (same_word(of[i], "setname") && left >= 1) {
-            if (!set_name(of, of[i + 1])) {
-                return bad_name();
-            }
             ++i;
         } else {
             return general_error(
@@ -137,58 +104,15 @@ value ping(command_call& of) {
     if (of.size() > 2) {
         return wrong_arity("ping");
     }
-    if (of.resp == 2 && !(of.who.channels.empty() && of.who.shard_channels.empty())) {
-        return value::array({value::bulk("pong"), value::bulk(of.size() == 1 ? "" : of[1])});
-    }
     return of.size() == 1 ? value::status("PONG") : value::bulk(of[1]);
-}
-
-value echo(command_call& of) {
-    return value::bulk(of[1]);
-}
-
-value quit(command_call&) {
-    return value::status("OK");
-}
-
-value reset(command_call& of) {
-    of.server.unsubscribe_all(of.who);
-    auto const user = of.server.users.find(std::string_view{"default"});
-    of.who.resp = 2;
-    of.who.database = 0;
-    of.who.user = "default";
-    of.who.name.clear();
-    of.who.authenticated =
-        user != of.server.users.end() && user->second.enabled && !user->second.password;
-    return value::status("RESET");
-}
-
-value client_id(command_call& of) {
-    return value::integer(static_cast<std::int64_t>(of.who.id));
-}
-
-value client_set_name(command_call& of) {
-    return set_name(of, of[2]) ? value::status("OK") : bad_name();
-}
-
-value client_get_name(command_call& of) {
-    return of.who.name.empty() ? value::nil() : value::bulk(of.who.name);
 }
 
 constexpr unsigned always = no_script | loading | stale | no_auth | while_busy;
 
 constexpr std::array commands{
     command_spec{"hello", -1, always, {}, hello},
-    command_spec{"auth", -2, always, {}, auth},
-    command_spec{"quit", -1, always, {}, quit},
-    command_spec{"reset", 1, always, {}, reset},
     command_spec{"select", 2, loading | stale, {}, select},
     command_spec{"ping", -1, 0, {}, ping},
-    command_spec{"echo", 2, loading | stale, {}, echo},
-    command_spec{"client", -2, 0},
-    command_spec{"client|id", 2, no_script | loading | stale, {}, client_id},
-    command_spec{"client|setname", 3, no_script | loading | stale, {}, client_set_name},
-    command_spec{"client|getname", 2, no_script | loading | stale, {}, client_get_name},
 };
 
 }  // namespace

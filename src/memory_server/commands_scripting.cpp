@@ -27,10 +27,7 @@ std::string_view denial_text(denial what) {
 /// until the script has written for the first time: half a script would be worse.
 class running_script final : public script_host {
 public:
-    running_script(command_call& of, script_text const& script, bool read_only)
-        : of_{of},
-          flags_{script.flags},
-          read_only_{read_only || script.flags.no_writes} {}
+    explicit running_script(command_call& of) : of_{of} {}
 
     answer execute(std::span<std::string_view const> words) override {
         bool container = false;
@@ -44,19 +41,9 @@ public:
             }
         }
         has_written_ = has_written_ || (spec->flags & writes) != 0;
-        command_call made{of_.server, of_.who, words, resp_};
+        command_call made{of_.server, of_.who, words};
         return {spec->run(made), false};
     }
-
-    bool may_run(std::span<std::string_view const> words, bool& known) override {
-        bool container = false;
-        auto const* const spec = find_command(words, container);
-        known = spec != nullptr;
-        return known && judge_rights(of_.server, of_.who, *spec, words) == denial::nothing;
-    }
-
-    void set_resp(int version) override { resp_ = version; }
-    int resp() const override { return resp_; }
 
 private:
     // Why it is not even tried. A text without a hyphen is given the code ERR.
@@ -80,14 +67,11 @@ private:
         if (!of_.who.obeyed && !are_local(of_.server, *spec, words)) {
             return "Script attempted to access a non local key in a cluster node";
         }
-        if (read_only_ && (spec->flags & (writes | may_replicate)) != 0) {
-            return "Write commands are not allowed from read-only scripts.";
-        }
         if (has_written_) {
             return {};
         }
         // Other states are looked at where the script is called.
-        auto const flags = spec->flags & (flags_.allow_oom ? writes : writes | deny_oom);
+        auto const flags = spec->flags & (writes | deny_oom);
         if (flags == 0) {
             return {};
         }
@@ -97,20 +81,14 @@ private:
     }
 
     command_call& of_;
-    script_flags flags_;
-    bool read_only_;
     bool has_written_ = false;
-    int resp_ = 2;
 };
 
-value run(command_call& of, script_text const& script, std::size_t keys, bool read_only) {
-    if (of.server.refuses == refusal::masterdown && script.flags.compatible) {
+value run(command_call& of, script_text const& script, std::size_t keys) {
+    if (of.server.refuses == refusal::masterdown) {
         return value::error(refusal_text(of.server, "eval", 0));
     }
-    if (read_only && !script.flags.compatible && !script.flags.no_writes) {
-        return general_error("Can not execute a script with write flag using *_ro command.");
-    }
-    running_script host{of, script, read_only};
+    running_script host{of};
     auto const words = of.words.subspan(3);
     return run_script(script, words.first(keys), words.subspan(keys), host);
 }
@@ -130,7 +108,7 @@ std::variant<std::size_t, value> count_keys(command_call const& of) {
     return static_cast<std::size_t>(*count);
 }
 
-value eval_as(command_call& of, bool read_only) {
+value eval(command_call& of) {
     auto keys = count_keys(of);
     if (auto* const error = std::get_if<value>(&keys)) {
         return std::move(*error);
@@ -141,10 +119,10 @@ value eval_as(command_call& of, bool read_only) {
     }
     auto const& script = std::get<std::shared_ptr<script_text const>>(compiled);
     of.server.scripts.try_emplace(script->sha1, script);
-    return run(of, *script, std::get<std::size_t>(keys), read_only);
+    return run(of, *script, std::get<std::size_t>(keys));
 }
 
-value eval_sha_as(command_call& of, bool read_only) {
+value eval_sha(command_call& of) {
     constexpr std::string_view unknown = "NOSCRIPT No matching script. Please use EVAL.";
     constexpr std::size_t digits = 40;
     if (of[1].size() != digits) {
@@ -158,20 +136,7 @@ value eval_sha_as(command_call& of, bool read_only) {
     if (!script) {
         return value::error(unknown);
     }
-    return run(of, *script, std::get<std::size_t>(keys), read_only);
-}
-
-value eval(command_call& of) {
-    return eval_as(of, false);
-}
-value eval_read_only(command_call& of) {
-    return eval_as(of, true);
-}
-value eval_sha(command_call& of) {
-    return eval_sha_as(of, false);
-}
-value eval_sha_read_only(command_call& of) {
-    return eval_sha_as(of, true);
+    return run(of, *script, std::get<std::size_t>(keys));
 }
 
 value script_load(command_call& of) {
@@ -185,76 +150,24 @@ value script_load(command_call& of) {
 }
 
 value script_flush(command_call& of) {
-    bool const fine = of.size() == 2 ||
-                      (of.size() == 3 && (same_word(of[2], "sync") || same_word(of[2], "async")));
-    if (!fine) {
-        return general_error("SCRIPT FLUSH only support SYNC|ASYNC option");
-    }
     of.server.scripts.clear();
     return value::status("OK");
 }
 
-value script_exists(command_call& of) {
-    auto reply = value::array();
-    for (auto const sha1 : of.words.subspan(2)) {
-        bool const there = of.server.scripts.contains(lower_case(sha1));
-        reply.elements.push_back(value::integer(there ? 1 : 0));
-    }
-    return reply;
-}
-
-value script_kill(command_call& of) {
-    if (of.server.refuses == refusal::busy) {
-        of.server.refuses = refusal::none;
-        return value::status("OK");
-    }
-    return value::error("NOTBUSY No scripts in execution right now.");
-}
-
-constexpr unsigned eval_flags = no_script | may_replicate | stale;
+constexpr unsigned eval_flags = no_script | stale;
 
 constexpr std::array commands{
     command_spec{"eval", -3, eval_flags, {}, eval},
     command_spec{"evalsha", -3, eval_flags, {}, eval_sha},
-    command_spec{"eval_ro", -3, no_script | stale, {}, eval_read_only},
-    command_spec{"evalsha_ro", -3, no_script | stale, {}, eval_sha_read_only},
     command_spec{"script", -2, 0},
     command_spec{"script|load", 3, no_script | stale, {}, script_load},
-    command_spec{"script|flush", -2, no_script, {}, script_flush},
-    command_spec{"script|exists", -3, no_script, {}, script_exists},
-    command_spec{"script|kill", 2, no_script | while_busy, {}, script_kill},
+    command_spec{"script|flush", 2, no_script, {}, script_flush},
 };
 
 }  // namespace
 
 std::span<command_spec const> script_commands() {
     return commands;
-}
-
-unsigned flags_of_script_call(command_call const& of, command_spec const& command) {
-    if (!command.name.starts_with("eval")) {
-        return command.flags;
-    }
-    std::shared_ptr<script_text const> script;
-    if (command.name.starts_with("evalsha")) {
-        script = find_script(of.server, lower_case(of[1]));
-    } else if (of[1].starts_with("#!")) {
-        auto compiled = compile_script(of[1]);
-        if (auto* const made = std::get_if<std::shared_ptr<script_text const>>(&compiled)) {
-            script = *made;
-        }
-    }
-    if (!script || script->flags.compatible) {
-        return command.flags;
-    }
-    auto flags = command.flags & ~(stale | deny_oom | writes | may_replicate);
-    if (!script->flags.allow_oom && !script->flags.no_writes) {
-        flags |= deny_oom;
-    }
-    if (!script->flags.no_writes) {
-        flags |= writes;
-    }
-    return script->flags.allow_stale ? flags | stale : flags;
 }
 
 }  // namespace holdfast::memory

@@ -117,32 +117,28 @@ void connection::exec_replicated(
 ) {
     exec(
         std::move(what),
-        [self = shared_from_this(), wanted, handler = std::move(handler)](exec_result result
-        ) mutable { self->wait_for_replicas(wanted, std::move(result), std::move(handler)); }
+        [self = shared_from_this(), timeout = wanted.timeout, handler = std::move(handler)](
+            exec_result result
+        ) mutable { self->wait_for_replicas(timeout, std::move(result), std::move(handler)); }
     );
 }
 
+// There are none.
 void connection::wait_for_replicas(
-    detail::replication const& wanted,
+    std::chrono::nanoseconds timeout,
     exec_result result,
     detail::replicated_handler handler
 ) {
-    auto const confirmed = [self = shared_from_this()] {
-        std::lock_guard const guard{self->server_->mutex_};
-        return self->server_->replicas_;
-    };
-    bool const executed = result.status == exec_status::replied;
-    if (!executed || confirmed() >= wanted.count) {
-        std::move(handler)(std::move(result), executed ? confirmed() : 0U);
+    if (result.status != exec_status::replied) {
+        std::move(handler)(std::move(result), 0U);
         return;
     }
     auto const wait = std::make_shared<detail::timer>(strand_);
-    wait->expires_after(wanted.timeout);
-    wait->async_wait([wait, confirmed, result = std::move(result), handler = std::move(handler)](
-                         error_code ec
+    wait->expires_after(timeout);
+    wait->async_wait([wait, result = std::move(result), handler = std::move(handler)](error_code ec
                      ) mutable {
         if (!ec) {
-            std::move(handler)(std::move(result), confirmed());
+            std::move(handler)(std::move(result), 0U);
         }
     });
 }
@@ -361,26 +357,15 @@ void connection::confirm(sent const& next) {
         server_->model_.execute(session_, {"UNSUBSCRIBE", next.channel});
         return;
     }
-    auto const refusal = server_->subscription_refusal_;
-    if (!refusal) {
-        server_->model_.execute(session_, {"SUBSCRIBE", next.channel});
-    }
-    tell([this, next, refusal](auto&) {
+    server_->model_.execute(session_, {"SUBSCRIBE", next.channel});
+    tell([this, next](auto&) {
         {
             std::lock_guard const guard{server_->mutex_};
             if (!wants(next)) {
                 return;
             }
-            if (refusal) {
-                wanted_.erase(next.channel);
-                count_->subscriptions_now.subtract();
-            }
         }
-        if (refusal) {
-            channels_->on_refused(next.channel, refusal);
-        } else {
-            channels_->on_confirmed(next.channel);
-        }
+        channels_->on_confirmed(next.channel);
     });
 }
 

@@ -9,6 +9,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -90,7 +91,7 @@ private:
     void carry_out(request& one);
     void answer(request& one, detail::exec_result result);
     void wait_for_replicas(
-        detail::replication const& wanted,
+        std::chrono::nanoseconds timeout,
         detail::exec_result result,
         detail::replicated_handler handler
     );

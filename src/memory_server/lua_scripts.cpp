@@ -2,7 +2,6 @@
 
 #include "memory_server/lua_values.hpp"
 #include "memory_server/lua_world.hpp"
-#include "memory_server/script_text.hpp"
 
 #include <lua5.1/lua.hpp>
 
@@ -12,7 +11,6 @@
 #include <cstdio>
 #include <exception>
 #include <functional>
-#include <limits>
 #include <new>
 #include <unordered_map>
 #include <vector>
@@ -67,10 +65,6 @@ private:
     }
     static int call(lua_State* lua) { return self(lua).command(lua, true); }
     static int pcall(lua_State* lua) { return self(lua).command(lua, false); }
-    static int set_resp(lua_State* lua);
-    static int acl_check_cmd(lua_State* lua);
-    static int random(lua_State* lua);
-    static int random_seed(lua_State* lua);
     int command(lua_State* lua, bool raises);
     bool read_words(lua_State* lua, int count);
 
@@ -78,10 +72,6 @@ private:
     int load(script_text const& script, std::string& error);
     value failure(script_text const& script);
     void forget_scripts();
-    void seed(std::int32_t seed) {
-        random_ = (static_cast<std::uint64_t>(static_cast<std::uint32_t>(seed)) << 16) | 0x330E;
-    }
-    double next_random();
 
     lua_State* lua_;
     int handler_ = LUA_NOREF;
@@ -92,7 +82,6 @@ private:
     std::exception_ptr thrown_;
     std::vector<std::string_view> words_;
     std::vector<std::array<char, number_size>> numbers_;
-    std::uint64_t random_ = 0;
 };
 
 }  // namespace
@@ -104,10 +93,6 @@ interpreter::interpreter() : lua_{::luaL_newstate()} {
     lua::open_libraries(lua_);
     add("redis", "call", call);
     add("redis", "pcall", pcall);
-    add("redis", "setresp", set_resp);
-    add("redis", "acl_check_cmd", acl_check_cmd);
-    add("math", "random", random);
-    add("math", "randomseed", random_seed);
     ::lua_pushcfunction(lua_, lua::on_error);
     handler_ = ::luaL_ref(lua_, LUA_REGISTRYINDEX);
     globals_ = lua::protect_globals(lua_);
@@ -177,7 +162,7 @@ int interpreter::command(lua_State* lua, bool raises) {
             if (answer.rejected) {
                 lua::push_command_error(lua, answer.reply.text);
             } else {
-                lua::push_reply(lua, answer.reply, host_->resp());
+                lua::push_reply(lua, answer.reply);
             }
         } catch (...) {
             thrown_ = std::current_exception();
@@ -188,71 +173,6 @@ int interpreter::command(lua_State* lua, bool raises) {
         }
     }
     return failed && raises ? ::lua_error(lua) : 1;
-}
-
-int interpreter::set_resp(lua_State* lua) {
-    if (::lua_gettop(lua) != 1) {
-        return raise(lua, "redis.setresp() requires one argument.");
-    }
-    auto const version = ::lua_tonumber(lua, 1);
-    if (version != 2 && version != 3) {
-        return raise(lua, "RESP version must be 2 or 3.");
-    }
-    self(lua).host_->set_resp(static_cast<int>(version));
-    return 0;
-}
-
-int interpreter::acl_check_cmd(lua_State* lua) {
-    int const count = ::lua_gettop(lua);
-    auto& me = self(lua);
-    if (count == 0) {
-        return raise(lua, "Please specify at least one argument for this redis lib call");
-    }
-    if (!me.read_words(lua, count)) {
-        return raise(lua, "Lua redis lib command arguments must be strings or integers");
-    }
-    bool known = false;
-    bool const may = me.host_->may_run(me.words_, known);
-    if (!known) {
-        return raise(lua, "Invalid command passed to redis.acl_check_cmd()");
-    }
-    ::lua_pushboolean(lua, may);
-    return 1;
-}
-
-// The server's generator, which starts anew with each script here.
-double interpreter::next_random() {
-    constexpr auto mask = (std::uint64_t{1} << 48) - 1;
-    random_ = (random_ * 0x5DEECE66D + 0xB) & mask;
-    constexpr std::uint64_t end = std::numeric_limits<std::int32_t>::max();
-    return static_cast<double>((random_ >> 17) % end) / static_cast<double>(end);
-}
-
-int interpreter::random(lua_State* lua) {
-    auto const r = self(lua).next_random();
-    switch (::lua_gettop(lua)) {
-        case 0: ::lua_pushnumber(lua, r); break;
-        case 1: {
-            int const most = luaL_checkint(lua, 1);
-            luaL_argcheck(lua, 1 <= most, 1, "interval is empty");
-            ::lua_pushnumber(lua, std::floor(r * most) + 1);
-            break;
-        }
-        case 2: {
-            int const least = luaL_checkint(lua, 1);
-            int const most = luaL_checkint(lua, 2);
-            luaL_argcheck(lua, least <= most, 2, "interval is empty");
-            ::lua_pushnumber(lua, std::floor(r * (most - least + 1)) + least);
-            break;
-        }
-        default: return ::luaL_error(lua, "wrong number of arguments");
-    }
-    return 1;
-}
-
-int interpreter::random_seed(lua_State* lua) {
-    self(lua).seed(luaL_checkint(lua, 1));
-    return 0;
 }
 
 // --- scripts
@@ -270,8 +190,7 @@ int interpreter::load(script_text const& script, std::string& error) {
     if (known != functions_.end()) {
         return known->second;
     }
-    auto const code = std::string_view{script.text}.substr(shebang_size(script.text));
-    if (::luaL_loadbuffer(lua_, code.data(), code.size(), "@user_script") != 0) {
+    if (::luaL_loadbuffer(lua_, script.text.data(), script.text.size(), "@user_script") != 0) {
         error = std::string{"Error compiling script (new function): "} + ::lua_tostring(lua_, -1);
         lua_pop(lua_, 1);
         return LUA_NOREF;
@@ -295,15 +214,6 @@ std::variant<std::shared_ptr<script_text const>, std::string> interpreter::compi
     made->text = text;
     auto const digits = lua::digits_of_sha1(text);
     made->sha1.assign(digits.data(), digits.size());
-    auto const line = shebang_size(text);
-    if (line == std::string_view::npos) {
-        return "Invalid script shebang";
-    }
-    if (line > 0) {
-        if (auto error = read_shebang(text.substr(0, line), made->flags)) {
-            return std::move(*error);
-        }
-    }
     std::string error;
     if (load(*made, error) == LUA_NOREF) {
         return error;
@@ -364,11 +274,10 @@ value interpreter::run(
     lua_pop(lua_, 1);
     ::lua_rawgeti(lua_, LUA_REGISTRYINDEX, function);
 
-    seed(0);
     host_ = &host;
     bool const failed = ::lua_pcall(lua_, 0, 1, -2) != 0;
     host_ = nullptr;
-    auto reply = failed ? failure(script) : lua::reply_at_top(lua_, host.resp());
+    auto reply = failed ? failure(script) : lua::reply_at_top(lua_);
     ::lua_settop(lua_, 0);
     if (thrown_) {
         std::rethrow_exception(std::exchange(thrown_, nullptr));

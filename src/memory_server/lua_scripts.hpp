@@ -24,10 +24,6 @@ public:
     };
 
     virtual answer execute(std::span<std::string_view const> words) = 0;
-    /// What replies look like to the script: 2, or 3 after redis.setresp(3).
-    virtual void set_resp(int version) = 0;
-    virtual int resp() const = 0;
-    virtual bool may_run(std::span<std::string_view const> words, bool& known) = 0;
 
 protected:
     ~script_host() = default;

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -55,10 +53,10 @@ std::string string_field(lua_State* lua, int index, char const* name, bool& ther
 
 namespace {
 
-void push_elements(lua_State* lua, value const& reply, int resp) {
+void push_elements(lua_State* lua, value const& reply) {
     ::lua_createtable(lua, static_cast<int>(reply.elements.size()), 0);
     for (std::size_t i = 0; i < reply.elements.size(); ++i) {
-        push_reply(lua, reply.elements[i], resp);
+        push_reply(lua, reply.elements[i]);
         ::lua_rawseti(lua, -2, static_cast<int>(i) + 1);
     }
 }
@@ -67,60 +65,12 @@ void push_text(lua_State* lua, std::string_view text) {
     ::lua_pushlstring(lua, text.data(), text.size());
 }
 
-// What RESP3 has beyond RESP2 is a table with the name of its kind.
-bool push_resp3(lua_State* lua, value const& reply) {
-    constexpr int resp = 3;
-    switch (reply.type) {
-        case kind::nil: ::lua_pushnil(lua); return true;
-        case kind::boolean: ::lua_pushboolean(lua, reply.number != 0); return true;
-        case kind::map:
-            ::lua_createtable(lua, 0, 1);
-            ::lua_newtable(lua);
-            for (std::size_t i = 0; i + 1 < reply.elements.size(); i += 2) {
-                push_reply(lua, reply.elements[i], resp);
-                push_reply(lua, reply.elements[i + 1], resp);
-                ::lua_rawset(lua, -3);
-            }
-            ::lua_setfield(lua, -2, "map");
-            return true;
-        case kind::set:
-            ::lua_createtable(lua, 0, 1);
-            ::lua_newtable(lua);
-            for (auto const& element : reply.elements) {
-                push_reply(lua, element, resp);
-                ::lua_pushboolean(lua, 1);
-                ::lua_rawset(lua, -3);
-            }
-            ::lua_setfield(lua, -2, "set");
-            return true;
-        case kind::real:
-            ::lua_createtable(lua, 0, 1);
-            ::lua_pushnumber(lua, std::strtod(reply.text.c_str(), nullptr));
-            ::lua_setfield(lua, -2, "double");
-            return true;
-        case kind::verbatim:
-            ::lua_createtable(lua, 0, 1);
-            ::lua_createtable(lua, 0, 2);
-            push_text(lua, reply.text);
-            ::lua_setfield(lua, -2, "string");
-            push_text(lua, "txt");
-            ::lua_setfield(lua, -2, "format");
-            ::lua_setfield(lua, -2, "verbatim_string");
-            return true;
-        default: return false;
-    }
-}
-
 }  // namespace
 
-void push_reply(lua_State* lua, value const& reply, int resp) {
+void push_reply(lua_State* lua, value const& reply) {
     ::luaL_checkstack(lua, 6, "a reply is nested too deeply");
-    if (resp == 3 && push_resp3(lua, reply)) {
-        return;
-    }
     switch (reply.type) {
         case kind::nil: ::lua_pushboolean(lua, 0); break;
-        case kind::boolean:
         case kind::integer: ::lua_pushnumber(lua, static_cast<lua_Number>(reply.number)); break;
         case kind::bulk:
         case kind::real:
@@ -143,8 +93,7 @@ void push_reply(lua_State* lua, value const& reply, int resp) {
             break;
         case kind::array:
         case kind::map:
-        case kind::set:
-        case kind::push: push_elements(lua, reply, resp); break;
+        case kind::push: push_elements(lua, reply); break;
     }
 }
 
@@ -171,7 +120,7 @@ std::string text_at_top(lua_State* lua) {
     return {text, size};
 }
 
-value pop_reply(lua_State* lua, int resp);
+value pop_reply(lua_State* lua);
 
 // Leaves the field on the stack if it has this type.
 bool has_field(lua_State* lua, char const* name, int type) {
@@ -184,36 +133,12 @@ bool has_field(lua_State* lua, char const* name, int type) {
     return false;
 }
 
-value map_at_top(lua_State* lua, int resp, bool with_values) {
-    value reply = with_values ? value::map() : value::set();
-    ::lua_pushnil(lua);
-    while (::lua_next(lua, -2) != 0) {
-        ::lua_pushvalue(lua, -2);
-        reply.elements.push_back(pop_reply(lua, resp));
-        if (with_values) {
-            reply.elements.push_back(pop_reply(lua, resp));
-        } else {
-            lua_pop(lua, 1);
-        }
-    }
-    return reply;
-}
-
-std::optional<value> special_at_top(lua_State* lua, int resp) {
+std::optional<value> special_at_top(lua_State* lua) {
     std::optional<value> reply;
     if (has_field(lua, "err", LUA_TSTRING)) {
-        std::string const text = ::lua_tostring(lua, -1);
-        reply = value::error(as_line(text));
+        reply = value::error(as_line(::lua_tostring(lua, -1)));
     } else if (has_field(lua, "ok", LUA_TSTRING)) {
         reply = value::status(on_one_line(::lua_tostring(lua, -1)));
-    } else if (has_field(lua, "double", LUA_TNUMBER)) {
-        char text[64];
-        std::snprintf(text, sizeof text, "%.17g", ::lua_tonumber(lua, -1));
-        reply = value::real(text);
-    } else if (has_field(lua, "map", LUA_TTABLE)) {
-        reply = map_at_top(lua, resp, true);
-    } else if (has_field(lua, "set", LUA_TTABLE)) {
-        reply = map_at_top(lua, resp, false);
     } else {
         return reply;
     }
@@ -221,8 +146,8 @@ std::optional<value> special_at_top(lua_State* lua, int resp) {
     return reply;
 }
 
-value table_at_top(lua_State* lua, int resp) {
-    if (auto special = special_at_top(lua, resp)) {
+value table_at_top(lua_State* lua) {
+    if (auto special = special_at_top(lua)) {
         return std::move(*special);
     }
     auto reply = value::array();
@@ -232,33 +157,27 @@ value table_at_top(lua_State* lua, int resp) {
             lua_pop(lua, 1);
             return reply;
         }
-        reply.elements.push_back(pop_reply(lua, resp));
+        reply.elements.push_back(pop_reply(lua));
     }
 }
 
-value pop_reply(lua_State* lua, int resp) {
-    auto reply = reply_at_top(lua, resp);
+value pop_reply(lua_State* lua) {
+    auto reply = reply_at_top(lua);
     lua_pop(lua, 1);
     return reply;
 }
 
 }  // namespace
 
-value reply_at_top(lua_State* lua, int resp) {
+value reply_at_top(lua_State* lua) {
     if (!::lua_checkstack(lua, 4)) {
         return value::error("ERR reached lua stack limit");
     }
     switch (::lua_type(lua, -1)) {
         case LUA_TSTRING: return value::bulk(text_at_top(lua));
-        case LUA_TBOOLEAN: {
-            bool const truth = ::lua_toboolean(lua, -1) != 0;
-            if (resp == 3) {
-                return value::boolean(truth);
-            }
-            return truth ? value::integer(1) : value::nil();
-        }
+        case LUA_TBOOLEAN: return ::lua_toboolean(lua, -1) != 0 ? value::integer(1) : value::nil();
         case LUA_TNUMBER: return value::integer(truncated(::lua_tonumber(lua, -1)));
-        case LUA_TTABLE: return table_at_top(lua, resp);
+        case LUA_TTABLE: return table_at_top(lua);
         default: return value::nil();
     }
 }

@@ -22,11 +22,10 @@ namespace holdfast::memory::lua {
 void push_error(lua_State* lua, std::string_view text);
 /// The same for the error of a command.
 void push_command_error(lua_State* lua, std::string_view text);
-/// `resp` is 2 or 3: the version that the script has chosen.
-void push_reply(lua_State* lua, value const& reply, int resp);
+void push_reply(lua_State* lua, value const& reply);
 
 /// What the server sends for the value on top of the stack, which stays there.
-value reply_at_top(lua_State* lua, int resp);
+value reply_at_top(lua_State* lua);
 
 /// A field of the table at `index`, if it is text or a number.
 std::string string_field(lua_State* lua, int index, char const* name, bool& there);

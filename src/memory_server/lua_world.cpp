@@ -115,124 +115,6 @@ int protected_call(lua_State* lua) {
     return ::lua_gettop(lua);
 }
 
-int raw_set(lua_State* lua) {
-    luaL_checktype(lua, 1, LUA_TTABLE);
-    ::luaL_checkany(lua, 2);
-    ::luaL_checkany(lua, 3);
-    ::lua_settop(lua, 3);
-    if (::lua_getmetatable(lua, 1) != 0) {
-        ::lua_pushliteral(lua, "__newindex");
-        ::lua_rawget(lua, -2);
-        if (::lua_tocfunction(lua, -1) == refuse_change) {
-            ::lua_pushliteral(lua, "Attempt to modify a readonly table");
-            return ::lua_error(lua);
-        }
-        ::lua_settop(lua, 3);
-    }
-    ::lua_rawset(lua, 1);
-    return 1;
-}
-
-int sha1hex(lua_State* lua) {
-    if (::lua_gettop(lua) != 1) {
-        return raise(lua, "wrong number of arguments");
-    }
-    std::size_t size = 0;
-    char const* const text = ::lua_tolstring(lua, 1, &size);
-    auto const digits = digits_of_sha1(text ? std::string_view{text, size} : std::string_view{});
-    ::lua_pushlstring(lua, digits.data(), digits.size());
-    return 1;
-}
-
-int error_reply(lua_State* lua) {
-    if (::lua_gettop(lua) != 1 || ::lua_type(lua, -1) != LUA_TSTRING) {
-        push_error(lua, "wrong number or type of arguments");
-        return 1;
-    }
-    if (*::lua_tostring(lua, 1) != '-') {
-        ::lua_pushliteral(lua, "-");
-        ::lua_insert(lua, 1);
-        ::lua_concat(lua, 2);
-    }
-    push_error(lua, ::lua_tostring(lua, 1));
-    return 1;
-}
-
-int status_reply(lua_State* lua) {
-    if (::lua_gettop(lua) != 1 || ::lua_type(lua, -1) != LUA_TSTRING) {
-        push_error(lua, "wrong number or type of arguments");
-        return 1;
-    }
-    ::lua_createtable(lua, 0, 1);
-    ::lua_pushvalue(lua, 1);
-    ::lua_setfield(lua, -2, "ok");
-    return 1;
-}
-
-int log(lua_State* lua) {
-    if (::lua_gettop(lua) < 2) {
-        return raise(lua, "redis.log() requires two arguments or more.");
-    }
-    if (!::lua_isnumber(lua, 1)) {
-        return raise(lua, "First argument must be a number (log level).");
-    }
-    auto const level = ::lua_tonumber(lua, 1);
-    if (level < 0 || level > 3) {
-        return raise(lua, "Invalid debug level.");
-    }
-    return 0;
-}
-
-int nothing(lua_State*) {
-    return 0;
-}
-
-int always(lua_State* lua) {
-    ::lua_pushboolean(lua, 1);
-    return 1;
-}
-
-int never(lua_State* lua) {
-    ::lua_pushboolean(lua, 0);
-    return 1;
-}
-
-void push_redis(lua_State* lua) {
-    ::lua_newtable(lua);
-    constexpr std::pair<char const*, lua_CFunction> functions[] = {
-        {"sha1hex", sha1hex},
-        {"error_reply", error_reply},
-        {"status_reply", status_reply},
-        {"log", log},
-        {"set_repl", nothing},
-        {"replicate_commands", always},
-        {"breakpoint", never},
-        {"debug", nothing},
-    };
-    for (auto const& [name, function] : functions) {
-        ::lua_pushcfunction(lua, function);
-        ::lua_setfield(lua, -2, name);
-    }
-    constexpr std::pair<char const*, int> numbers[] = {
-        {"LOG_DEBUG", 0},
-        {"LOG_VERBOSE", 1},
-        {"LOG_NOTICE", 2},
-        {"LOG_WARNING", 3},
-        {"REPL_NONE", 0},
-        {"REPL_AOF", 1},
-        {"REPL_SLAVE", 2},
-        {"REPL_REPLICA", 2},
-        {"REPL_ALL", 3},
-        {"REDIS_VERSION_NUM", 0x0007000f},
-    };
-    for (auto const& [name, number] : numbers) {
-        ::lua_pushinteger(lua, number);
-        ::lua_setfield(lua, -2, name);
-    }
-    ::lua_pushliteral(lua, "7.0.15");
-    ::lua_setfield(lua, -2, "REDIS_VERSION");
-}
-
 // The server's Lua knows tables that cannot be changed. Here an empty table stands before each.
 void push_shield(lua_State* lua, int behind) {
     ::lua_newtable(lua);
@@ -267,17 +149,23 @@ void open_libraries(lua_State* lua) {
         ::lua_pushstring(lua, name);
         ::lua_call(lua, 1, 0);
     }
-    // The server has none of these, but for setfenv: with it a script would outlive its call.
+    // With `rawset` and `setfenv` a script would outlive its call. The server has none of the
+    // others.
     for (auto const* name :
-         {"dofile", "loadfile", "print", "module", "require", "newproxy", "setfenv"}) {
+         {"dofile", "loadfile", "print", "module", "require", "newproxy", "rawset", "setfenv"}) {
         ::lua_pushnil(lua);
         ::lua_setglobal(lua, name);
     }
+    // Lua's own random numbers are those of the process: no run would be like the one before.
+    ::lua_getglobal(lua, LUA_MATHLIBNAME);
+    for (auto const* name : {"random", "randomseed"}) {
+        ::lua_pushnil(lua);
+        ::lua_setfield(lua, -2, name);
+    }
+    lua_pop(lua, 1);
     ::lua_pushcfunction(lua, protected_call);
     ::lua_setglobal(lua, "pcall");
-    ::lua_pushcfunction(lua, raw_set);
-    ::lua_setglobal(lua, "rawset");
-    push_redis(lua);
+    ::lua_newtable(lua);
     ::lua_setglobal(lua, "redis");
 }
 

@@ -19,8 +19,8 @@ int raise(lua_State* lua, char const* text);
 /// The message handler of a script's call: makes a table of every error, with its place.
 int on_error(lua_State* lua);
 
-/// Sets up the globals of a fresh state: Lua's libraries as far as the server has them (of its own
-/// libraries none: cjson, cmsgpack, struct, bit), and the table `redis` with what needs no server.
+/// Sets up the globals of a fresh state: Lua's libraries as far as the server has them, and an
+/// empty table `redis`.
 void open_libraries(lua_State* lua);
 
 /// From here on nothing that can be reached from the global names can be changed by a script.

@@ -4,7 +4,6 @@
 #include "protocol/derived_keys.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <iterator>
 
@@ -47,19 +46,6 @@ value denied(denial what, command_spec const& command) {
     return value::error(text);
 }
 
-// A session that speaks RESP2 and listens to channels cannot be answered.
-std::string channels_only(session const& who, command_spec const& command) {
-    constexpr std::array
-        allowed{"ping", "quit", "reset", "subscribe", "unsubscribe", "ssubscribe", "sunsubscribe"};
-    bool const listens = !who.channels.empty() || !who.shard_channels.empty();
-    if (who.resp != 2 || !listens || std::ranges::find(allowed, command.name) != allowed.end()) {
-        return {};
-    }
-    return "Can't execute '" + std::string{command.name} +
-           "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this "
-           "context";
-}
-
 bool unsubscribes_from_nothing(session const& who, command_spec const& command) {
     return who.channels.empty() && who.shard_channels.empty() &&
            (command.name == "unsubscribe" || command.name == "sunsubscribe");
@@ -95,11 +81,7 @@ std::optional<value> objection(command_call const& of, command_spec const& comma
             return value::error(*planned);
         }
     }
-    if (auto const text = channels_only(of.who, command); !text.empty()) {
-        return general_error(text);
-    }
-    auto const flags = flags_of_script_call(of, command);
-    if (auto const text = refusal_text(server, command.name, flags); !text.empty()) {
+    if (auto const text = refusal_text(server, command.name, command.flags); !text.empty()) {
         return value::error(text);
     }
     return std::nullopt;
@@ -150,7 +132,6 @@ std::optional<value> redis_model::execute(session_id session, words command) {
         return std::nullopt;
     }
     auto& who = at->second;
-    ++state_->executed;
     command_call made{*state_, who, command, who.resp};
     made.asking = std::exchange(who.asking, false);
     auto reply = answer(made);
@@ -268,24 +249,6 @@ void redis_model::set_user(std::string name, user_rules rules) {
     state_->users.insert_or_assign(std::move(name), std::move(rules));
 }
 
-std::vector<redis_model::session_id> redis_model::delete_user(std::string_view name) {
-    std::vector<session_id> theirs;
-    for (auto const& [id, one] : state_->sessions) {
-        if (one.user == name) {
-            theirs.push_back(id);
-        }
-    }
-    if (auto const at = state_->users.find(name); at != state_->users.end()) {
-        state_->users.erase(at);
-    }
-    return theirs;
-}
-
-void redis_model::set_memory_policy(std::uint64_t maxmemory, std::string policy) {
-    state_->maxmemory = maxmemory;
-    state_->maxmemory_policy = std::move(policy);
-}
-
 namespace {
 
 database const& database_of(server_state const& server, int number) {
@@ -354,15 +317,6 @@ std::vector<std::pair<std::string, std::string>> redis_model::hgetall(
     return hash ? hash->fields() : std::vector<hash_value::field>{};
 }
 
-std::size_t redis_model::sessions() const {
-    return state_->sessions.size();
-}
-
-std::string redis_model::session_name(session_id session) const {
-    auto const at = state_->sessions.find(session);
-    return at == state_->sessions.end() ? std::string{} : at->second.name;
-}
-
 std::size_t redis_model::subscribers(std::string_view channel) const {
     std::size_t sum = 0;
     for (auto const* map : {&state_->channels, &state_->shard_channels}) {
@@ -388,14 +342,6 @@ std::vector<std::string> redis_model::channels() const {
         names.push_back(name);
     }
     return names;
-}
-
-bool redis_model::knows_script(std::string_view sha1) const {
-    return state_->scripts.contains(sha1);
-}
-
-std::uint64_t redis_model::executed_commands() const {
-    return state_->executed;
 }
 
 }  // namespace holdfast::memory

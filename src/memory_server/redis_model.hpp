@@ -22,8 +22,8 @@ namespace holdfast::memory {
 class database;
 struct server_state;
 
-/// Why a server of Redis 7 refuses commands. Each is judged where the server judges it: a script
-/// without a shebang line by its first command that the refusal is about, not before.
+/// Why a server of Redis 7 refuses commands. Each is judged where the server judges it: a script by
+/// its first command that the refusal is about, not before.
 enum class refusal {
     none,
     oom,         // commands that may need memory, unless the script has written already
@@ -33,7 +33,7 @@ enum class refusal {
     loading,     // nearly all
     busy,        // nearly all: a script runs for ever
     masterdown,  // nearly all: a replica that has lost its master
-    noauth,      // all but HELLO and AUTH, whoever the session was before
+    noauth,      // all but HELLO, whoever the session was before
 };
 
 /// What a user may do. Patterns are those of the server (`*`, `?`, `[a-z]`); no list means all.
@@ -51,11 +51,11 @@ struct user_rules {
 /// It holds no global state but the compiled scripts, of which each thread has its own. Not
 /// thread-safe; models in several threads do not touch each other. `out` must not call the model.
 ///
-/// It knows the commands that locks need, and none of MULTI, CONFIG and the like; scripts have
-/// Lua's own libraries, and none of cjson, cmsgpack, struct and bit.
+/// It knows the commands and options that the library's scripts and connections use, and no others.
+/// Scripts have Lua's own libraries, `redis.call` and `redis.pcall`.
 ///
-/// What the server keeps in an order that nobody can foretell (large hashes, sets) is kept here in
-/// the order of insertion (hashes) or of the bytes (sets).
+/// The fields of a large hash, whose order in the server nobody can foretell, are kept in the order
+/// of insertion.
 class redis_model {
 public:
     using session_id = std::uint64_t;
@@ -166,11 +166,6 @@ public:
     /// Makes a user or changes one. The user of sessions that have not logged in is "default", who
     /// exists from the start, needs no password and may do everything.
     void set_user(std::string name, user_rules rules);
-    /// Returns this user's sessions: the server closes them, and the caller has to do it.
-    std::vector<session_id> delete_user(std::string_view name);
-
-    /// What INFO says of the memory; nothing is ever evicted. 0 and "noeviction" at first.
-    void set_memory_policy(std::uint64_t maxmemory, std::string policy);
 
     // --- looking at it, without changing anything
 
@@ -184,15 +179,11 @@ public:
     std::vector<std::pair<std::string, std::string>> hgetall(std::string_view key, int database = 0)
         const;
 
-    std::size_t sessions() const;
-    std::string session_name(session_id session) const;  // as set by HELLO or CLIENT SETNAME
     // Sharded channels, too.
     std::size_t subscribers(std::string_view channel) const;
     std::size_t subscriptions() const;  // of all sessions to all channels
 
     std::vector<std::string> channels() const;  // that have a subscriber, sorted; not sharded ones
-    bool knows_script(std::string_view sha1) const;
-    std::uint64_t executed_commands() const;  // of sessions; refused ones count, scripts' do not
 
 private:
     std::unique_ptr<server_state> state_;

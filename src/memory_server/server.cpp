@@ -255,11 +255,6 @@ void server::hold_replies(bool hold) {
     pump();
 }
 
-void server::set_replicas(unsigned count) {
-    std::lock_guard const guard{mutex_};
-    replicas_ = count;
-}
-
 void server::hold_confirmations(bool hold) {
     std::lock_guard const guard{mutex_};
     confirmations_held_ = hold;
@@ -274,11 +269,6 @@ void server::drop_replies(std::string_view script, int n) {
 void server::refuse(std::string_view script, detail::exec_result answer, int n) {
     std::lock_guard const guard{mutex_};
     refusals_.push_back({std::string{script}, std::move(answer), n});
-}
-
-void server::refuse_subscriptions(error_code cause) {
-    std::lock_guard const guard{mutex_};
-    subscription_refusal_ = cause;
 }
 
 void server::change(bool commands_up, bool subscriptions_up, error_code failure) {

@@ -79,8 +79,6 @@ public:
     void hold_requests(bool hold);
     /// What is executed is not answered.
     void hold_replies(bool hold);
-    /// So many replicas have everything that is written, at once. At first there is none.
-    void set_replicas(unsigned count);
     /// SUBSCRIBE and UNSUBSCRIBE are not executed.
     void hold_confirmations(bool hold);
     /// The next `n` executions of a script, or of any if it has no name, are never answered.
@@ -88,8 +86,6 @@ public:
     /// The next `n` requests for a script, or for any if it has no name, get this answer instead of
     /// being executed.
     void refuse(std::string_view script, detail::exec_result answer, int n = 1);
-    /// Subscriptions are refused from now on, unless the cause is success.
-    void refuse_subscriptions(error_code cause);
 
     /// Connections break and come back; those of clients made later are affected too.
     void set_up(bool up);
@@ -141,9 +137,7 @@ private:
     std::map<std::string, tally, std::less<>> tallies_;
     std::vector<refusal_of> refusals_;
     std::map<std::string, int, std::less<>> drops_;
-    error_code subscription_refusal_;
     error_code failure_;
-    unsigned replicas_ = 0;
     bool requests_held_ = false;
     bool replies_held_ = false;
     bool confirmations_held_ = false;

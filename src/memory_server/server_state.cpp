@@ -54,7 +54,7 @@ bool sorted_set_value::erase(std::string_view member) {
 }
 
 char const* type_name(entry const& key) {
-    constexpr char const* names[] = {"string", "hash", "list", "set", "zset"};
+    constexpr char const* names[] = {"string", "hash", "list", "zset"};
     return names[key.content.index()];
 }
 

@@ -65,12 +65,11 @@ private:
 };
 
 using list_value = std::vector<std::string>;
-using set_value = std::set<std::string, std::less<>>;
 
 struct entry {
     static constexpr std::int64_t never = -1;
 
-    std::variant<std::string, hash_value, list_value, set_value, sorted_set_value> content;
+    std::variant<std::string, hash_value, list_value, sorted_set_value> content;
     std::int64_t end = never;  // ms since 1970; the key is there in this millisecond still
 
     bool ended(std::int64_t now_ms) const { return end != never && now_ms > end; }
@@ -108,7 +107,6 @@ struct session {
     int database = 0;
     bool authenticated = true;
     std::string user = "default";
-    std::string name;
     std::vector<std::string> channels;  // in the order of the subscriptions
     std::vector<std::string> shard_channels;
     bool asking = false;  // the next command may be about a slot that is on its way to the node
@@ -146,9 +144,6 @@ struct server_state {
     std::optional<redis_model::watched_primary> watched;  // by a Sentinel
     std::optional<cluster_state> cluster;                 // of a node of one
     redis_model::message_bus bus;
-    std::uint64_t maxmemory = 0;
-    std::string maxmemory_policy = "noeviction";
-    std::uint64_t executed = 0;
 
     std::int64_t now_ms() const { return now_us / 1000; }
     bool is_replica() const {

@@ -42,11 +42,9 @@ std::string value::describe() const {
         case kind::status: return "status " + quoted(text);
         case kind::error: return "error " + quoted(text);
         case kind::real: return "real " + text;
-        case kind::boolean: return number != 0 ? "true" : "false";
         case kind::verbatim: return "verbatim " + quoted(text);
         case kind::array: return listed(elements, "[", "]");
         case kind::map: return listed(elements, "map{", "}");
-        case kind::set: return listed(elements, "set{", "}");
         case kind::push: return listed(elements, "push[", "]");
     }
     return {};
@@ -55,11 +53,9 @@ std::string value::describe() const {
 value to_resp2(value message) {
     switch (message.type) {
         case value::kind::map:
-        case value::kind::set:
         case value::kind::push: message.type = value::kind::array; break;
         case value::kind::real:
         case value::kind::verbatim: message.type = value::kind::bulk; break;
-        case value::kind::boolean: message.type = value::kind::integer; break;
         default: break;
     }
     for (auto& element : message.elements) {

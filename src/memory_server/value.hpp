@@ -18,10 +18,8 @@ struct value {
         status,
         error,  // `text` has the code first and no hyphen
         array,
-        map,  // key, value, key, value ...
-        set,
+        map,       // key, value, key, value ...
         real,      // `text` is the number as the server writes it
-        boolean,   // `number` is 0 or 1
         verbatim,  // as bulk, without the three letters of its format
         push,
     };
@@ -42,7 +40,6 @@ struct value {
     static value status(std::string_view text) { return {kind::status, 0, std::string{text}, {}}; }
     static value error(std::string_view text) { return {kind::error, 0, std::string{text}, {}}; }
     static value real(std::string_view text) { return {kind::real, 0, std::string{text}, {}}; }
-    static value boolean(bool truth) { return {kind::boolean, truth ? 1 : 0, {}, {}}; }
     static value verbatim(std::string_view text) {
         return {kind::verbatim, 0, std::string{text}, {}};
     }
@@ -51,9 +48,6 @@ struct value {
     }
     static value map(std::vector<value> elements = {}) {
         return {kind::map, 0, {}, std::move(elements)};
-    }
-    static value set(std::vector<value> elements = {}) {
-        return {kind::set, 0, {}, std::move(elements)};
     }
     static value push(std::vector<value> elements = {}) {
         return {kind::push, 0, {}, std::move(elements)};

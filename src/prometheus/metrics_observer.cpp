@@ -26,7 +26,7 @@ void metrics_observer::on_client(stats_source const& of) noexcept {
     try {
         values_->clients.add(of);
     } catch (...) {
-        // Out of memory. Its leases are counted all the same: that is the observer's part.
+        // An observer must not throw. Its leases are counted all the same.
     }
 }
 

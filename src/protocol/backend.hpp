@@ -82,10 +82,6 @@ public:
     /// Another server has these keys now, and its connection was up before. Whoever waited for a
     /// connection to the former one can go on.
     virtual void on_moved(std::function<bool(std::string_view key)> const& /*these*/) {}
-    /// The server of this number has got keys. Another server had them before, or none had. The
-    /// event comes before anything can ask for them there. It also comes while the server's
-    /// connection is down.
-    virtual void on_keys_added(std::uint32_t /*server*/) {}
     /// What `up` says may have changed although no connection has come or gone.
     virtual void on_changed() {}
     /// The server of this number has taken the place of another one, with all of its keys: of what

@@ -60,6 +60,8 @@ public:
         auto const begin = i == 0 ? 0U : places_[i - 1].end + end.size();
         return {bytes_.data() + begin, places_[i].end + end.size() - begin};
     }
+    /// The bulk strings of all words.
+    [[nodiscard]] std::string_view bytes() const noexcept { return {bytes_.data(), bytes_.size()}; }
 
 private:
     struct place {
@@ -82,7 +84,7 @@ private:
     }
 
     boost::container::vector<char> bytes_;
-    boost::container::small_vector<place, 8> places_;
+    boost::container::small_vector<place, 12> places_;
 };
 
 }  // namespace holdfast::detail

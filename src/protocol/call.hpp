@@ -6,8 +6,6 @@
 #include "protocol/slot.hpp"
 #include "protocol/target.hpp"
 
-#include <holdfast/fencing_token.hpp>
-
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -49,16 +47,6 @@ public:
         return *this;
     }
 
-    /// An argument: a token counter that has reached it was written a moment ago, on the server
-    /// that the call is made for.
-    call& token_floor(fencing_token floor) {
-        floor_ = words_.size();
-        return arg(static_cast<std::int64_t>(floor.value));
-    }
-    /// Forgets that floor: the call may go to another server. A replica that has taken over has
-    /// counters of a moment ago, too, and they may lack the last tokens.
-    void for_another_server();
-
     /// That the user has not the rights for it is no error: the caller can do without.
     call& may_be_forbidden() {
         may_be_forbidden_ = true;
@@ -95,10 +83,12 @@ public:
     [[nodiscard]] std::string_view bulk_string(std::size_t i) const noexcept {
         return words_.bulk_string(i);
     }
+    /// All of them as they are sent.
+    [[nodiscard]] std::string_view bytes() const noexcept { return words_.bytes(); }
 
 private:
     // Two keys of a usual name, a holder id and some numbers.
-    static constexpr std::size_t usual_words = 8;
+    static constexpr std::size_t usual_words = 12;
     static constexpr std::size_t usual_size = 192;
 
     script const* what_;
@@ -106,7 +96,6 @@ private:
     bulk_strings words_;
     std::size_t keys_ = 0;
     std::optional<std::uint16_t> slot_;
-    std::optional<std::size_t> floor_;
     std::shared_ptr<bool const> withdrawn_;
     bool may_be_forbidden_ = false;
 };

@@ -1,5 +1,6 @@
 #include "protocol/channels.hpp"
 
+#include <iterator>
 #include <utility>
 
 namespace holdfast::detail {
@@ -25,15 +26,11 @@ struct channels::part final : subscription::registration {
 
 subscription channels::add(std::string channel, subscriber& to) {
     auto made = std::make_unique<part>(weak_from_this(), to);
+    // A channel without a subscriber would never be subscribed to: nothing throws between the two.
+    std::list<part*> one{made.get()};
     auto const [at, first] = all_.try_emplace(std::move(channel));
-    try {
-        made->place = at->second.parts.insert(at->second.parts.end(), made.get());
-    } catch (...) {
-        if (first) {
-            all_.erase(at);
-        }
-        throw;
-    }
+    at->second.parts.splice(at->second.parts.end(), one);
+    made->place = std::prev(at->second.parts.end());
     made->at = at;
     made->listed = true;
     if (first) {
@@ -68,7 +65,7 @@ void channels::remove(part& which) noexcept {
         try {
             to_.unsubscribe(gone.key());
         } catch (...) {
-            // Out of memory. What still arrives on the channel finds nobody.
+            // A destructor calls this. What still arrives on the channel finds nobody.
         }
     }
 }

@@ -1,93 +1,97 @@
 #ifndef HOLDFAST_PROTOCOL_COUNTED_HPP
 #define HOLDFAST_PROTOCOL_COUNTED_HPP
 
-#include "protocol/primitive.hpp"
+#include "core/holder_id.hpp"
+#include "protocol/call.hpp"
+#include "protocol/reply.hpp"
 #include "protocol/target.hpp"
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 
 namespace holdfast::detail {
 
-/// What a latch and a counting semaphore have in common: a number under the name, and grants that
-/// are no leases. Requests that change the number may come again; each leaves a mark on the server.
-class counted : public primitive {
-public:
-    /// A greater number is none: it would not be exact in a script.
-    static constexpr std::int64_t greatest = 9'007'199'254'740'991;
+/// The latch of the name `prefix + name`, on the key and channel of Redisson's RCountDownLatch; an
+/// invalid target if the name is not allowed. `in_one_slot`: its channel has the hash tag that its
+/// keys have.
+[[nodiscard]] target make_latch_target(
+    std::string_view prefix,
+    std::string_view name,
+    bool in_one_slot = false
+);
+/// The same of a counting semaphore, on the key and channel of Redisson's RSemaphore. An attempt
+/// takes one permit.
+[[nodiscard]] target make_counting_semaphore_target(std::string_view prefix, std::string_view name);
 
-    struct request {
-        target const& on;
-        /// The request may come again with it, and no other has it.
-        holder_id const& id;
-        std::int64_t number;
-        /// How long its mark is kept.
-        millis kept;
-        std::chrono::nanoseconds timeout;
-    };
-    struct request_reply {
-        /// The key holds a number, or nothing.
-        bool valid = false;
-        /// It did what was asked for.
-        bool done = false;
-        /// The notification went out to those who wait.
-        bool notified = true;
-    };
-    [[nodiscard]] static request_reply read_request(script_reply const& reply);
+/// The protocol of latches and counting semaphores: a number under the name. There are no leases
+/// and no holders. A request that changes the number may be repeated: the server marks its id as
+/// executed.
+namespace counted {
 
-    /// Sets the number if there is none.
-    [[nodiscard]] call try_set(request const& what) const;
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
 
-    [[nodiscard]] static call read(target const& on, std::chrono::nanoseconds timeout);
-    /// Nothing if the key holds something else.
-    [[nodiscard]] virtual std::optional<std::int64_t> read_number(script_reply const& reply) const;
+/// The greatest number that is exact in a script.
+inline constexpr std::int64_t greatest = 9'007'199'254'740'991;
 
-    /// Each is the id of a request that was answered and will not come again.
-    struct answered {
-        target const* on;
-        holder_id id;
-    };
-    [[nodiscard]] static call forget(
-        std::span<answered const> all,
-        std::chrono::nanoseconds timeout
-    );
-
-    // Of leases and those who have them. They are not used: a grant is no lease.
-    [[nodiscard]] call renew(renewal const& what) const final;
-    [[nodiscard]] renew_reply read_renew(script_reply const& reply) const final;
-    [[nodiscard]] call renew_many(std::span<member const> all, std::chrono::nanoseconds timeout)
-        const final;
-    [[nodiscard]] std::optional<loss_reason> read_renew_many(
-        script_reply const& reply,
-        std::size_t number
-    ) const final;
-    [[nodiscard]] call inspect(target const& on, std::chrono::nanoseconds timeout, bool hand_over)
-        const final;
-    [[nodiscard]] lock_reading read_inspect(script_reply const& reply) const final;
-    [[nodiscard]] call force_release(
-        target const& on,
-        std::chrono::nanoseconds timeout,
-        millis patience
-    ) const final;
-    [[nodiscard]] force_release_reply read_force_release(script_reply const& reply) const final;
-
-protected:
-    ~counted() = default;
-
-    /// The key that tells that the request was executed.
-    [[nodiscard]] static std::string mark_of(target const& on, holder_id const& id);
-    /// Number, channel and mark.
-    static void add_keys(call& to, target const& on, holder_id const& id);
-
-private:
-    /// What those who wait are told of a new number.
-    [[nodiscard]] virtual std::string message_of(std::int64_t number) const = 0;
+/// A change of the number.
+struct request {
+    target const& on;
+    /// No other request has it.
+    holder_id const& id;
+    std::int64_t number;
+    /// How long the server keeps the mark.
+    milliseconds kept;
+    nanoseconds timeout;
 };
 
+/// Sets the number if there is none.
+[[nodiscard]] call try_set(request const& what);
+/// Subtracts `number` from a latch, no further than to zero. It is done if that has opened the
+/// latch.
+[[nodiscard]] call count_down(request const& what);
+/// Adds `number` permits, which may be negative.
+[[nodiscard]] call add(request const& what);
+
+struct request_reply {
+    /// The key holds a number, or nothing.
+    bool valid = false;
+    bool done = false;
+    /// The waiters could be notified.
+    bool notified = true;
+};
+[[nodiscard]] request_reply read_request(script_reply const& reply);
+
+/// Takes all permits. The reply is read by `read_number`.
+[[nodiscard]] call drain(request const& what);
+[[nodiscard]] call read(target const& on, nanoseconds timeout);
+/// Nothing if the key holds something else.
+[[nodiscard]] std::optional<std::int64_t> read_number(target const& on, script_reply const& reply);
+
+/// What a waiter asks: whether the latch is open; or the permits of the target.
+[[nodiscard]] call attempt(target const& on, holder_id const& id, nanoseconds timeout);
+/// Whether the waiter got it. Nothing if the key holds something else.
+[[nodiscard]] std::optional<bool> read_attempt(target const& on, script_reply const& reply);
+/// A successful attempt takes something: whoever gives up has to give it back.
+[[nodiscard]] bool takes(target const& on) noexcept;
+/// Gives back the permits that an attempt has taken. If the attempt arrives later, it takes none.
+[[nodiscard]] call withdraw(target const& on, holder_id const& id, nanoseconds timeout);
+/// It is done if permits were given back.
+[[nodiscard]] request_reply read_withdrawal(script_reply const& reply);
+
+/// A request that was answered and will not be repeated.
+struct answered {
+    std::shared_ptr<target const> on;
+    holder_id id;
+};
+/// Removes the marks.
+[[nodiscard]] call forget(std::span<answered const> all, nanoseconds timeout);
+
+}  // namespace counted
 }  // namespace holdfast::detail
 
 #endif

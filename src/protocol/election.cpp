@@ -10,19 +10,9 @@
 namespace holdfast::detail {
 
 election_keys make_election_keys(config const& settings, std::string_view name) {
-    auto const& prefix = settings.key_prefix;
-    auto const beside = make_target(
-        lock_protocol(),
-        target_kind::lock,
-        prefix,
-        name,
-        {beginning::leader, "", "", ""}
-    );
-    auto lock = allowed_by(settings, make_lock_target(prefix, name));
-    return {
-        std::make_shared<target const>(std::move(lock)),
-        std::string{beside.parts[0]},
-    };
+    auto lock = allowed_by(settings, make_lock_target(settings.key_prefix, name));
+    auto leader = std::string{beginning::leader}.append(tag_of(lock.lock));
+    return {std::make_shared<target const>(std::move(lock)), std::move(leader)};
 }
 
 call proclaim(proclamation const& what) {

@@ -37,13 +37,10 @@ public:
         sent.arg(what.lease.count())
             .arg(what.id.view())
             .arg(what.counter_ttl.count())
-            .token_floor(what.floor)
             .arg(waits_of(what))
             .arg(what.patience.count())
             .arg(what.preflight ? "1" : "0");
-        if (what.learned) {
-            sent.arg(what.learned->shortest.count()).arg(what.learned->times);
-        }
+        add_learning(sent, what.learned);
         return sent;
     }
 
@@ -60,9 +57,7 @@ public:
         sent.arg(what.id.view())
             .arg(what.window > millis{0} ? "1" : "0")
             .arg(what.patience.count());
-        if (what.held.count > 0) {
-            sent.arg(std::int64_t{what.held.count}).arg(whole_micros(what.held.mean));
-        }
+        add_ended_holds(sent, what.held);
         return sent;
     }
 
@@ -102,13 +97,13 @@ primitive const& fair_lock_protocol() noexcept {
 }
 
 target make_fair_lock_target(std::string_view prefix, std::string_view name) {
-    return make_target(
-        fair_lock_protocol(),
-        target_kind::fair_lock,
-        prefix,
-        name,
-        {beginning::token, beginning::lock_channel, beginning::fair_queue, beginning::fair_timeout}
-    );
+    static constexpr target::key_beginnings beginnings{
+        beginning::token,
+        beginning::lock_channel,
+        beginning::fair_queue,
+        beginning::fair_timeout
+    };
+    return make_target(&fair_lock_protocol(), target_kind::fair_lock, prefix, name, beginnings);
 }
 
 }  // namespace holdfast::detail

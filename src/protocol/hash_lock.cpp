@@ -2,6 +2,7 @@
 
 #include "core/lease_terms.hpp"
 #include "protocol/derived_keys.hpp"
+#include "protocol/names.hpp"
 #include "protocol/scripts.hpp"
 #include "protocol/words.hpp"
 
@@ -21,7 +22,7 @@ std::uint64_t number_in(std::string_view text) {
 
 std::string hash_lock::sibling_of_counter(target const& on, std::string_view begins) {
     std::string key{begins};
-    return key.append(on.counter().substr(beginning::token.size()));
+    return key.append(tag_of(on.lock));
 }
 
 std::string hash_lock::usual_hold_key(target const& on) {
@@ -34,21 +35,20 @@ call hash_lock::renew(renewal const& what) const {
     if (what.tokens > 0) {
         sent.key(what.on.counter()).key(what.on.queue());
     }
-    bool const learns = what.tokens > 0 && what.learned;
-    if (learns) {
+    if (what.tokens > 0 && what.learned) {
         sent.key(usual_hold_key(what.on));
     }
-    sent.arg(what.lease.count()).arg(what.id.view());
-    if (what.tokens > 0) {
-        sent.arg(std::int64_t{what.tokens}).token_floor(what.floor).arg(what.counter_ttl.count());
-    }
-    if (learns) {
-        sent.arg(std::int64_t{what.held.count})
-            .arg(whole_micros(what.held.mean))
-            .arg(what.learned->shortest.count())
-            .arg(what.learned->times);
-    }
+    add_renewal(sent, what, what.id.view());
     return sent;
+}
+
+void hash_lock::add_renewal(call& to, renewal const& what, std::string_view field) {
+    to.arg(what.lease.count())
+        .arg(field)
+        .arg(std::int64_t{what.tokens})
+        .arg(what.counter_ttl.count());
+    add_ended_holds(to, what.held);
+    add_learning(to, what.learned);
 }
 
 renew_reply hash_lock::read_renew(script_reply const& reply) const {

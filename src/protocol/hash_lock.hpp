@@ -34,6 +34,8 @@ protected:
 
     /// A key beside the token counter, in the lock's slot.
     [[nodiscard]] static std::string sibling_of_counter(target const& on, std::string_view begins);
+    /// The arguments of `scripts::lock_renew`. The field is the holder's in the hash.
+    static void add_renewal(call& to, renewal const& what, std::string_view field);
     /// What is said first: until when the lock is had, the token, and how many wait.
     [[nodiscard]] static lock_reading read_state(script_reply const& reply);
     /// Where it is kept how long the lock is usually held. It is made when it is needed: most locks

@@ -13,9 +13,6 @@ namespace holdfast::detail {
 
 namespace {
 
-// What the scripts take for granted.
-constexpr std::chrono::milliseconds usual_counter_ttl = std::chrono::days{30};
-
 // No entry without a window.
 std::string entry_of(holder_id const& id, millis window) {
     return window > millis{0} ? fmt::format("{} {}", id.view(), window.count()) : std::string{};
@@ -32,24 +29,20 @@ public:
             sent.key(what.on.queue());
         }
         if (what.preflight) {
-            // It asks for the preflight; the release has it as a key.
+            // The release has it as a key.
             sent.key(what.on.channel());
         }
         if (what.learned) {
             sent.key(usual_hold_key(what.on));
         }
-        sent.arg(what.lease.count()).arg(what.id.view()).token_floor(what.floor);
-        bool const usual = what.hand_over && what.tokens == 1 && what.window == millis{0} &&
-                           what.counter_ttl == usual_counter_ttl && !what.learned;
-        if (!usual) {
-            sent.arg(what.counter_ttl.count())
-                .arg(std::int64_t{what.tokens})
-                .arg(what.hand_over ? std::max<std::int64_t>(what.window.count(), 1) : 0)
-                .arg(words_of(what.had, "0"));
-        }
-        if (what.learned) {
-            sent.arg(what.learned->shortest.count()).arg(what.learned->times);
-        }
+        sent.arg(what.lease.count())
+            .arg(what.id.view())
+            .arg(what.counter_ttl.count())
+            .arg(std::int64_t{what.tokens})
+            .arg(what.hand_over ? std::max<std::int64_t>(what.window.count(), 1) : 0)
+            .arg(words_of(what.had, "0"))
+            .arg(what.preflight ? "1" : "0");
+        add_learning(sent, what.learned);
         return sent;
     }
 
@@ -62,7 +55,6 @@ public:
         sent.arg(what.lease.count())
             .arg(what.id.view())
             .arg(what.counter_ttl.count())
-            .token_floor(what.floor)
             .arg(std::int64_t{what.tokens})
             .arg(what.hand_over ? entry_of(what.id, what.window) : std::string{})
             .arg(seen.holder)
@@ -98,19 +90,12 @@ public:
         if (what.held.count > 0) {
             sent.key(usual_hold_key(what.on));
         }
-        sent.arg(what.id.view());
-        bool const usual = !has_entry && !what.next && what.counter_ttl == usual_counter_ttl &&
-                           what.held.count == 0;
-        if (!usual && (looks_at_queue || what.held.count > 0)) {
-            sent.arg(entry_of(what.id, what.window))
-                .arg(what.next ? entry_of(what.next->id, what.next->window) : std::string{})
-                .arg(what.counter_ttl.count())
-                .token_floor(what.floor)
-                .arg(what.held_back ? "1" : "0");
-        }
-        if (what.held.count > 0) {
-            sent.arg(std::int64_t{what.held.count}).arg(whole_micros(what.held.mean));
-        }
+        sent.arg(what.id.view())
+            .arg(entry_of(what.id, what.window))
+            .arg(what.next ? entry_of(what.next->id, what.next->window) : std::string{})
+            .arg(what.counter_ttl.count())
+            .arg(what.held_back ? "1" : "0");
+        add_ended_holds(sent, what.held);
         return sent;
     }
 
@@ -138,13 +123,13 @@ primitive const& lock_protocol() noexcept {
 }
 
 target make_lock_target(std::string_view prefix, std::string_view name) {
-    return make_target(
-        lock_protocol(),
-        target_kind::lock,
-        prefix,
-        name,
-        {beginning::token, beginning::lock_channel, beginning::queue, beginning::waiters}
-    );
+    static constexpr target::key_beginnings beginnings{
+        beginning::token,
+        beginning::lock_channel,
+        beginning::queue,
+        beginning::waiters
+    };
+    return make_target(&lock_protocol(), target_kind::lock, prefix, name, beginnings);
 }
 
 }  // namespace holdfast::detail

@@ -17,14 +17,14 @@ bool may_be_taken_together(target const& a, target const& b) noexcept {
 call acquire_together(std::span<primitive::attempt const> all) {
     auto const& first = all.front();
     call sent{scripts::multi_lock_acquire, first.timeout};
-    sent.reserve(4 * all.size() + 4, 192 * all.size());
+    sent.reserve(4 * all.size() + 3, 192 * all.size());
     for (auto const& each : all) {
         sent.key_of(each.on).key(each.on.counter());
         if (first.hand_over) {
             sent.key(each.on.queue());
         }
     }
-    sent.arg(first.lease.count()).arg(first.counter_ttl.count()).token_floor(first.floor);
+    sent.arg(first.lease.count()).arg(first.counter_ttl.count());
     for (auto const& each : all) {
         sent.arg(each.id.view());
     }

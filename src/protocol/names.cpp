@@ -14,6 +14,7 @@ namespace {
 
 // `{a}` has the derived keys of `a`: it is what the tag of a name without a `{` looks like.
 bool is_tag_of_another(std::string_view full) {
+    // mutant: name-in-braces-accepted
     return full.starts_with('{') && full.ends_with('}') &&
            full.find('{', 1) == std::string_view::npos;
 }

@@ -185,23 +185,8 @@ public:
     /// on `target::channel()` that comes next says the same, else 0.
     [[nodiscard]] virtual bool names_turns() const noexcept { return false; }
 
-    /// What a grant is.
-    enum class grants : std::uint8_t {
-        /// A lease: nobody else has one meanwhile.
-        exclusive,
-        /// A lease, and others may have one beside it.
-        shared,
-        /// Nothing that is held: it is over when it is given.
-        passes,
-        /// The same, and all that wait are given it at once.
-        passes_of_all,
-    };
-    [[nodiscard]] virtual grants gives() const noexcept { return grants::exclusive; }
-    [[nodiscard]] bool leases() const noexcept {
-        return gives() == grants::exclusive || gives() == grants::shared;
-    }
-    /// A grant takes something from others: an attempt that is given up gives it back.
-    [[nodiscard]] bool takes() const noexcept { return gives() != grants::passes_of_all; }
+    /// Others may have a lease beside the one that is granted.
+    [[nodiscard]] virtual bool is_shared() const noexcept { return false; }
 
     /// Several holders of one client may have one hold on the server. Only where a grant is shared.
     [[nodiscard]] virtual bool shares_holds() const noexcept { return false; }
@@ -247,9 +232,6 @@ public:
         /// Tries each command that a holder will need before anything is written, so that a user
         /// without the right to one fails before the lock is granted.
         bool preflight = false;
-        /// A token counter that has not reached it may have been lost or be stale: the token is at
-        /// least the server's time then.
-        fencing_token floor;
         std::chrono::nanoseconds timeout;
         /// How many tokens a grant takes.
         std::uint32_t tokens = 1;
@@ -289,7 +271,6 @@ public:
         std::chrono::nanoseconds timeout;
         /// Tokens for the next holders of this client. None: only the lease is renewed.
         std::uint32_t tokens = 0;
-        fencing_token floor = {};
         millis counter_ttl{0};
         /// Only with tokens.
         std::optional<learning> learned = {};
@@ -333,7 +314,6 @@ public:
         /// The releaser's next entry.
         std::optional<queue_entry> next = {};
         millis counter_ttl{0};
-        fencing_token floor = {};
         /// Tenures with learned leases that have ended since it was last told.
         usual_hold::report held = {};
         /// Where places are kept by asking again: how long a waiter may be silent.

@@ -50,7 +50,9 @@ public:
     [[nodiscard]] call release(parting const& what) const override {
         call sent{scripts::lock_release, what.timeout};
         sent.key_of(what.on).key(what.on.channel());
-        sent.arg(what.id.view());
+        // No entry in a queue, and nobody to give the lock to.
+        sent.arg(what.id.view()).arg("").arg("").arg("0").arg("0");
+        add_ended_holds(sent, {});
         return sent;
     }
 
@@ -77,13 +79,13 @@ primitive const& quorum_lock_protocol() noexcept {
 }
 
 target make_quorum_lock_target(std::string_view prefix, std::string_view name) {
-    return make_target(
-        quorum_lock_protocol(),
-        target_kind::quorum_lock,
-        prefix,
-        name,
-        {beginning::token, beginning::lock_channel, beginning::queue, beginning::waiters}
-    );
+    static constexpr target::key_beginnings beginnings{
+        beginning::token,
+        beginning::lock_channel,
+        beginning::queue,
+        beginning::waiters
+    };
+    return make_target(&quorum_lock_protocol(), target_kind::quorum_lock, prefix, name, beginnings);
 }
 
 call raise_token(token_raise const& what) {

@@ -61,29 +61,20 @@ protected:
         to.arg(what.lease.count())
             .arg(what.id.view())
             .arg(what.counter_ttl.count())
-            .token_floor(what.floor)
             .arg(waits_of(what))
             .arg(what.patience.count())
             .arg(what.preflight ? "1" : "0");
     }
 
-    static void add_learning(call& to, attempt const& what) {
-        if (what.learned) {
-            to.arg(what.learned->shortest.count()).arg(what.learned->times);
-        }
-    }
-
     static void add_parting_arguments(call& to, parting const& what) {
         to.arg(what.id.view()).arg(what.window > millis{0} ? "1" : "0");
-        if (what.held.count > 0) {
-            to.arg(std::int64_t{what.held.count}).arg(whole_micros(what.held.mean));
-        }
+        add_ended_holds(to, what.held);
     }
 };
 
 class read_lock_type final : public read_write_lock {
 public:
-    [[nodiscard]] grants gives() const noexcept override { return grants::shared; }
+    [[nodiscard]] bool is_shared() const noexcept override { return true; }
     [[nodiscard]] bool shares_holds() const noexcept override { return true; }
     [[nodiscard]] std::optional<target_kind> other_side() const noexcept override {
         return target_kind::write_lock;
@@ -101,7 +92,7 @@ public:
         }
         add_attempt_arguments(sent, what);
         sent.arg(what.beside ? what.beside->view() : std::string_view{});
-        add_learning(sent, what);
+        add_learning(sent, what.learned);
         return sent;
     }
 
@@ -174,7 +165,7 @@ public:
             sent.key(learned_key(what.on));
         }
         add_attempt_arguments(sent, what);
-        add_learning(sent, what);
+        add_learning(sent, what.learned);
         return sent;
     }
 
@@ -185,7 +176,8 @@ public:
     // Its field is renewed as the holder of a lock is.
     [[nodiscard]] call renew(renewal const& what) const override {
         call sent{scripts::lock_renew, what.timeout};
-        sent.key_of(what.on).arg(what.lease.count()).arg(field_of(what.id));
+        sent.key_of(what.on);
+        add_renewal(sent, what, field_of(what.id));
         return sent;
     }
 
@@ -230,13 +222,13 @@ target make_side(
     std::string_view prefix,
     std::string_view name
 ) {
-    return make_target(
-        speaks,
-        kind,
-        prefix,
-        name,
-        {beginning::token, beginning::rw_channel, beginning::rw_queue, beginning::rw_heard}
-    );
+    static constexpr target::key_beginnings beginnings{
+        beginning::token,
+        beginning::rw_channel,
+        beginning::rw_queue,
+        beginning::rw_heard
+    };
+    return make_target(&speaks, kind, prefix, name, beginnings);
 }
 
 }  // namespace

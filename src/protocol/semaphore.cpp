@@ -1,6 +1,7 @@
 #include "protocol/semaphore.hpp"
 
 #include "protocol/derived_keys.hpp"
+#include "protocol/names.hpp"
 #include "protocol/scripts.hpp"
 #include "protocol/words.hpp"
 
@@ -14,19 +15,13 @@ namespace holdfast::detail {
 
 namespace {
 
-// What stands behind the beginning of the keys: the name, as their hash tag.
-std::string_view tag_of(target const& on) {
-    return on.counter().substr(beginning::semaphore_token.size());
-}
-
 std::string sibling(target const& on, std::string_view begins) {
     std::string key{begins};
-    return key.append(tag_of(on));
+    return key.append(tag_of(on.lock));
 }
 
 std::string deadlines_of(target const& on) {
-    std::string key{tag_of(on)};
-    return key.append(ending::permits);
+    return tag_of(on.lock).append(ending::permits);
 }
 
 std::string heard_of(target const& on) {
@@ -35,7 +30,7 @@ std::string heard_of(target const& on) {
 
 // It needs no permission beyond those that Redisson's keys need.
 std::string record_of(target const& on) {
-    return std::string{tag_of(on)}.append(ending::limit);
+    return tag_of(on.lock).append(ending::limit);
 }
 
 std::string usual_hold_of(target const& on) {
@@ -52,7 +47,7 @@ class semaphore_protocol_type final : public primitive {
 public:
     [[nodiscard]] places queues() const noexcept override { return places::kept; }
     [[nodiscard]] bool names_turns() const noexcept override { return true; }
-    [[nodiscard]] grants gives() const noexcept override { return grants::shared; }
+    [[nodiscard]] bool is_shared() const noexcept override { return true; }
 
     [[nodiscard]] call acquire(attempt const& what) const override {
         call sent{scripts::semaphore_acquire, what.timeout};
@@ -71,14 +66,11 @@ public:
             .arg(what.id.view())
             .arg(what.lease.count())
             .arg(what.counter_ttl.count())
-            .token_floor(what.floor)
             .arg(waits_of(what))
             .arg(what.patience.count())
             .arg(what.preflight ? "1" : "0")
             .arg(what.limit);
-        if (what.learned) {
-            sent.arg(what.learned->shortest.count()).arg(what.learned->times);
-        }
+        add_learning(sent, what.learned);
         add_ids(sent, what.on, what.id);
         return sent;
     }
@@ -147,9 +139,7 @@ public:
         sent.arg(std::int64_t{what.on.permits})
             .arg(what.id.view())
             .arg(what.window > millis{0} ? "1" : "0");
-        if (what.held.count > 0) {
-            sent.arg(std::int64_t{what.held.count}).arg(whole_micros(what.held.mean));
-        }
+        add_ended_holds(sent, what.held);
         add_ids(sent, what.on, what.id);
         return sent;
     }
@@ -206,16 +196,13 @@ primitive const& semaphore_protocol() noexcept {
 }
 
 target make_semaphore_target(std::string_view prefix, std::string_view name) {
-    return make_target(
-        semaphore_protocol(),
-        target_kind::semaphore,
-        prefix,
-        name,
-        {beginning::semaphore_token,
-         beginning::semaphore_channel,
-         beginning::semaphore_queue,
-         beginning::semaphore_turns}
-    );
+    static constexpr target::key_beginnings beginnings{
+        beginning::semaphore_token,
+        beginning::semaphore_channel,
+        beginning::semaphore_queue,
+        beginning::semaphore_turns
+    };
+    return make_target(&semaphore_protocol(), target_kind::semaphore, prefix, name, beginnings);
 }
 
 target with_permits(target of, std::int64_t count) {

@@ -11,14 +11,14 @@
 namespace holdfast::detail {
 
 target make_target(
-    primitive const& speaks,
+    primitive const* speaks,
     target_kind kind,
     std::string_view prefix,
     std::string_view name,
-    std::array<std::string_view, 4> const& beginnings
+    target::key_beginnings const& beginnings
 ) {
     target made;
-    made.speaks = &speaks;
+    made.speaks = speaks;
     made.kind = kind;
     if (name.empty() || name.size() > max_name_length ||
         prefix.size() > max_name_length - name.size()) {
@@ -26,19 +26,20 @@ target make_target(
     }
     made.lock.reserve(prefix.size() + name.size());
     made.lock.append(prefix).append(name);
-    auto const tag = tag_of(made.lock);
-    auto const with = [&](std::string_view beginning) {
-        std::string key;
-        key.reserve(beginning.size() + tag.size());
-        key.append(beginning).append(tag);
-        return key;
-    };
-    made.parts = joined_texts{
-        {with(beginnings[0]), with(beginnings[1]), with(beginnings[2]), with(beginnings[3])}
-    };
+    made.beginnings = &beginnings;
     made.hash = hash_of(made.lock);
     made.slot = slot_of(made.lock);
     return made;
+}
+
+std::string target::channel() const {
+    return braced_channel ? std::string{(*beginnings)[1]}.append("{").append(lock).append("}")
+                          : derived(1);
+}
+
+std::string target::derived(std::size_t which) const {
+    std::string key{beginnings ? (*beginnings)[which] : std::string_view{}};
+    return key.append(tag_of(lock));
 }
 
 std::uint32_t hash_of(std::string_view name) noexcept {

@@ -1,8 +1,6 @@
 #ifndef HOLDFAST_PROTOCOL_TARGET_HPP
 #define HOLDFAST_PROTOCOL_TARGET_HPP
 
-#include "protocol/joined_texts.hpp"
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -28,6 +26,7 @@ enum class target_kind : std::uint8_t {
 /// What one lock is on the server: its kind, its keys and its channels. Wait queues, owners and
 /// holds are keyed by it.
 struct target {
+    /// Null: a latch or a counting semaphore, which give no leases.
     primitive const* speaks = nullptr;
     /// The name with its prefix, which is the key of the hash that holds the lock. Empty if the
     /// name is not allowed.
@@ -44,33 +43,43 @@ struct target {
     target_kind kind = target_kind::lock;
     /// Of all its keys, on a cluster.
     std::uint16_t slot = 0;
+    /// Of a latch: its channel has the name in braces also if the name has some.
+    bool braced_channel = false;
 
     [[nodiscard]] bool valid() const noexcept { return !lock.empty(); }
-    [[nodiscard]] std::string_view counter() const noexcept { return parts[0]; }
-    /// What gives no leases has no tokens. What the keys begin with that tell which requests were
-    /// executed.
-    [[nodiscard]] std::string_view done() const noexcept { return parts[0]; }
+    [[nodiscard]] std::string counter() const { return derived(0); }
+    /// Of a latch or a counting semaphore: what the marks of executed requests begin with.
+    [[nodiscard]] std::string done() const { return derived(0); }
     /// Where a release is published.
-    [[nodiscard]] std::string_view channel() const noexcept { return parts[1]; }
+    [[nodiscard]] std::string channel() const;
     /// The key of those that wait, in order.
-    [[nodiscard]] std::string_view queue() const noexcept { return parts[2]; }
+    [[nodiscard]] std::string queue() const { return derived(2); }
     /// What else belongs to the queue. Of a lock, a channel: whoever listens to the lock's channel
     /// and queues listens to this one, too. Of a fair lock, a key: the deadlines of the waiters. Of
     /// what keeps the places of its waiters, the channel on which it is said whose turn it is.
-    [[nodiscard]] std::string_view waiters() const noexcept { return parts[3]; }
+    [[nodiscard]] std::string waiters() const { return derived(3); }
 
-    joined_texts parts{};
+    using key_beginnings = std::array<std::string_view, 4>;
+    /// Each lease keeps a target, so what can be made of the name is made when a request needs it.
+    key_beginnings const* beginnings = nullptr;
+
+private:
+    [[nodiscard]] std::string derived(std::size_t which) const;
 };
 
-/// The target of the name `prefix + name`, whose parts begin so. Invalid if it is empty or too
-/// long. See `allowed_by` for what else a name must not be.
+/// The target of the name `prefix + name`, whose other keys and channels begin so. Invalid if it is
+/// empty or too long. See `allowed_by` for what else a name must not be.
 [[nodiscard]] target make_target(
-    primitive const& speaks,
+    primitive const* speaks,
     target_kind kind,
     std::string_view prefix,
     std::string_view name,
-    std::array<std::string_view, 4> const& beginnings
+    target::key_beginnings const& beginnings
 );
+/// It would be gone before the target.
+target
+make_target(primitive const*, target_kind, std::string_view, std::string_view, target::key_beginnings const&&) =
+    delete;
 
 /// Whether one script may have the keys of both, if one server has them. See
 /// `client_context::may_share_a_call`.

@@ -75,6 +75,15 @@ std::string waits_of(primitive::attempt const& what) {
     return what.window > std::chrono::milliseconds{0} ? words_of(what.had, "1") : "0";
 }
 
+void add_learning(call& to, std::optional<primitive::learning> const& what) {
+    auto const how = what.value_or(primitive::learning{std::chrono::milliseconds{0}, 0});
+    to.arg(how.shortest.count()).arg(how.times);
+}
+
+void add_ended_holds(call& to, usual_hold::report const& what) {
+    to.arg(std::int64_t{what.count}).arg(whole_micros(what.mean));
+}
+
 std::optional<loss_reason> renewed_in(script_reply const& reply, std::size_t number) {
     auto const digits = reply.text(0);
     switch (number < digits.size() ? digits[number] : '-') {

@@ -40,6 +40,10 @@ inline constexpr std::int64_t busy_word = 0;
 [[nodiscard]] std::string words_of(former_place const& had, std::string_view none);
 /// The argument of an attempt where places are kept by asking again: whether it waits.
 [[nodiscard]] std::string waits_of(primitive::attempt const& what);
+/// The arguments of an attempt about a learned lease; zeros without one.
+void add_learning(call& to, std::optional<primitive::learning> const& what);
+/// The arguments about holds that have ended; zeros if there are none.
+void add_ended_holds(call& to, usual_hold::report const& what);
 /// What a script worked out.
 [[nodiscard]] learned_lease learned_in(script_reply const& reply, std::size_t at);
 /// Renewals and releases answer `1`, or `0` and whether the key is there.

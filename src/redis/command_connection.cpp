@@ -2,15 +2,12 @@
 
 #include "core/lease_terms.hpp"
 #include "runtime/counters.hpp"
-#include "runtime/pending_handler.hpp"
 #include "runtime/strand.hpp"
 
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
-#include <exception>
-#include <new>
 #include <utility>
 #include <vector>
 
@@ -57,9 +54,9 @@ void command_connection::enqueue(record& r) {
     try {
         append(r);
     } catch (...) {
-        // Out of memory: half a command may stand in the request.
+        // Half a command may stand in the request. It must not be sent.
         open_.reset();
-        drop_epoch("out of memory");
+        drop_epoch("a request could not be written");
         throw;
     }
 }
@@ -175,7 +172,6 @@ void command_connection::arm_timeout(lease_clock::time_point at) {
     if (at >= timeout_at_) {
         return;
     }
-    timeout_at_ = lease_clock::time_point::max();  // memory may run out
     sleep_until(timeout_, at);
     timeout_.async_wait([self = shared_from_this(), this](error_code ec) {
         if (!ec) {
@@ -190,25 +186,11 @@ void command_connection::on_timeout() {
     auto const now = lease_clock::now();
     auto next = lease_clock::time_point::max();
     std::vector<exec_handler> overdue;
-    std::size_t count = 0;
-    auto const look = [&](record& r) {
-        if (r.handler && r.give_up_at <= now) {
-            ++count;
-        } else if (r.handler) {
-            next = std::min(next, r.give_up_at);
-        }
-    };
-    matcher_.for_each_in_flight(look);
-    matcher_.for_each_in_doubt(look);
-    try {
-        overdue.reserve(count);
-    } catch (std::bad_alloc const&) {
-        drop_epoch("out of memory");
-        return;
-    }
     auto const take = [&](record& r) {
         if (r.handler && r.give_up_at <= now) {
             overdue.push_back(std::exchange(r.handler, {}));
+        } else if (r.handler) {
+            next = std::min(next, r.give_up_at);
         }
     };
     matcher_.for_each_in_flight(take);
@@ -229,9 +211,9 @@ void command_connection::on_timeout() {
     if (auto const observer = cluster(); observer && silent) {
         observer->on_silent(number());
     }
-    for_each_in_spite_of_exceptions(overdue, [](exec_handler& handler) {
+    for (auto& handler : overdue) {
         complete(handler, make_result(exec_status::unknown, errc::unreachable));
-    });
+    }
 }
 
 std::optional<lease_clock::time_point> command_connection::silent_since() const {
@@ -267,19 +249,15 @@ void command_connection::abandon_all() {
         auto& r = lost.emplace_back(std::move(one.request));
         r.cause = permanent ? make_error_code(errc::unreachable) : one.error.error;
     }
-    for_each_in_spite_of_exceptions(lost, [](record& r) {
+    for (auto& r : lost) {
         complete(r.handler, make_result(exec_status::unknown, r.cause));
-    });
+    }
 }
 
 void command_connection::stop() {
     supervisor::stop();
     timeout_.cancel();
-    try {
-        asio::post(strand(), [self = shared_from_this(), this] { abandon_all(); });
-    } catch (...) {
-        // Out of memory: nothing is answered any more.
-    }
+    asio::post(strand(), [self = shared_from_this(), this] { abandon_all(); });
 }
 
 void command_connection::on_up() {

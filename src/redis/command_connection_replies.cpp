@@ -8,7 +8,6 @@
 #include <boost/asio/post.hpp>
 
 #include <charconv>
-#include <exception>
 #include <optional>
 #include <utility>
 
@@ -62,6 +61,7 @@ void command_connection::answer(text_reply reply) {
     auto const nonce = said.nonce();
     std::uint64_t number = 0;
     auto const [end, ec] = std::from_chars(nonce.data(), nonce.data() + nonce.size(), number);
+    // mutant: nonce-not-checked
     if (ec != std::errc{} || end != nonce.data() + nonce.size() || !matcher_.next_is(number)) {
         // Another request's reply: nothing that was or will be read here can be trusted.
         desynchronise();
@@ -136,6 +136,7 @@ bool command_connection::redirect(record& r, std::string const& text) {
 
 // The request that takes it back may have been executed by now.
 bool command_connection::end_withdrawn(record& r) {
+    // mutant: withdrawal-overtaken
     if (r.what->is_withdrawn()) {
         complete(r.handler, make_result(exec_status::not_sent, asio::error::operation_aborted));
         return true;
@@ -150,11 +151,7 @@ void command_connection::send_again(record& r) {
         return;
     }
     r.by_text = r.sent > 1 || !texts_.has(r.what->what());
-    try {
-        enqueue(r);
-    } catch (std::exception const&) {
-        complete(r.handler, make_result(exec_status::unknown, errc::unreachable));
-    }
+    enqueue(r);
 }
 
 void command_connection::check_alignment(bool overdue) {
@@ -170,12 +167,12 @@ void command_connection::settle_doubts(bool proven) {
         return;
     }
     auto settled = matcher_.settle();
-    for_each_in_spite_of_exceptions(settled, [proven](matcher::doubt& one) {
+    for (auto& one : settled) {
         complete(
             one.request.handler,
             proven ? std::move(one.error) : make_result(exec_status::unknown, one.error.error)
         );
-    });
+    }
 }
 
 void command_connection::desynchronise() {

@@ -8,6 +8,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 
+#include <exception>
 #include <memory>
 
 #ifdef HOLDFAST_CONNECTION
@@ -57,6 +58,13 @@ public:
 namespace holdfast::detail {
 
 class tls_trust;
+
+/// Ends a coroutine that nobody awaits: its exception leaves the function that runs the executor.
+inline constexpr auto rethrown = [](std::exception_ptr failure) {
+    if (failure) {
+        std::rethrow_exception(failure);
+    }
+};
 
 /// For one epoch; not connected yet.
 /// @throws boost::system::system_error if TLS cannot be set up.

@@ -7,7 +7,6 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 #include <variant>
 
@@ -72,19 +71,11 @@ void replica_connection::start_round() {
     if (under_way_ || !up() || stopped()) {
         return;
     }
-    std::shared_ptr<round> made;
-    try {
-        made = std::make_shared<round>();
-        made->all = std::exchange(waiting_, {});
-        write(*made);
-        if (!made->all.empty()) {
-            send(made);
-        }
-    } catch (std::exception const&) {
-        if (made && made != under_way_) {
-            answer_all(made->all, asio::error::no_memory);
-        }
-        drop_epoch("out of memory");
+    auto const made = std::make_shared<round>();
+    made->all = std::exchange(waiting_, {});
+    write(*made);
+    if (!made->all.empty()) {
+        send(made);
     }
 }
 
@@ -266,16 +257,8 @@ void replica_connection::read_wait(round& ended) {
         if (one.said && (confirmed >= one.count || one.give_up_at <= now)) {
             answer(one, {exec_status::replied, {}, std::move(*one.said)}, confirmed);
         } else if (one.handler) {
-            go_on_with(std::move(one));
+            waiting_.push_back(std::move(one));
         }
-    }
-}
-
-void replica_connection::go_on_with(item&& one) {
-    try {
-        waiting_.push_back(std::move(one));
-    } catch (std::exception const&) {
-        answer(one, unanswered(asio::error::no_memory), 0);
     }
 }
 
@@ -316,16 +299,12 @@ void replica_connection::on_down() {
 void replica_connection::stop() {
     supervisor::stop();
     timeout_.cancel();
-    try {
-        asio::post(strand(), [self = shared_from_this(), this] {
-            if (auto const broken = std::exchange(under_way_, {})) {
-                answer_all(broken->all, errc::client_stopped);
-            }
-            answer_all(waiting_, errc::client_stopped);
-        });
-    } catch (...) {
-        // Out of memory: nothing is answered any more.
-    }
+    asio::post(strand(), [self = shared_from_this(), this] {
+        if (auto const broken = std::exchange(under_way_, {})) {
+            answer_all(broken->all, errc::client_stopped);
+        }
+        answer_all(waiting_, errc::client_stopped);
+    });
 }
 
 // Called while Boost.Redis parses.
@@ -356,7 +335,6 @@ void replica_connection::arm() {
     if (next >= armed_for_) {
         return;
     }
-    armed_for_ = lease_clock::time_point::max();  // memory may run out
     sleep_until(timeout_, next);
     timeout_.async_wait([self = shared_from_this(), this](error_code ec) {
         if (!ec) {

@@ -84,7 +84,6 @@ private:
     void read_script(item& of, raw_reply& reply);
     [[nodiscard]] bool redirect(item& one, std::string const& text);
     void read_wait(round& ended);
-    void go_on_with(item&& one);
     void answer(item& one, exec_result result, unsigned confirmed);
     void answer_all(items& all, error_code cause);
     void arm();

@@ -268,7 +268,7 @@ error_code failure_while_parsing() noexcept {
             return e.code();
         }
     } catch (...) {
-        // Out of memory, most likely.
+        // The cause is not known, and Boost.Redis needs one.
     }
     return boost::asio::error::no_memory;
 }

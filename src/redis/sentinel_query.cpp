@@ -7,14 +7,12 @@
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/error.hpp>
 #include <boost/system/system_error.hpp>
 
 #include <charconv>
 #include <cstdint>
-#include <exception>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -102,7 +100,7 @@ sentinel_query::verdict sentinel_query::judge_end(error_code why) const {
 }
 
 void sentinel_query::start() {
-    asio::co_spawn(at_.strand, ask(shared_from_this()), asio::detached);
+    asio::co_spawn(at_.strand, ask(shared_from_this()), rethrown);
 }
 
 void sentinel_query::cancel() noexcept {
@@ -133,8 +131,6 @@ asio::awaitable<void> sentinel_query::ask(std::shared_ptr<sentinel_query> self) 
     } catch (boost::system::system_error const& e) {
         // TLS cannot be set up.
         why = e.code();
-    } catch (std::exception const&) {
-        // Out of memory: it counts as one that did not answer.
     }
     self->finish(why);
 }

@@ -8,7 +8,6 @@
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/error.hpp>
@@ -77,7 +76,20 @@ void supervisor::report_refusal(
 }
 
 void supervisor::start() {
-    asio::co_spawn(of_.strand, supervise(shared_from_this()), asio::detached);
+    spawn(true);
+}
+
+// An exception, such as one of a log sink, leaves the function that runs the executor. The next
+// epoch is begun all the same.
+void supervisor::spawn(bool first) {
+    auto on_end = [self = shared_from_this()](std::exception_ptr failure) {
+        if (failure) {
+            self->spawn(false);
+            self->close_epoch();
+            std::rethrow_exception(failure);
+        }
+    };
+    asio::co_spawn(of_.strand, supervise(shared_from_this(), first), std::move(on_end));
 }
 
 void supervisor::stop() {
@@ -117,44 +129,37 @@ bool supervisor::accept(address_source::answer found) {
     return true;
 }
 
-asio::awaitable<void> supervisor::supervise(std::shared_ptr<supervisor> self) {
-    bool first = true;
+asio::awaitable<void> supervisor::supervise(std::shared_ptr<supervisor> self, bool first) {
     while (!self->stopped_) {
-        try {
-            if (std::exchange(first, false)) {
-                // Nothing happens inside `start`.
-                auto turn = asio::post(self->of_.strand, asio::deferred);
-                co_await std::move(turn);
-            } else {
-                auto const part = std::generate_canonical<double, 32>(self->jitter_);
-                self->pause_.expires_after(self->backoff_.next(part));
-                auto pause = self->pause_.async_wait(awaited);
-                co_await std::move(pause);
+        if (std::exchange(first, false)) {
+            // Nothing happens inside `start`.
+            auto turn = asio::post(self->of_.strand, asio::deferred);
+            co_await std::move(turn);
+        } else {
+            auto const part = std::generate_canonical<double, 32>(self->jitter_);
+            self->pause_.expires_after(self->backoff_.next(part));
+            auto pause = self->pause_.async_wait(awaited);
+            co_await std::move(pause);
+        }
+        if (self->stopped_) {
+            break;
+        }
+        if (self->of_.source) {
+            auto finding = self->of_.source->find();
+            auto found = co_await std::move(finding);
+            if (self->stopped_ || !self->accept(std::move(found))) {
+                continue;
             }
-            if (self->stopped_) {
-                break;
-            }
-            if (self->of_.source) {
-                auto finding = self->of_.source->find();
-                auto found = co_await std::move(finding);
-                if (self->stopped_ || !self->accept(std::move(found))) {
-                    continue;
-                }
-            }
-            auto const endpoint = make_endpoint(*self->at_);
-            self->connect();
-            if (self->connection_) {
-                // Kept here too: the connection must outlive the run whatever happens to the
-                // member.
-                auto const connection = self->connection_;
-                self->start_handshake();
-                auto run = connection->async_run(endpoint, awaited);
-                auto [ec] = co_await std::move(run);
-                self->on_epoch_ended(ec);
-            }
-        } catch (std::exception const&) {
-            // Out of memory, or a log sink that throws: the next epoch may have more luck.
-            self->close_epoch();
+        }
+        auto const endpoint = make_endpoint(*self->at_);
+        self->connect();
+        if (self->connection_) {
+            // Kept here too: the connection must outlive the run whatever happens to the member.
+            auto const connection = self->connection_;
+            self->start_handshake();
+            auto run = connection->async_run(endpoint, awaited);
+            auto [ec] = co_await std::move(run);
+            self->on_epoch_ended(ec);
         }
     }
 }
@@ -264,13 +269,16 @@ void supervisor::on_handshake(std::shared_ptr<redis_connection> const& connectio
     }
     try {
         auto verdict = judge_handshake();
+        // mutant: traffic-before-the-handshake
         if (!verdict.error) {
             on_connected(std::move(verdict));
             return;
         }
         fail(verdict.error, verdict.permanent);
-    } catch (std::exception const&) {
-        // Out of memory: some may not have been told. The next connection is told to all.
+    } catch (...) {
+        // A log sink has thrown, perhaps. Some may not have been told that the connection is up.
+        connection->cancel(boost::redis::operation::run);
+        throw;
     }
     connection->cancel(boost::redis::operation::run);
 }
@@ -318,7 +326,7 @@ void supervisor::on_connected(handshake::verdict&& passed) {
     say(log_level::info, "is up");
     constexpr int takes_every_ping = 7;
     if (of_.with == handshake::peer::sentinel && passed.major_version < takes_every_ping) {
-        asio::co_spawn(of_.strand, ping_sentinel(shared_from_this(), connection_), asio::detached);
+        asio::co_spawn(of_.strand, ping_sentinel(shared_from_this(), connection_), rethrown);
     }
     on_up();
     if (to_.up) {
@@ -338,12 +346,8 @@ bool supervisor::close_epoch() {
         if (lease_clock::now() - up_since_ >= of_.settings->reconnect_max) {
             on_proven();
         }
-        try {
-            if (to_.down) {
-                to_.down(id_);
-            }
-        } catch (std::exception const&) {
-            // Out of memory: who was not told learns of it from its next request.
+        if (to_.down) {
+            to_.down(id_);
         }
         on_down();
     }

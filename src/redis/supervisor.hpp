@@ -126,7 +126,8 @@ protected:
     }
 
 private:
-    static asio::awaitable<void> supervise(std::shared_ptr<supervisor> self);
+    void spawn(bool first);
+    static asio::awaitable<void> supervise(std::shared_ptr<supervisor> self, bool first);
     static asio::awaitable<void> ping_sentinel(
         std::shared_ptr<supervisor> self,
         std::shared_ptr<redis_connection> connection

@@ -70,6 +70,7 @@ client_context::client_context(asio::any_io_executor executor, config settings)
 }
 
 bool client_context::in_forked_child() const noexcept {
+    // mutant: forked-child-goes-on
     return forks.load(std::memory_order_relaxed) != forks_;
 }
 
@@ -106,13 +107,12 @@ void client_context::exec_confirmed(call&& what, exec_handler&& handler) {
         exec(std::move(what), std::move(handler));
         return;
     }
-    // Its connection is another one, and may lead to a replica that has taken over since.
-    what.for_another_server();
     auto const wanted = replication_of(what);
     backend_->exec_replicated(
         std::move(what),
         wanted,
         [wanted, handler = std::move(handler)](exec_result result, unsigned confirmed) mutable {
+            // mutant: too-few-replicas-are-enough
             if (result.status == exec_status::replied && confirmed < wanted.count) {
                 result.status = exec_status::unconfirmed;
                 result.error = errc::not_replicated;
@@ -259,6 +259,7 @@ error_code client_context::failure(target const& on) const {
 }
 
 holder_id client_context::make_holder_id() {
+    // mutant: one-holder-id-per-client
     return holder_id_of(next_number_++);
 }
 
@@ -277,12 +278,14 @@ std::optional<holder_id> client_context::holder_id_in(std::string_view text) con
 void client_context::on_not_notified(target const& on) {
     count().refused_notifications.add();
     auto const channel = escaped(on.channel(), max_name_length);
-    auto const* const each = on.speaks->queues_each() ? ":*" : "";
-    auto const clients = on.speaks->hands_over()    ? std::string{", &holdfast_client:*"}
-                         : on.speaks->names_turns() ? ", &" + escaped(on.waiters(), max_name_length)
-                                                    : std::string{};
+    auto const* const speaks = on.speaks;
+    auto const* const each = speaks && speaks->queues_each() ? ":*" : "";
+    auto const clients = !speaks                 ? std::string{}
+                         : speaks->hands_over()  ? std::string{", &holdfast_client:*"}
+                         : speaks->names_turns() ? ", &" + escaped(on.waiters(), max_name_length)
+                                                 : std::string{};
     auto const* const again =
-        on.speaks->keeps_places()
+        speaks && speaks->keeps_places()
             ? "Waiters of other C++ programs ask again after a quarter of config::waiter_patience, "
               "those of Java programs "
             : "Waiters of other clients ";

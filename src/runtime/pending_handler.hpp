@@ -15,7 +15,6 @@
 #include <boost/asio/prefer.hpp>
 #include <boost/asio/require.hpp>
 
-#include <exception>
 #include <memory>
 #include <utility>
 #include <variant>
@@ -148,25 +147,6 @@ private:
     // It has another executor than the relay.
     bool relayed_ = false;
 };
-
-/// Calls `f` with each element. One that throws does not keep the others from being called; the
-/// first exception is thrown at the end.
-template <class Range, class F>
-void for_each_in_spite_of_exceptions(Range& all, F f) {
-    std::exception_ptr first;
-    for (auto& one : all) {
-        try {
-            f(one);
-        } catch (...) {
-            if (!first) {
-                first = std::current_exception();
-            }
-        }
-    }
-    if (first) {
-        std::rethrow_exception(first);
-    }
-}
 
 }  // namespace holdfast::detail
 

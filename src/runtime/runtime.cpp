@@ -20,6 +20,7 @@ lease_clock::duration detail::system_time() noexcept {
     // std::chrono::steady_clock is CLOCK_MONOTONIC here, which stands still while the machine is
     // suspended.
     timespec t{};
+    // mutant: clock-that-stands-still-in-a-suspend
     ::clock_gettime(CLOCK_BOOTTIME, &t);
     return std::chrono::seconds{t.tv_sec} + std::chrono::nanoseconds{t.tv_nsec};
 #else

@@ -3,22 +3,21 @@
 
 #include "core/server_clock.hpp"
 #include "core/server_identity.hpp"
-#include "core/token_clock.hpp"
 
 namespace holdfast::detail {
 
 /// What a client knows of the server that it is connected to.
 struct server_knowledge {
-    /// It runs from the first grant on a connection. So the commands that a holder needs are
-    /// allowed there.
-    token_clock tokens;
+    /// Something was granted on this connection, so the commands that a holder needs are allowed
+    /// there.
+    bool has_granted = false;
     server_clock time;
 
     server_identity identity;
 
     /// A new connection begins with nothing, except that it may lead to another server.
     void reset() noexcept {
-        tokens = {};
+        has_granted = false;
         time = {};
     }
 };

@@ -110,14 +110,14 @@ constexpr auto second = "00000000-0000-0000-0000-000000000002:2";
 
 detail::call acquire_by(std::string_view holder, std::chrono::nanoseconds timeout = 10s) {
     detail::call made{detail::scripts::lock_acquire, timeout};
-    made.key("k").key("redisson_lock_token:{k}").arg("60000").arg(holder).arg("0").arg("0");
-    made.arg("1").arg("0").arg("0");
+    made.key("k").key("redisson_lock_token:{k}").arg("60000").arg(holder).arg("0");
+    made.arg("1").arg("0").arg("0").arg("0").arg("0").arg("0");
     return made;
 }
 
 detail::call release_by(std::string_view holder) {
     detail::call made{detail::scripts::lock_release, 10s};
-    made.key("k").key("c").arg(holder);
+    made.key("k").key("c").arg(holder).arg("").arg("").arg("0").arg("0").arg("0").arg("0");
     return made;
 }
 

@@ -49,9 +49,8 @@ BOOST_AUTO_TEST_CASE(a_lock_that_is_held_is_renewed_and_released_where_its_slot_
     });
 }
 
-// A replica that takes over may not have the newest counters. What it is asked for on behalf of its
-// primary is known of that primary only.
-BOOST_AUTO_TEST_CASE(a_request_that_is_sent_on_takes_no_counter_of_a_moment_ago_for_the_newest) {
+// The server that a slot moved to may not have the newest counter.
+BOOST_AUTO_TEST_CASE(a_request_that_is_sent_on_gets_a_token_of_that_servers_time) {
     with_cluster([](redis_cluster& cluster, asio::any_io_executor executor) -> task {
         holdfast::client client{executor, settings_of(cluster)};
         auto first = co_await client.lock("sent on").acquire();

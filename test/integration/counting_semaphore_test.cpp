@@ -2,6 +2,7 @@
 // requests and answers.
 
 #include "integration/counted_fixture.hpp"
+#include "support/history/turns.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancel_after.hpp>
@@ -9,7 +10,6 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
-#include <algorithm>
 #include <deque>
 #include <string>
 #include <vector>
@@ -26,18 +26,17 @@ std::string permits(redis_probe& probe) {
 }
 
 struct pool {
-    int inside = 0;
-    int most = 0;
+    std::vector<holdfast::history::turn> had;
     int served = 0;
 };
 
 task use(holdfast::counting_semaphore semaphore, std::int64_t count, int times, pool& in) {
     for (int i = 0; i < times; ++i) {
         co_await semaphore.acquire(count);
-        in.inside += static_cast<int>(count);
-        in.most = std::max(in.most, in.inside);
-        co_await sleep_for(1ms);
-        in.inside -= static_cast<int>(count);
+        {
+            holdfast::history::noted_turn const held{in.had, 0, 0, count};
+            co_await sleep_for(1ms);
+        }
         co_await semaphore.release(count);
         ++in.served;
     }
@@ -87,7 +86,10 @@ BOOST_AUTO_TEST_CASE(no_more_are_taken_than_there_are) {
             asio::co_spawn(executor, use(semaphore, count, 10, all), asio::detached);
         }
         BOOST_TEST(co_await co_eventually(20s, [&] { return all.served == 240; }));
-        BOOST_TEST(all.most <= 4);
+        for (auto const& broken :
+             holdfast::history::broken_by(all.had, {.permits = 4, .lease = 30s})) {
+            BOOST_ERROR(broken);
+        }
         BOOST_TEST(permits(probe) == "4");
     });
 }

@@ -2,12 +2,12 @@
 // whatever order.
 
 #include "integration/multi_lock_fixture.hpp"
+#include "support/history/turns.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <deque>
 #include <random>
@@ -20,7 +20,7 @@ using holdfast::multi_lock;
 namespace {
 
 struct crossing {
-    std::array<int, 5> inside{};
+    std::vector<holdfast::history::turn> had;
     int rounds = 0;
     int workers = 0;
 };
@@ -43,12 +43,13 @@ task cross(holdfast::client& client, int seed, crossing& all) {
         }
         multi_lock const some{members};
         auto lease = co_await some.acquire();
-        for (std::size_t i = 0; i < count; ++i) {
-            BOOST_TEST(++all.inside[order[i]] == 1);
-        }
-        co_await sleep_for(std::chrono::microseconds{random() % 500});
-        for (std::size_t i = 0; i < count; ++i) {
-            --all.inside[order[i]];
+        {
+            std::deque<holdfast::history::noted_turn> held;
+            for (std::size_t i = 0; i < count; ++i) {
+                auto const token = static_cast<std::int64_t>(lease.token(i).value);
+                held.emplace_back(all.had, static_cast<std::int64_t>(order[i]), token);
+            }
+            co_await sleep_for(std::chrono::microseconds{random() % 500});
         }
         co_await lease.release();
         ++all.rounds;
@@ -73,6 +74,9 @@ BOOST_AUTO_TEST_CASE(many_that_want_the_same_locks_in_any_order_never_wait_for_e
             }
             BOOST_TEST(co_await co_eventually(50s, [&] { return all.workers == 0; }));
             BOOST_TEST(all.rounds == 24 * 12);
+            for (auto const& broken : holdfast::history::broken_by(all.had, {.lease = 30s})) {
+                BOOST_ERROR(broken);
+            }
             auto probe = server.probe();
             for (int i = 0; i < 5; ++i) {
                 auto const free = [&] { return !probe.exists(std::to_string(i)); };
@@ -82,4 +86,3 @@ BOOST_AUTO_TEST_CASE(many_that_want_the_same_locks_in_any_order_never_wait_for_e
         60s
     );
 }
-

@@ -29,6 +29,10 @@ nanoseconds read_time(std::istream& in) {
     return nanoseconds{count};
 }
 
+std::size_t process_of(history::turn const& of) {
+    return static_cast<std::size_t>(of.process);
+}
+
 }  // namespace
 
 std::size_t fleet_record::add_process(std::string language, std::string name) {
@@ -45,12 +49,8 @@ void fleet_record::take(std::size_t process, std::string_view line) {
         pauses_.push_back({process, from, read_time(in)});
     } else if (kind == "grant") {
         int thread = 0;
-        grant one{.process = process};
-        in >> thread;
-        one.called = read_time(in);
-        one.granted = read_time(in);
-        one.releasing = read_time(in);
-        in >> one.token >> one.number;
+        grant one{.process = static_cast<std::int64_t>(process)};
+        in >> thread >> one.asked >> one.granted >> one.released >> one.token >> one.number;
         grants_.push_back(one);
     }
 }
@@ -59,48 +59,12 @@ void fleet_record::sort() {
     std::ranges::sort(grants_, {}, &grant::granted);
 }
 
-std::vector<std::string> fleet_record::violations(std::size_t most) const {
-    std::vector<std::string> found;
-    std::uint64_t last = 0;
-    auto const note = [&](std::size_t index, std::string_view what) {
-        if (found.size() < most) {
-            auto const& by = processes_[grants_[index].process].name;
-            found.push_back(fmt::format("grant {} ({}): {}", index, by, what));
-        }
-    };
-    for (std::size_t i = 0; i < grants_.size(); ++i) {
-        if (grants_[i].number != static_cast<std::int64_t>(i)) {
-            note(i, fmt::format("read {}: an update was lost, or made twice", grants_[i].number));
-        }
-        if (i > 0 && grants_[i].granted < grants_[i - 1].releasing) {
-            note(i, "granted before the holder before it released");
-        }
-        auto const token = grants_[i].token;
-        if (token == 0 && !all_have_tokens_) {
-            continue;
-        }
-        if (i > 0 && token <= last) {
-            note(i, fmt::format("token {} after {}", token, last));
-        }
-        last = token;
-    }
-    return found;
-}
-
-nanoseconds fleet_record::longest_wait() const {
-    nanoseconds longest{0};
-    for (auto const& one : grants_) {
-        longest = std::max(longest, one.granted - one.called);
-    }
-    return longest;
-}
-
 bool fleet_record::waited(std::size_t index) const {
-    return index > 0 && grants_[index].called < grants_[index - 1].releasing;
+    return index > 0 && grants_[index].asked < grants_[index - 1].released;
 }
 
 nanoseconds fleet_record::hand_over(std::size_t index) const {
-    return grants_[index].granted - grants_[index - 1].releasing;
+    return nanoseconds{grants_[index].granted - grants_[index - 1].released};
 }
 
 std::vector<nanoseconds> fleet_record::hand_overs() const {
@@ -139,13 +103,13 @@ std::string fleet_record::describe() const {
     nanoseconds all_time{1};
     for (std::size_t i = 0; i < grants_.size(); ++i) {
         auto const& one = grants_[i];
-        auto& of = shares[processes_[one.process].language];
+        auto& of = shares[processes_[process_of(one)].language];
         ++of.grants;
-        auto const next = i + 1 < grants_.size() ? grants_[i + 1].granted : one.releasing;
-        of.time += next - one.granted;
-        all_time += next - one.granted;
-        of.longest_wait = std::max(of.longest_wait, one.granted - one.called);
-        ++by_process[processes_[one.process].name];
+        auto const next = i + 1 < grants_.size() ? grants_[i + 1].granted : one.released;
+        of.time += nanoseconds{next - one.granted};
+        all_time += nanoseconds{next - one.granted};
+        of.longest_wait = std::max(of.longest_wait, nanoseconds{one.granted - one.asked});
+        ++by_process[processes_[process_of(one)].name];
     }
     std::string text;
     for (auto const& [language, of] : shares) {
@@ -165,8 +129,8 @@ std::string fleet_record::describe() const {
     std::map<std::string, std::vector<nanoseconds>> ways{{"all", hand_overs()}};
     for (std::size_t i = 1; i < grants_.size(); ++i) {
         if (waited(i)) {
-            auto const& from = processes_[grants_[i - 1].process].language;
-            auto const& to = processes_[grants_[i].process].language;
+            auto const& from = processes_[process_of(grants_[i - 1])].language;
+            auto const& to = processes_[process_of(grants_[i])].language;
             ways[from + " to " + to].push_back(hand_over(i));
         }
     }
@@ -188,9 +152,12 @@ std::string fleet_record::describe() const {
             text += fmt::format(
                 "  {:.0f} ms from {} to {}; longest pause then:{}\n",
                 in_ms(hand_over(i)),
-                processes_[grants_[i - 1].process].name,
-                processes_[grants_[i].process].name,
-                longest_pauses(grants_[i - 1].releasing, grants_[i].granted)
+                processes_[process_of(grants_[i - 1])].name,
+                processes_[process_of(grants_[i])].name,
+                longest_pauses(
+                    nanoseconds{grants_[i - 1].released},
+                    nanoseconds{grants_[i].granted}
+                )
             );
         }
     }

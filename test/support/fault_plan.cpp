@@ -1,7 +1,6 @@
 #include "fault_plan.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace holdfast::test {
@@ -32,26 +31,6 @@ Order last_match(Orders const& orders, direction way, connection_record const& c
 
 }  // namespace
 
-std::uint64_t fault_plan::fault_on_count::left(connection_record const& connection) const {
-    auto const found = start.find(connection.number);
-    auto const due = (found == start.end() ? 0 : found->second) + count;
-    auto const reached = fault_plan::count(counted, connection);
-    return due > reached ? due - reached : 0;
-}
-
-fault_plan::unit fault_plan::bytes_of(direction way) {
-    return way == direction::to_server ? unit::bytes_to_server : unit::bytes_to_client;
-}
-
-std::uint64_t fault_plan::count(unit counted, connection_record const& connection) {
-    switch (counted) {
-        case unit::bytes_to_server: return connection.bytes_to_server;
-        case unit::bytes_to_client: return connection.bytes_to_client;
-        case unit::replies: break;
-    }
-    return connection.replies;
-}
-
 void fault_plan::set_mode(direction way, proxy_mode mode, connection_selector which) {
     give(modes_[way], std::move(which), mode);
 }
@@ -71,42 +50,6 @@ void fault_plan::add_command_fault(
     connection_selector which
 ) {
     on_command_.push_back({.which = std::move(which), .text = std::move(text), .fault = fault});
-}
-
-void fault_plan::add_byte_fault(
-    direction way,
-    std::uint64_t count,
-    stream_fault fault,
-    connection_selector which,
-    std::vector<connection_record const*> const& now
-) {
-    add({.which = std::move(which),
-         .counted = bytes_of(way),
-         .count = count,
-         .fault = fault,
-         .start = {}},
-        now);
-}
-
-void fault_plan::add_reply_fault(
-    std::uint64_t count,
-    stream_fault fault,
-    connection_selector which,
-    std::vector<connection_record const*> const& now
-) {
-    add({.which = std::move(which),
-         .counted = unit::replies,
-         .count = count,
-         .fault = fault,
-         .start = {}},
-        now);
-}
-
-void fault_plan::add(fault_on_count fault, std::vector<connection_record const*> const& now) {
-    for (auto const* connection : now) {
-        fault.start[connection->number] = count(fault.counted, *connection);
-    }
-    on_count_.push_back(std::move(fault));
 }
 
 proxy_mode fault_plan::mode(direction way, connection_record const& connection) const {
@@ -140,10 +83,6 @@ void fault_plan::forget(std::size_t number) {
     }
     std::erase_if(rewriters_, is_for_it);
     std::erase_if(on_command_, is_for_it);
-    std::erase_if(on_count_, is_for_it);
-    for (auto& fault : on_count_) {
-        fault.start.erase(number);
-    }
 }
 
 std::optional<command_fault> fault_plan::take_command_fault(
@@ -159,41 +98,6 @@ std::optional<command_fault> fault_plan::take_command_fault(
     auto const fault = found->fault;
     on_command_.erase(found);
     return fault;
-}
-
-std::optional<stream_fault> fault_plan::take(unit counted, connection_record const& connection) {
-    auto const found = std::find_if(on_count_.begin(), on_count_.end(), [&](auto const& each) {
-        return each.counted == counted && each.which.matches(connection) &&
-               each.left(connection) == 0;
-    });
-    if (found == on_count_.end()) {
-        return std::nullopt;
-    }
-    auto const fault = found->fault;
-    on_count_.erase(found);
-    return fault;
-}
-
-std::optional<stream_fault> fault_plan::take_byte_fault(
-    direction way,
-    connection_record const& connection
-) {
-    return take(bytes_of(way), connection);
-}
-
-std::optional<stream_fault> fault_plan::take_reply_fault(connection_record const& connection) {
-    return take(unit::replies, connection);
-}
-
-std::uint64_t fault_plan::bytes_until_fault(direction way, connection_record const& connection)
-    const {
-    auto least = std::numeric_limits<std::uint64_t>::max();
-    for (auto const& each : on_count_) {
-        if (each.counted == bytes_of(way) && each.which.matches(connection)) {
-            least = std::min(least, each.left(connection));
-        }
-    }
-    return least;
 }
 
 }  // namespace holdfast::test

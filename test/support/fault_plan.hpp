@@ -20,21 +20,6 @@ public:
     void set_rewriter(message_rewriter rewriter, connection_selector which);
     void add_command_fault(std::string text, command_fault fault, connection_selector which);
 
-    /// Counted for each connection from now on.
-    void add_byte_fault(
-        direction way,
-        std::uint64_t count,
-        stream_fault fault,
-        connection_selector which,
-        std::vector<connection_record const*> const& now
-    );
-    void add_reply_fault(
-        std::uint64_t count,
-        stream_fault fault,
-        connection_selector which,
-        std::vector<connection_record const*> const& now
-    );
-
     proxy_mode mode(direction way, connection_record const& connection) const;
 
     /// The next one; `least` and `most` are its size.
@@ -45,17 +30,11 @@ public:
         std::string const& command,
         connection_record const& connection
     );
-    std::optional<stream_fault> take_byte_fault(direction way, connection_record const& connection);
-    std::optional<stream_fault> take_reply_fault(connection_record const& connection);
-
-    /// How many bytes may pass before the next byte fault is due.
-    std::uint64_t bytes_until_fault(direction way, connection_record const& connection) const;
-
     /// Drops the orders for one connection, which is closed.
     void forget(std::size_t number);
 
     /// How many faults have not happened yet.
-    std::size_t pending() const { return on_command_.size() + on_count_.size(); }
+    std::size_t pending() const { return on_command_.size(); }
 
 private:
     template <class Order>
@@ -75,31 +54,13 @@ private:
         std::shared_ptr<std::minstd_rand> random{};
     };
 
-    enum class unit { bytes_to_server, bytes_to_client, replies };
-
-    struct fault_on_count {
-        connection_selector which;
-        unit counted;
-        std::uint64_t count;
-        stream_fault fault;
-        std::map<std::size_t, std::uint64_t> start;  // by connection; absent: 0
-
-        std::uint64_t left(connection_record const& connection) const;
-    };
-
     template <class Order>
     using orders = std::vector<standing<Order>>;
-
-    static unit bytes_of(direction way);
-    static std::uint64_t count(unit counted, connection_record const& connection);
-    void add(fault_on_count fault, std::vector<connection_record const*> const& now);
-    std::optional<stream_fault> take(unit counted, connection_record const& connection);
 
     std::map<direction, orders<proxy_mode>> modes_;
     std::map<direction, orders<fragmenting>> fragments_;
     orders<message_rewriter> rewriters_;
     std::vector<fault_on_command> on_command_;
-    std::vector<fault_on_count> on_count_;
 };
 
 }  // namespace holdfast::test

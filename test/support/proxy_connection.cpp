@@ -10,7 +10,6 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 
-#include <algorithm>
 #include <array>
 #include <stdexcept>
 #include <utility>
@@ -185,9 +184,6 @@ void proxy_connection::on_reply(std::string message) {
     auto const [command, fate] = expected_.message_came(message);
     if (!is_push(message)) {
         ++record_.replies;
-        if (auto const fault = plan_.take_reply_fault(record_)) {
-            apply(*fault, direction::to_client);
-        }
     }
     if (fate == reply_fate::drop_from_here) {
         apply(stream_fault::drop, direction::to_client);
@@ -272,18 +268,9 @@ asio::awaitable<void> proxy_connection::write(pipe& p) {
             finish(p);
             co_return;
         }
-        if (auto const fault = plan_.take_byte_fault(p.way, record_)) {
-            apply(*fault, p.way);
-            continue;
-        }
         auto const fragment = plan_.fragment(p.way, record_);
         auto const& bytes = p.queue.front().bytes;
-        auto const size = std::min(
-            {static_cast<std::uint64_t>(bytes.size()),
-             fragment.most == 0 ? bytes.size() : fragment.most,
-             plan_.bytes_until_fault(p.way, record_)}
-        );
-        auto const part = bytes.substr(0, size);
+        auto const part = bytes.substr(0, fragment.most == 0 ? bytes.size() : fragment.most);
         auto const [error, count] = co_await asio::async_write(p.to, asio::buffer(part), as_tuple);
         if (closed_) {
             co_return;
@@ -292,15 +279,11 @@ asio::awaitable<void> proxy_connection::write(pipe& p) {
             cut(cut_kind::rst);
             co_return;
         }
-        (p.way == direction::to_server ? record_.bytes_to_server : record_.bytes_to_client) +=
-            count;
-        p.queue.front().bytes.erase(0, size);
+        p.queue.front().bytes.erase(0, part.size());
         if (p.queue.front().bytes.empty()) {
             p.queue.pop_front();
         }
-        if (auto const fault = plan_.take_byte_fault(p.way, record_)) {
-            apply(*fault, p.way);
-        } else if (fragment.most != 0) {
+        if (fragment.most != 0) {
             p.wake.expires_after(fragment.pause);
             co_await p.wake.async_wait(as_tuple);
         }

@@ -69,13 +69,7 @@ enum class command_fault {
 struct connection_record {
     std::size_t number = 0;           // in order of accept, from 1
     std::vector<std::string> sent{};  // the commands, each with its words separated by spaces
-    std::uint64_t bytes_to_server = 0;
-    std::uint64_t bytes_to_client = 0;
-    std::uint64_t replies = 0;  // without pushes
-
-    std::uint64_t bytes(direction way) const {
-        return way == direction::to_server ? bytes_to_server : bytes_to_client;
-    }
+    std::uint64_t replies = 0;        // without pushes
 };
 
 /// A message of the server, on its way to the client.

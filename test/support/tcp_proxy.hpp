@@ -11,8 +11,6 @@
 
 namespace holdfast::test {
 
-class proxy_engine;
-
 /// What a server tells each client, unasked, before it hangs up: as Redis does in protected mode,
 /// or with too many clients.
 struct last_words {
@@ -67,29 +65,15 @@ public:
     // New connections.
     void refuse_new(bool refuse);     // accepts and closes
     void turn_away(last_words says);  // the same, and says this before it closes
-    void stop_listening();            // "connection refused"
-    void listen_again();              // on the same port; throws if it has been taken
     void lead_to(std::string const& server_unix_socket);  // as a name that moves to another server
 
     // Faults, each of which happens once, to the first connection that gets there.
-
-    /// After exactly `count` more bytes have passed.
-    void after_bytes(
-        direction way,
-        std::uint64_t count,
-        stream_fault fault,
-        connection_selector which = {}
-    );
-
-    /// Before the `number`-th reply from now, counted from 1, pushes not included.
-    void on_reply(std::uint64_t number, stream_fault fault, connection_selector which = {});
 
     /// At a command that has `text` in its words, joined by spaces.
     void when_client_sends(std::string text, command_fault fault, connection_selector which = {});
 
     // Looks.
     std::size_t pending_faults() const;
-    std::size_t accepted() const;  // so the last one has this number
     std::size_t active() const;
     std::size_t in_use() const;  // active ones that the client has not closed
     std::size_t refused() const;
@@ -97,7 +81,9 @@ public:
     std::size_t commands_with(std::string const& text) const;
 
 private:
-    std::unique_ptr<proxy_engine> engine_;
+    class engine;
+
+    std::unique_ptr<engine> engine_;
 };
 
 }  // namespace holdfast::test

@@ -33,7 +33,6 @@ std::vector<char*> pointers_to(std::vector<std::string> const& texts) {
 // In the child, after fork(). Returns the `errno` of what failed.
 int execute(
     char* const* command,
-    char* const* environment,
     bool takes_terminal,
     pid_t parent,
     inherited_signals const& signals
@@ -49,15 +48,18 @@ int execute(
         return ESRCH;
     }
     signals.restore();
-    ::execvpe(command[0], command, environment);
+    ::execvp(command[0], command);
     return errno;
 }
 
 }  // namespace
 
-pid_t start_child(child_options const& options, inherited_signals const& signals) {
-    auto const command = pointers_to(options.command);
-    auto const environment = pointers_to(options.environment);
+pid_t start_child(
+    std::vector<std::string> const& command,
+    bool takes_terminal,
+    inherited_signals const& signals
+) {
+    auto const arguments = pointers_to(command);
     // execve() closes it: the end of the file means success.
     std::array<int, 2> failure{};
     if (::pipe2(failure.data(), O_CLOEXEC) != 0) {
@@ -70,13 +72,7 @@ pid_t start_child(child_options const& options, inherited_signals const& signals
         blocked_signals const none;
         pid = ::fork();
         if (pid == 0) {
-            auto const error = execute(
-                command.data(),
-                environment.data(),
-                options.takes_terminal,
-                parent,
-                signals
-            );
+            auto const error = execute(arguments.data(), takes_terminal, parent, signals);
             static_cast<void>(!::write(failure[1], &error, sizeof error));
             ::_exit(127);
         }
@@ -96,7 +92,7 @@ pid_t start_child(child_options const& options, inherited_signals const& signals
     }
     if (got == sizeof error) {
         ::waitpid(pid, nullptr, 0);
-        fail(error, options.command.front().c_str());
+        fail(error, command.front().c_str());
     }
     return pid;
 }

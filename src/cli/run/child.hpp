@@ -10,19 +10,16 @@
 
 namespace holdfast::cli {
 
-struct child_options {
-    /// The program, looked up in PATH, and its arguments.
-    std::vector<std::string> command;
-    /// `NAME=value`.
-    std::vector<std::string> environment;
-    /// Its group gets the terminal that controls this program.
-    bool takes_terminal = false;
-};
-
-/// Starts a program in a process group of its own, with the signals as they were. Its process id is
-/// that of the group. It gets KILL when the thread that called this ends.
+/// Starts a program in a process group of its own, with the environment of this one and the signals
+/// as they were. `command` is the program, looked up in PATH, and its arguments. The process id is
+/// that of the group. The program gets KILL when the thread that called this ends.
+/// @param takes_terminal  The group gets the terminal that controls this program.
 /// @throws std::system_error  with the `errno` of execve(), or of what failed before.
-[[nodiscard]] pid_t start_child(child_options const& options, inherited_signals const& signals);
+[[nodiscard]] pid_t start_child(
+    std::vector<std::string> const& command,
+    bool takes_terminal,
+    inherited_signals const& signals
+);
 
 }  // namespace holdfast::cli
 

@@ -1,7 +1,6 @@
 #include "cli/run/guarding.hpp"
 
 #include "cli/run/child.hpp"
-#include "cli/run/environment.hpp"
 #include "cli/run/process_tree.hpp"
 #include "cli/run/run.hpp"
 
@@ -14,6 +13,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <system_error>
 
@@ -33,6 +33,12 @@ constexpr std::chrono::milliseconds time_to_leave_session = 200ms;
 
 // The guard may get the processor late, and the processes need time to end.
 constexpr std::chrono::milliseconds kill_before_lease_ends = 200ms;
+
+void set_variable(char const* name, std::string const& value) {
+    if (::setenv(name, value.c_str(), 1) != 0) {
+        throw std::system_error{errno, std::generic_category(), name};
+    }
+}
 
 }  // namespace
 
@@ -131,14 +137,10 @@ void guarding::follow(guard_order const& what) {
 void guarding::start(guard_order const& what) {
     fencing_token const token{static_cast<std::uint64_t>(what.value)};
     try {
-        leader_ = start_child(
-            {
-                .command = options_.command,
-                .environment = environment_for(environ, name_, token),
-                .takes_terminal = what.number != 0,
-            },
-            signals_
-        );
+        // The command finds its own lock there, and not an outer one.
+        set_variable("HOLDFAST_NAME", name_);
+        set_variable("HOLDFAST_TOKEN", to_string(token));
+        leader_ = start_child(options_.command, what.number != 0, signals_);
         tell(guard_report::kind::started, leader_);
     } catch (std::system_error const& failure) {
         tell(guard_report::kind::not_started, failure.code().value());

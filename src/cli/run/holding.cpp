@@ -16,6 +16,7 @@
 #include <csignal>
 #include <memory>
 #include <utility>
+#include <variant>
 
 namespace holdfast::cli {
 
@@ -60,9 +61,9 @@ holding::holding(
       options_{options},
       events_{events},
       client_{executor, settings_of(on, options, events)},
-      lock_{client_, options} {}
+      lock_{make_wanted_lock(client_, options)} {}
 
-wanted_lock::handler holding::on_answer() {
+holding::answer_handler holding::on_answer() {
     return asio::bind_cancellation_slot(
         cancel_.slot(),
         [this](error_code ec, holdfast::lease granted) {
@@ -94,7 +95,7 @@ asio::awaitable<error_code> holding::set_limit() {
         pool.try_set_permits(options_.limit, asio::redirect_error(asio::use_awaitable, ec));
     co_await std::move(setting);
     if (ec == errc::limit_mismatch) {
-        say(on_, fmt::format("{} has another number of permits", quoted_name(lock_.name())));
+        say(on_, fmt::format("{} has another number of permits", quoted_name(pool.name())));
     }
     co_return ec;
 }
@@ -110,10 +111,19 @@ asio::awaitable<std::optional<run_ending>> holding::acquire() {
     // One attempt shows whether there is a server at all: to wait for ever is for a lock that
     // another holder has.
     bool const patient = !options_.wait && !options_.no_wait;
-    lock_.try_acquire_for(options_.wait.value_or(0ms), how, on_answer());
+    std::visit(
+        [&](auto const& what) {
+            if (options_.wait && *options_.wait > 0ms) {
+                what.try_acquire_for(*options_.wait, how, on_answer());
+            } else {
+                what.try_acquire(how, on_answer());
+            }
+        },
+        lock_
+    );
     co_await until_answered();
     if (patient && !error_ && !lease_ && interrupted_by_ == 0) {
-        lock_.acquire(how, on_answer());
+        std::visit([&](auto const& what) { what.acquire(how, on_answer()); }, lock_);
         co_await until_answered();
     }
     if (interrupted_by_ != 0) {

@@ -10,12 +10,12 @@
 #include <holdfast/client.hpp>
 #include <holdfast/lease.hpp>
 
+#include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 
 #include <optional>
-#include <string>
 
 namespace holdfast::cli {
 
@@ -38,14 +38,15 @@ public:
     /// Puts `lease_lost` among the events when that happens; `lease_renewed` comes without this.
     void watch();
     [[nodiscard]] holdfast::lease const& lease() const noexcept { return lease_; }
-    [[nodiscard]] std::string const& name() const noexcept { return lock_.name(); }
 
     /// Ends the lease and the client. How this program ends, after a command that ended so.
     [[nodiscard]] asio::awaitable<run_ending> give_back(run_ending command, bool was_lost);
     [[nodiscard]] asio::awaitable<void> shut_down();
 
 private:
-    [[nodiscard]] wanted_lock::handler on_answer();
+    using answer_handler = asio::any_completion_handler<void(error_code, holdfast::lease)>;
+
+    [[nodiscard]] answer_handler on_answer();
     [[nodiscard]] asio::awaitable<void> until_answered();
     [[nodiscard]] asio::awaitable<error_code> set_limit();
     [[nodiscard]] run_ending refused();

@@ -38,24 +38,19 @@ cluster_nodes::cluster_nodes(
 cluster_nodes::~cluster_nodes() = default;
 
 server& cluster_nodes::open(std::uint32_t number, config::address const& where) {
-    auto& one = nodes_[number];
-    one.used_at = lease_clock::now();
-    try {
-        if (!one.link) {
-            auto own = common_;
-            own.settings = settings_of(*common_.settings, where);
-            own.number = number;
-            one.link = std::make_unique<server>(std::move(own), events_);
-        }
-        // It does nothing more where that was done.
-        one.link->start();
-    } catch (...) {
-        if (!one.link) {
-            nodes_.erase(number);
-        }
-        throw;
+    auto at = nodes_.find(number);
+    if (at == nodes_.end()) {
+        auto own = common_;
+        own.settings = settings_of(*common_.settings, where);
+        own.number = number;
+        node made;
+        made.link = std::make_unique<server>(std::move(own), events_);
+        at = nodes_.emplace(number, std::move(made)).first;
     }
-    return *one.link;
+    at->second.used_at = lease_clock::now();
+    // It does nothing more where that was done.
+    at->second.link->start();
+    return *at->second.link;
 }
 
 server* cluster_nodes::find(std::uint32_t number) const noexcept {
@@ -155,7 +150,6 @@ void cluster_nodes::arm(time_point at) {
     if (at >= armed_for_) {
         return;
     }
-    armed_for_ = time_point::max();  // memory may run out
     sleep_until(timer_, at);
     timer_.async_wait([this, later = later_](error_code ec) {
         if (!ec) {

@@ -71,6 +71,7 @@ std::uint32_t cluster_routes::target_of(std::uint32_t server, redirection const&
 }
 
 void cluster_routes::on_slot_moved(std::uint32_t server, std::uint16_t slot, std::uint32_t to) {
+    // mutant: moved-slot-forgotten
     map_.on_moved(slot, to);
     open(to);
     on_map_changed();
@@ -110,7 +111,6 @@ void cluster_routes::redirect(std::uint32_t server, redirection const& where, Ca
             return;
         }
     }
-    what.what.for_another_server();
     what.asking = where.ask;
     nodes_->exec(to, map_.address(to), std::move(what));
 }

@@ -112,12 +112,8 @@ void cluster_routes::look_within(nanos pause) {
     });
 }
 
-// Many slots may move at a time, and connections may be in the middle of something. But the next
-// request may go to such a server.
+// Many slots may move at a time, and connections may be in the middle of something.
 void cluster_routes::on_map_changed() {
-    for (auto const number : map_.take_receivers()) {
-        events_->on_keys_added(number);
-    }
     if (!std::exchange(settling_, true)) {
         later([this] {
             settling_ = false;
@@ -309,6 +305,7 @@ void cluster_routes::refresh_later() {
             return;
         }
         auto const all = self->nodes_->numbers();
+        // mutant: cluster-waiters-do-not-look
         bool const in_use = self->events_->has_leases() || !self->channels_->empty();
         if (in_use && !all.empty()) {
             self->ask_for_slots(all[self->refreshed_++ % all.size()]);

@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <exception>
 #include <functional>
 #include <string_view>
 #include <utility>
@@ -146,22 +145,18 @@ private:
             look_again_ = true;
             return;
         }
-        try {
-            looking_ = ask([this](sentinel_answer const& what) {
-                looking_.reset();
-                if (what.names_one()) {
-                    backoff_.reset();
-                } else if (!what.permanent) {
-                    look_later();
-                }
-                if (std::exchange(look_again_, false)) {
-                    look();
-                }
-                all_.on_news(what);
-            });
-        } catch (std::exception const&) {
-            // Out of memory: it is asked again with the others.
-        }
+        looking_ = ask([this](sentinel_answer const& what) {
+            looking_.reset();
+            if (what.names_one()) {
+                backoff_.reset();
+            } else if (!what.permanent) {
+                look_later();
+            }
+            if (std::exchange(look_again_, false)) {
+                look();
+            }
+            all_.on_news(what);
+        });
     }
 
     // It announces a switch once, and has not said where to. A connection to the former primary
@@ -284,25 +279,17 @@ asio::awaitable<address_source::answer> sentinels::find() {
 std::shared_ptr<sentinels::round> sentinels::begin_round() {
     auto const made = std::make_shared<round>(strand_);
     tally_.begin_round();
-    try {
-        for (auto const& each : all_) {
-            made->asked.push_back(
-                each->ask([this, weak = std::weak_ptr{made}](sentinel_answer const& what) {
-                    auto const in = weak.lock();
-                    if (in && in == round_) {
-                        on_answer(*in, what);
-                    } else {
-                        // A majority had answered before it did.
-                        on_news(what);
-                    }
-                })
-            );
-        }
-    } catch (...) {
-        for (auto const& each : made->asked) {
-            each->cancel();
-        }
-        throw;
+    for (auto const& each : all_) {
+        made->asked.push_back(each->ask([this,
+                                         weak = std::weak_ptr{made}](sentinel_answer const& what) {
+            auto const in = weak.lock();
+            if (in && in == round_) {
+                on_answer(*in, what);
+            } else {
+                // A majority had answered before it did.
+                on_news(what);
+            }
+        }));
     }
     round_ = made;
     return made;

@@ -98,7 +98,6 @@ void slot_map::assign(std::size_t first, std::size_t end, std::uint32_t server) 
     if (server != nobody) {
         servers_.at(server).slots += end - first;
         served_ += end - first;
-        receivers_.insert(server);
     }
     fill(server_of_, first, end, server);
 }

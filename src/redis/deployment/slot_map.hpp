@@ -73,11 +73,6 @@ public:
     };
     [[nodiscard]] std::vector<move> take_moves() noexcept { return std::exchange(moves_, {}); }
 
-    /// Servers that have got a slot since this was called last.
-    [[nodiscard]] std::set<std::uint32_t> take_receivers() noexcept {
-        return std::exchange(receivers_, {});
-    }
-
     /// A server had no slot, and has one of a server that has none any more. So a replica takes
     /// over. Every server that has one of those slots counts as a successor: it got the slot from
     /// that replica. A server whose slots are moved to a new one, one after the other, is not taken
@@ -142,7 +137,6 @@ private:
     std::map<std::uint16_t, std::uint32_t> former_;
     std::set<std::uint32_t> named_;
     std::vector<move> moves_;
-    std::set<std::uint32_t> receivers_;
     std::set<succession> successions_;
     // By server, its last answer, if that said what this map says. The same answer changes nothing.
     std::map<std::uint32_t, std::string> agreed_;

@@ -6,34 +6,8 @@
 
 #include <algorithm>
 #include <string>
-#include <utility>
 
 namespace holdfast::soak {
-
-namespace {
-
-std::string to_word(error_code result) {
-    auto text = result ? result.message() : std::string{"ok"};
-    std::replace(text.begin(), text.end(), ' ', '_');
-    return text;
-}
-
-std::string_view name_of(loss_reason why) {
-    switch (why) {
-        case loss_reason::none: return "none";
-        case loss_reason::expired: return "expired";
-        case loss_reason::taken: return "taken";
-        case loss_reason::deleted: return "deleted";
-        case loss_reason::unreachable: return "unreachable";
-        case loss_reason::max_hold: return "max_hold";
-        case loss_reason::max_renewals: return "max_renewals";
-        case loss_reason::failed_over: return "failed_over";
-        case loss_reason::client_stopped: return "client_stopped";
-    }
-    return "?";
-}
-
-}  // namespace
 
 instant now() {
     return lease_clock::now().time_since_epoch().count();
@@ -64,16 +38,16 @@ void account::granted(lease_view const& held) {
     history_->add(e);
 }
 
-void account::no_lease(std::string_view why) const {
-    auto e = make(happening::no_lease);
-    e.word = why;
+void account::note(happening what, std::string_view word) const {
+    auto e = make(what);
+    e.word = word;
     history_->add(e);
 }
 
-void account::failed(error_code why) const {
-    auto e = make(happening::failed);
-    e.word = to_word(why);
-    history_->add(e);
+void account::note(happening what, error_code result) const {
+    auto text = result ? result.message() : std::string{"ok"};
+    std::replace(text.begin(), text.end(), ' ', '_');
+    note(what, text);
 }
 
 void account::look(lease_view const& held) {
@@ -88,40 +62,6 @@ void account::look(lease_view const& held) {
         e.deadline = held.deadline;
         history_->add(e);
     }
-}
-
-void account::renew() const {
-    history_->add(make(happening::renew));
-}
-
-void account::renewed(error_code result) const {
-    auto e = make(happening::renewed);
-    e.word = to_word(result);
-    history_->add(e);
-}
-
-void account::lost(loss_reason why) const {
-    auto e = make(happening::lost);
-    e.word = name_of(why);
-    history_->add(e);
-}
-
-void account::find_out(lease_view const& held) {
-    if (held.state == lease_state::lost && !std::exchange(knows_, true)) {
-        lost(held.loss);
-    }
-}
-
-void account::releasing(lease_view const& held) const {
-    auto e = make(happening::releasing);
-    e.deadline = held.deadline;
-    history_->add(e);
-}
-
-void account::released(error_code result) const {
-    auto e = make(happening::released);
-    e.word = to_word(result);
-    history_->add(e);
 }
 
 }  // namespace holdfast::soak

@@ -1,15 +1,17 @@
 #ifndef HOLDFAST_TEST_SOAK_ACCOUNT_HPP
 #define HOLDFAST_TEST_SOAK_ACCOUNT_HPP
 
-#include "soak/history.hpp"
+#include "soak/cell_options.hpp"
 
 #include <holdfast/error.hpp>
 #include <holdfast/fencing_token.hpp>
 #include <holdfast/leadership.hpp>
 #include <holdfast/lease_state.hpp>
+#include <holdfast/multi_lease.hpp>
 
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 namespace holdfast::soak {
 
@@ -21,8 +23,6 @@ struct lease_view {
     instant at;
     bool valid;
     instant deadline;
-    lease_state state;
-    loss_reason loss;
     std::int64_t token;
 };
 
@@ -34,6 +34,10 @@ inline fencing_token token_of(leadership const& held) {
     return held.term();
 }
 
+inline fencing_token token_of(multi_lease const& held) {
+    return held.token(0);
+}
+
 /// The clock is read before the lease is asked.
 template <class Lease>
 lease_view view_of(Lease const& held) {
@@ -42,8 +46,6 @@ lease_view view_of(Lease const& held) {
         .at = at,
         .valid = held.valid(),
         .deadline = held.deadline().time_since_epoch().count(),
-        .state = held.state(),
-        .loss = held.loss(),
         .token = static_cast<std::int64_t>(token_of(held).value),
     };
 }
@@ -69,8 +71,8 @@ public:
         granted(view_of(held));
     }
     void granted(lease_view const& held);
-    void no_lease(std::string_view why) const;
-    void failed(error_code why) const;
+    void no_lease(std::string_view why) const { note(happening::no_lease, why); }
+    void failed(error_code why) const { note(happening::failed, why); }
     /// Writes the deadline down if it has moved, and whether the lease is valid when it must not
     /// be.
     template <class Lease>
@@ -78,21 +80,24 @@ public:
         look(view_of(held));
     }
     void look(lease_view const& held);
-    void renew() const;
-    void renewed(error_code result) const;
-    void lost(loss_reason why) const;
+    void renew() const { note(happening::renew, ""); }
+    void renewed(error_code result) const { note(happening::renewed, result); }
+    void lost(loss_reason why) const { note(happening::lost, to_string(why)); }
     /// The holder, who has no watcher, sees that it is lost. Once.
     template <class Lease>
     void find_out(Lease const& held) {
-        find_out(view_of(held));
+        if (held.state() == lease_state::lost && !std::exchange(knows_, true)) {
+            lost(held.loss());
+        }
     }
-    void find_out(lease_view const& held);
     template <class Lease>
     void releasing(Lease const& held) const {
-        releasing(view_of(held));
+        auto const deadline = view_of(held).deadline;
+        auto e = make(happening::releasing);
+        e.deadline = deadline;
+        history_->add(e);
     }
-    void releasing(lease_view const& held) const;
-    void released(error_code result) const;
+    void released(error_code result) const { note(happening::released, result); }
 
     [[nodiscard]] std::int64_t process() const { return process_; }
     [[nodiscard]] std::int64_t op() const { return op_; }
@@ -101,6 +106,8 @@ public:
 
 private:
     [[nodiscard]] event make(happening what) const;
+    void note(happening what, std::string_view word) const;
+    void note(happening what, error_code result) const;
 
     history_file* history_;
     std::int64_t process_;

@@ -2,8 +2,8 @@
 
 #include "soak/account.hpp"
 #include "soak/leftovers.hpp"
-#include "soak/outages.hpp"
 #include "soak/settings.hpp"
+#include "support/history/outages.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -62,7 +62,7 @@ cell::cell(cell_options options)
       resource_history_{folder_ / "accesses"},
       checker_{rules{
           .permits = options_.shared == workload::permits ? permits_limit : 0,
-          .quorum = options_.shared == workload::quorum,
+          .quorum = options_.shared == workload::quorum || options_.shared == workload::pairs,
           .lease = lease_time,
           .loss_margin = notice_time,
           .grant_within = scaled(lease_time + 5s),

@@ -2,12 +2,12 @@
 #define HOLDFAST_TEST_SOAK_CELL_HPP
 
 #include "soak/cell_options.hpp"
-#include "soak/checker.hpp"
-#include "soak/history.hpp"
-#include "soak/record.hpp"
 #include "soak/servers.hpp"
 #include "soak/worker_handle.hpp"
 #include "support/child_process.hpp"
+#include "support/history/checker.hpp"
+#include "support/history/event.hpp"
+#include "support/history/record.hpp"
 
 #include <cstdint>
 #include <deque>

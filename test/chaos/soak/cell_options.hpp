@@ -1,11 +1,16 @@
 #ifndef HOLDFAST_TEST_SOAK_CELL_OPTIONS_HPP
 #define HOLDFAST_TEST_SOAK_CELL_OPTIONS_HPP
 
+#include "support/history/event.hpp"
+
 #include <chrono>
 #include <cstdint>
 #include <string>
 
 namespace holdfast::soak {
+
+// What cells write down.
+using namespace history;
 
 using millis = std::chrono::milliseconds;
 
@@ -22,6 +27,7 @@ enum class workload {
     permits,  // those of one semaphore
     leaders,  // the leadership of one election, which each of them observes, too
     quorum,   // locks that stand on all servers
+    pairs,    // locks, two of which are held together, as the accounts of a transfer
 };
 
 struct cell_options {

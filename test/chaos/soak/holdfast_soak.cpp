@@ -3,7 +3,6 @@
 #include "soak/nemesis.hpp"
 #include "soak/resource.hpp"
 #include "soak/runner.hpp"
-#include "soak/transfer.hpp"
 #include "soak/worker_process.hpp"
 
 #include <CLI/CLI.hpp>
@@ -51,34 +50,6 @@ void add_jobs(CLI::App& app) {
     sub->add_option("--socket", resource->socket)->required();
     sub->add_option("--history", resource->history)->required();
     sub->final_callback([resource] { serve_resource(*resource); });
-
-    auto const clerks = std::make_shared<transfer_worker_options>();
-    sub = app.add_subcommand("transfer-worker")->group("");
-    sub->add_option("--server", clerks->server)->required();
-    sub->add_option("--coroutines", clerks->coroutines);
-    sub->add_option("--accounts", clerks->accounts);
-    sub->add_option("--seed", clerks->seed);
-    sub->final_callback([clerks] { transfer_as_worker(*clerks); });
-}
-
-void add_transfer(CLI::App& app) {
-    auto const options = std::make_shared<transfer_options>();
-    auto* const sub = app.add_subcommand(
-        "transfer",
-        "Moves money between accounts, two of which a multi-lock holds, while processes are killed"
-    );
-    sub->add_option("--seconds", options->seconds, "How long")->capture_default_str();
-    sub->add_option("--processes", options->processes, "Workers")->capture_default_str();
-    sub->add_option("--coroutines", options->coroutines, "Of each")->capture_default_str();
-    sub->add_option("--accounts", options->accounts, "To move money between")
-        ->capture_default_str()
-        ->check(CLI::Range(2, 64));
-    sub->add_option("--seed", options->seed, "What the choices are drawn from")
-        ->capture_default_str();
-    sub->final_callback([options] {
-        prefer_memory();
-        transfer(*options);
-    });
 }
 
 std::string describe(std::vector<fault> const& faults) {
@@ -187,6 +158,17 @@ void add_kinds(CLI::App& app, run_options const& defaults) {
     election.workers = 5;
     election.coroutines = 2;
     add_kind(app, election, "election", "Leaders of one election", leader_faults());
+    auto transfer = defaults;
+    transfer.shared = workload::pairs;
+    transfer.workers = 4;
+    transfer.coroutines = 8;
+    add_kind(
+        app,
+        transfer,
+        "transfer",
+        "Locks that are held in pairs, and now and then all at once, while workers are killed",
+        pair_faults()
+    );
     auto quorum = defaults;
     quorum.kept_by = deployment::nodes;
     quorum.shared = workload::quorum;
@@ -293,7 +275,6 @@ int main(int argc, char** argv) try {
     add_common_options(app, options);
     add_kinds(app, options);
     add_cluster(app, options);
-    add_transfer(app);
     add_jobs(app);
     CLI11_PARSE(app, argc, argv);
     if (!app.get_subcommands().empty()) {

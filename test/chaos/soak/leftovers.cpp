@@ -52,7 +52,8 @@ bool stays(std::string const& key, workload shared) {
         case workload::permits: return key == pool_key || key == taken_key;
         case workload::leaders: return key.starts_with("holdfast_leader:");
         case workload::locks:
-        case workload::quorum: break;
+        case workload::quorum:
+        case workload::pairs: break;
     }
     return false;
 }

@@ -1,9 +1,9 @@
 #ifndef HOLDFAST_TEST_SOAK_LEFTOVERS_HPP
 #define HOLDFAST_TEST_SOAK_LEFTOVERS_HPP
 
-#include "soak/history.hpp"
 #include "soak/servers.hpp"
 #include "soak/worker_handle.hpp"
+#include "support/history/event.hpp"
 
 #include <string>
 #include <vector>

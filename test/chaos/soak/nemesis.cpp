@@ -430,6 +430,13 @@ std::vector<fault> const& leader_faults() {
     return all;
 }
 
+std::vector<fault> const& pair_faults() {
+    static std::vector<fault> const all{
+        {"worker-kill", "a worker is killed, another takes its place", kill_worker},
+    };
+    return all;
+}
+
 std::vector<fault> const& failover_faults() {
     static std::vector<fault> const all{
         {"primary-kill", "the primary is killed", kill_primary},

@@ -23,6 +23,8 @@ std::vector<fault> const& all_faults();
 std::vector<fault> const& permit_faults();
 /// Those of cells with an election.
 std::vector<fault> const& leader_faults();
+/// Those of cells whose workers hold locks in pairs.
+std::vector<fault> const& pair_faults();
 /// Those of cells with a quorum.
 std::vector<fault> const& quorum_faults();
 /// Those of cells with Sentinels: the primary becomes another one.

@@ -3,8 +3,8 @@
 #include "soak/account.hpp"
 #include "soak/draws.hpp"
 #include "soak/nemesis.hpp"
-#include "soak/record.hpp"
 #include "soak/settings.hpp"
+#include "support/history/record.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,6 +1,6 @@
 #include "soak/resource.hpp"
 
-#include "soak/history.hpp"
+#include "soak/cell_options.hpp"
 
 #include <holdfast/lease_clock.hpp>
 

@@ -1,7 +1,8 @@
 #ifndef HOLDFAST_TEST_SOAK_RESOURCE_HPP
 #define HOLDFAST_TEST_SOAK_RESOURCE_HPP
 
-#include "soak/store.hpp"
+#include "soak/cell_options.hpp"
+#include "support/history/store.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>

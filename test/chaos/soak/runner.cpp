@@ -37,6 +37,7 @@ std::vector<fault> const& faults_of(run_options const& options) {
     switch (options.shared) {
         case workload::permits: return permit_faults();
         case workload::leaders: return leader_faults();
+        case workload::pairs: return pair_faults();
         case workload::locks:
         case workload::quorum: break;
     }

@@ -2,7 +2,7 @@
 #define HOLDFAST_TEST_SOAK_SCOREBOARD_HPP
 
 #include "soak/cell.hpp"
-#include "soak/checker.hpp"
+#include "support/history/checker.hpp"
 
 #include <chrono>
 #include <cstdint>

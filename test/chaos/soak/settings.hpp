@@ -67,7 +67,8 @@ inline std::string user_rules_for(workload shared) {
         case workload::permits: return user_rules + " " + user_rules_of_permits;
         case workload::leaders: return user_rules + " " + user_rules_of_leaders;
         case workload::quorum: return user_rules + " " + user_rules_of_quorum;
-        case workload::locks: break;
+        case workload::locks:
+        case workload::pairs: break;
     }
     return user_rules;
 }

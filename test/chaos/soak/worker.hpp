@@ -2,8 +2,8 @@
 #define HOLDFAST_TEST_SOAK_WORKER_HPP
 
 #include "soak/cell_options.hpp"
-#include "soak/history.hpp"
 #include "soak/resource.hpp"
+#include "support/history/event.hpp"
 
 #include <holdfast/client.hpp>
 

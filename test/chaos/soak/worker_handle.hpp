@@ -2,9 +2,9 @@
 #define HOLDFAST_TEST_SOAK_WORKER_HANDLE_HPP
 
 #include "soak/cell_options.hpp"
-#include "soak/history.hpp"
 #include "soak/settings.hpp"
 #include "support/child_process.hpp"
+#include "support/history/event.hpp"
 
 #include <csignal>
 #include <cstdint>

@@ -6,6 +6,7 @@
 #include "soak/worker.hpp"
 
 #include <holdfast/election.hpp>
+#include <holdfast/multi_lock.hpp>
 #include <holdfast/quorum_lock.hpp>
 #include <holdfast/semaphore.hpp>
 
@@ -19,6 +20,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <deque>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -212,6 +214,82 @@ private:
     std::int64_t lock_;
 };
 
+/// Holds two locks together, named in any order, as one who moves money between accounts does; now
+/// and then all there are, as an audit does.
+class clerk final : public kind_worker {
+public:
+    using kind_worker::kind_worker;
+
+private:
+    asio::awaitable<bool> take_turn(bool last) override {
+        std::deque<account> accounts;
+        std::vector<multi_lock::member> members;
+        plan const p{.way = "together", .hold = draw_ms(0, 2), .drops = !last && one_in(10)};
+        auto const first = draw(all_locks);
+        auto const others = !last && one_in(50) ? all_locks - 1 : 1;
+        auto const skipped = others == 1 ? draw(all_locks - 1) : 0;
+        for (std::int64_t i = 0; i <= others; ++i) {
+            auto const which = (first + i + (i > 0 ? skipped : 0)) % all_locks;
+            members.emplace_back(where_.locks().lock("{}", which));
+            accounts.push_back(open(p, which));
+        }
+        multi_lock const all{members};
+        error_code ec;
+        auto asked = all.acquire(asio::deferred);
+        auto held = co_await std::move(asked)(asio::redirect_error(awaited, ec));
+        for (std::size_t i = 0; i < accounts.size() && held; ++i) {
+            auto mine = view_of(held);
+            mine.token = static_cast<std::int64_t>(held.token(i).value);
+            accounts[i].granted(mine);
+        }
+        if (!held) {
+            for (auto const& each : accounts) {
+                each.failed(ec);
+            }
+            co_return false;
+        }
+        co_await move_money(p, accounts, held);
+        for (auto const& each : accounts) {
+            each.releasing(held);
+        }
+        if (p.drops) {
+            held = multi_lease{};
+            co_return true;
+        }
+        auto released = give_back(held);
+        co_await std::move(released)(asio::redirect_error(awaited, ec));
+        for (auto const& each : accounts) {
+            each.released(ec);
+        }
+        co_return true;
+    }
+
+    asio::awaitable<void> move_money(
+        plan const& p,
+        std::deque<account>& accounts,
+        multi_lease& held
+    ) {
+        std::vector<store::view> seen;
+        for (auto const& each : accounts) {
+            auto read = resource_.read(access_of(each));
+            seen.push_back(co_await std::move(read));
+        }
+        co_await sleep_for(p.hold);
+        for (std::size_t i = 0; i < accounts.size() && held.valid(); ++i) {
+            auto write = resource_.write(access_of(accounts[i]), seen[i]);
+            co_await std::move(write);
+        }
+        for (auto& each : accounts) {
+            each.look(held);
+            each.find_out(held);
+        }
+    }
+
+    static access access_of(account const& of) {
+        return {.lock = of.lock(), .token = of.token(), .process = of.process(), .op = of.op()};
+    }
+};
+
 std::int64_t number_in(std::string_view text) {
     std::int64_t value = 0;
     std::from_chars(text.data(), text.data() + text.size(), value);
@@ -234,6 +312,7 @@ std::unique_ptr<worker> make_worker(
             return std::make_unique<candidate>(where, std::move(executor), seed);
         case workload::quorum:
             return std::make_unique<quorum_worker>(where, std::move(executor), number, seed);
+        case workload::pairs: return std::make_unique<clerk>(where, std::move(executor), seed);
         case workload::locks: break;
     }
     bool const patient = number < patient_coroutines;

@@ -109,7 +109,6 @@ BOOST_AUTO_TEST_CASE(nodes_and_their_models_answer_alike_while_a_slot_is_moved) 
     at(0, {"SPUBLISH", key, "x"});
     at(1, {"PUBLISH", key, "x"});
     at(1, {"SSUBSCRIBE", key});
-    at(0, {"CLUSTER", "KEYSLOT", key});
     at(0, {"PUBSUB", "SHARDNUMSUB", key});
 
     all.real.begin_move(slot, 0, 1);

@@ -56,9 +56,7 @@ std::string shape(value const& message) {
         "error",
         "array",
         "map",
-        "set",
         "real",
-        "boolean",
         "verbatim",
         "push",
     };

@@ -54,6 +54,11 @@ public:
         std::vector<std::string_view> const views{words.begin(), words.end()};
         return model_.execute(session_, views).value();
     }
+    /// As PEXPIRETIME has it.
+    std::int64_t end_of(std::string_view key) const {
+        auto const left = model_.pttl(key);
+        return left < 0 ? left : left + model_.time() / 1000;
+    }
     value look(std::initializer_list<std::string_view> words) {
         return model_.execute(inspector_, words).value();
     }
@@ -211,8 +216,8 @@ private:
     void compare_end(random_call const& made, std::string const& key, value const& reply) {
         constexpr std::int64_t soon = 50;
         auto const server = reply.number;
-        auto const first = early_.look({"PEXPIRETIME", key}).number;
-        auto const last = late_.look({"PEXPIRETIME", key}).number;
+        auto const first = early_.end_of(key);
+        auto const last = late_.end_of(key);
         if (!made.fleeting && server >= 0 && server < late_.model().time() / 1000 + batch_ms) {
             differs(describe(made.words) + "\n  ends soon, and is not said to");
         }
@@ -331,7 +336,10 @@ private:
         auto server = inspector_.ask({"KEYS", "*"});
         std::ranges::sort(server.elements, {}, &value::text);
         for (auto* const one : {&early_, &late_}) {
-            auto const model = one->look({"KEYS", "*"});
+            auto model = value::array();
+            for (auto const& key : one->model().keys()) {
+                model.elements.push_back(value::bulk(key));
+            }
             if (server != model) {
                 differs("keys\n  server " + server.describe() + "\n  model  " + model.describe());
                 return;
@@ -391,9 +399,9 @@ private:
             auto const command = content_command(early_.model().type(key), key);
             std::vector<std::string_view> const views{command.begin(), command.end()};
             auto seen = std::vector{
-                one->look({"TYPE", key}),
+                value::status(one->model().type(key)),
                 without_time_of_meeting(in_order(one->model().execute(2, views).value(), false)),
-                one->look({"PEXPIRETIME", key}),
+                value::integer(one->end_of(key)),
             };
             auto const wanted =
                 std::vector{type, without_time_of_meeting(in_order(content, false)), end};

@@ -78,7 +78,6 @@ private:
     std::string content();
     std::string integer();
     std::string milliseconds();
-    std::string seconds();
     std::string instant();
     std::string score();
     std::string bound();
@@ -96,8 +95,8 @@ private:
     void quorum_acquire(detail::script const& which);
     void raise_token(detail::script const& which);
     void take_over(detail::script const& which);
-    void add_learned_terms();
-    void add_ended_holds();
+    void add_learned_terms(bool learns);
+    void add_ended_holds(bool learns);
     void release(detail::script const& which);
     void renew(detail::script const& which);
     void renew_many(detail::script const& which);

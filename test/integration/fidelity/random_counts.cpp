@@ -63,11 +63,12 @@ void call_maker::about_permits(detail::script const& which) {
     }
     start_script(which, keys);
     if (does == "acquire") {
-        for (auto const& one : {std::to_string(count), holder, lease, "0"s, "0"s, "0"s, "2000"s}) {
+        for (auto const& one : {std::to_string(count), holder, lease, "0"s, "0"s, "2000"s}) {
             add(one);
         }
         add(chance(20) ? "1" : "0");
         add(chance(60) ? std::to_string(3 + below(2)) : "0");
+        add_learned_terms(false);
     } else if (does == "renew" || does == "renew_many") {
         add(chance(80) ? lease : "86400000");
         add(std::to_string(count));
@@ -75,9 +76,7 @@ void call_maker::about_permits(detail::script const& which) {
         add(std::to_string(count));
         add(holder);
         add(chance(30) ? "1" : "0");
-        if (learns) {
-            add_ended_holds();
-        }
+        add_ended_holds(learns);
     } else if (does == "set_permits") {
         add(std::to_string(3 + below(2)));
     }

@@ -67,17 +67,12 @@ void call_maker::acquire(detail::script const& which) {
     add(milliseconds());
     last_holder_[of] = holder_of(of);
     add(last_holder_[of]);
-    // The clock is looked at never, always, or for some counters.
-    add(chance(40) ? "0" : chance(60) ? "9007199254740991" : milliseconds());
-    if (learns || window != "1" || chance(50)) {
-        add(chance(30) ? "0" : chance(60) ? "2592000000" : milliseconds());
-        add(window != "0" && chance(30) ? "7" : "1");
-        add(window);
-        add(std::to_string(1 + below(9)));
-    }
-    if (learns) {
-        add_learned_terms();
-    }
+    add(chance(30) ? "0" : chance(60) ? "2592000000" : milliseconds());
+    add(window != "0" && chance(30) ? "7" : "1");
+    add(window);
+    add(std::to_string(1 + below(9)));
+    add(preflight ? "1" : "0");
+    add_learned_terms(learns);
     add(nonce());
 }
 
@@ -101,7 +96,6 @@ void call_maker::acquire_several(detail::script const& which) {
     start_script(which, keys);
     add(milliseconds());
     add(chance(50) ? "2592000000" : milliseconds());
-    add(chance(40) ? "0" : chance(60) ? "9007199254740991" : milliseconds());
     for (auto const& one : holders) {
         add(one);
     }
@@ -156,7 +150,6 @@ void call_maker::take_over(detail::script const& which) {
     add(milliseconds());
     add(holder());
     add("2592000000");
-    add(chance(50) ? "0" : "9007199254740991");
     add(with_queue && chance(30) ? "7" : "1");
     add(with_queue && chance(50) ? seen + " 3600000" : "");
     add(seen);
@@ -165,14 +158,24 @@ void call_maker::take_over(detail::script const& which) {
 }
 
 // Such a lease is as short as a usual hold where nothing bounds it.
-void call_maker::add_learned_terms() {
+void call_maker::add_learned_terms(bool learns) {
     constexpr std::size_t usual = 7;
+    if (!learns) {
+        add("0");
+        add("0");
+        return;
+    }
     add(milliseconds());
     call_.fleeting = call_.fleeting || call_.words.back().size() != usual;
     add(std::to_string(4 + below(20)));
 }
 
-void call_maker::add_ended_holds() {
+void call_maker::add_ended_holds(bool learns) {
+    if (!learns) {
+        add("0");
+        add("0");
+        return;
+    }
     add(std::to_string(below(70)));
     add(chance(70) ? std::to_string(below(90'000'000)) : "86400000000");
 }
@@ -199,18 +202,11 @@ void call_maker::release(detail::script const& which) {
     }
     start();
     add(holder);
-    if (learns || chance(70)) {
-        if (learns || chance(60)) {
-            add(chance(50) ? "" : holder + " 3600000");
-            add("");
-            add("2592000000");
-        }
-        add(chance(50) ? "0" : "9007199254740991");
-        add(chance(50) ? "" : std::to_string(below(9)));
-    }
-    if (learns) {
-        add_ended_holds();
-    }
+    add(chance(50) ? "" : holder + " 3600000");
+    add("");
+    add("2592000000");
+    add(std::to_string(below(9)));
+    add_ended_holds(learns);
     add(nonce());
 }
 
@@ -235,15 +231,10 @@ void call_maker::renew(detail::script const& which) {
     start_script(which, keys);
     add(chance(10) ? "0" : milliseconds());
     add(holder_of(of));
-    if (with_tokens) {
-        add(std::to_string(1 + below(64)));
-        add(chance(50) ? "0" : "9007199254740991");
-        add("2592000000");
-    }
-    if (learns) {
-        add_ended_holds();
-        add_learned_terms();
-    }
+    add(with_tokens ? std::to_string(1 + below(64)) : "0");
+    add("2592000000");
+    add_ended_holds(learns);
+    add_learned_terms(learns);
     add(nonce());
 }
 

@@ -35,16 +35,13 @@ void call_maker::acquire_side(detail::script const& which) {
     add(chance(85) ? "3600000" : milliseconds());
     add(who);
     add("2592000000");
-    add(chance(50) ? "0" : "9007199254740991");
     add("0");
     add("2000");
     add(chance(20) ? "1" : "0");
     if (reads) {
         add(chance(30) ? holder_of(of) : "");
     }
-    if (learns) {
-        add_learned_terms();
-    }
+    add_learned_terms(learns);
     add(nonce());
 }
 
@@ -71,9 +68,7 @@ void call_maker::release_side(detail::script const& which) {
     start_script(which, keys);
     add(who);
     add(chance(30) ? "1" : "0");
-    if (learns) {
-        add_ended_holds();
-    }
+    add_ended_holds(learns);
     add(nonce());
 }
 

@@ -147,20 +147,6 @@ std::string call_maker::milliseconds() {
     return std::string{any(strange)};
 }
 
-std::string call_maker::seconds() {
-    constexpr std::string_view strange[] = {
-        "0"sv,
-        "-1"sv,
-        "9223372036854775"sv,
-        "9223372036854776"sv,
-        "-9223372036854776"sv,
-        "9223372036854775807"sv,
-        ""sv,
-        "soon"sv,
-    };
-    return chance(70) ? std::to_string(3'600 + below(3)) : std::string{any(strange)};
-}
-
 std::string call_maker::instant() {
     switch (below(8)) {
         case 0: call_.fleeting = true; return std::to_string(now_ms_ + 3);
@@ -240,7 +226,6 @@ std::string call_maker::junk() {
         "\r\n"sv,
         "%s%n"sv,
         "*"sv,
-        "GET"sv,
         "{}"sv,
     };
     if (chance(10)) {

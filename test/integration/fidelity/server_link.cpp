@@ -180,7 +180,6 @@ value server_link::parse() {
         case '-': return value::error(rest);
         case ':': return value::integer(to_number(rest));
         case ',': return value::real(rest);
-        case '#': return value::boolean(rest == "t");
         case '_': return value::nil();
         default: break;
     }
@@ -193,14 +192,12 @@ value server_link::parse() {
         case '$': return value::bulk(bytes(size));
         case '=': return value::verbatim(bytes(size).substr(4));
         case '*':
-        case '~':
         case '>':
         case '%': break;
         default: throw std::runtime_error{std::string{"unexpected RESP type "} + type};
     }
     auto message = value::array();
     message.type = type == '*'   ? value::kind::array
-                   : type == '~' ? value::kind::set
                    : type == '>' ? value::kind::push
                                  : value::kind::map;
     auto const elements = type == '%' ? 2 * size : size;

@@ -1,10 +1,9 @@
 #include "fuzz/reply_checks.hpp"
 
 #include "fuzz/check.hpp"
-#include "protocol/counting_semaphore.hpp"
+#include "protocol/counted.hpp"
 #include "protocol/election.hpp"
 #include "protocol/fair_lock.hpp"
-#include "protocol/latch.hpp"
 #include "protocol/lock.hpp"
 #include "protocol/quorum_lock.hpp"
 #include "protocol/read_write_lock.hpp"
@@ -149,9 +148,6 @@ void check_meaning(detail::primitive const& of, detail::script_reply const& repl
     );
     check(!attempt.orphan || attempt.endless, "only what has no end is taken over");
     check(of.read_release(reply).window >= 0ms, "nobody has a window that is over");
-    if (!of.leases()) {
-        return;
-    }
     static_cast<void>(of.read_renew(reply));
     for (std::size_t i = 0; i < 3; ++i) {
         auto const one_of_many = of.read_renew_many(reply, i);
@@ -175,14 +171,20 @@ void check_meanings(detail::script_reply const& reply) {
           &detail::quorum_lock_protocol()}) {
         check_meaning(*of, reply);
     }
-    check_meaning(detail::counting_semaphore_protocol(), reply);
-    check_meaning(detail::latch_protocol(), reply);
     static_cast<void>(detail::read_look(reply));
     static_cast<void>(detail::read_proclaim(reply));
     static_cast<void>(detail::read_semaphore(reply));
     static_cast<void>(detail::read_set_permits(reply));
     static_cast<void>(detail::read_raise_token(reply));
+    for (auto const& on :
+         {detail::make_latch_target("", "a"), detail::make_counting_semaphore_target("", "a")}) {
+        auto const number = detail::counted::read_number(on, reply);
+        check(!number || reply.integer(0) == 1, "nothing that is said to be none is a number");
+        auto const success = detail::counted::read_attempt(on, reply);
+        check(!success.value_or(false) || reply.has(0), "nothing is granted by an empty answer");
+    }
     static_cast<void>(detail::counted::read_request(reply));
+    static_cast<void>(detail::counted::read_withdrawal(reply));
 }
 
 // A text as what a script returned.

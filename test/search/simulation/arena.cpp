@@ -122,7 +122,7 @@ void arena::set_lease(std::chrono::milliseconds lease) {
 
 void arena::set_patience(std::chrono::milliseconds patience) {
     all_.client.waiter_patience = patience;
-    oracle_.set_patience(patience);
+    oracle_.queue().set_patience(patience);
 }
 
 bool arena::is_of_a_queue(std::string_view key) {
@@ -240,9 +240,7 @@ void arena::part() {
             one->close(world_.dice().chance(50));
         }
     }
-    bool const kept_places_may_stay = places_may_stay || oracle_.fair().placed_late() ||
-                                      oracle_.permits().placed_late() ||
-                                      oracle_.reading().placed_late();
+    bool const kept_places_may_stay = places_may_stay || oracle_.queue().placed_late();
     auto const longest = 10s + 2 * nanos{all_.lease};
     run_while([] { return true; }, 20s);
     for (auto const& one : nodes_) {
@@ -278,7 +276,7 @@ void arena::part() {
         );
     }
     if (!world_.failed()) {
-        world_.run_until(world_.now() + 61s + oracle_.fair().patience());
+        world_.run_until(world_.now() + 61s + oracle_.queue().patience());
     }
     // A failover may bring back the place of one who has gone: it goes when the next one comes.
     bool const may_come_back = fails_over(all_.at);

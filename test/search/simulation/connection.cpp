@@ -29,9 +29,7 @@ type resp3_type(value::kind kind) {
         case value::kind::error: return type::simple_error;
         case value::kind::array: return type::array;
         case value::kind::map: return type::map;
-        case value::kind::set: return type::set;
         case value::kind::real: return type::doublean;
-        case value::kind::boolean: return type::boolean;
         case value::kind::verbatim: return type::verbatim_string;
         case value::kind::push: return type::push;
     }

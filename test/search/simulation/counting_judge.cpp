@@ -1,7 +1,6 @@
 #include "simulation/counting_judge.hpp"
 
-#include "protocol/counting_semaphore.hpp"
-#include "protocol/latch.hpp"
+#include "protocol/counted.hpp"
 #include "protocol/reply.hpp"
 #include "simulation/oracle.hpp"
 

@@ -150,11 +150,7 @@ void multi_user::judge_answer(
     if (held.size() != members.size()) {
         violation(names + ": not all have a lease");
     }
-    auto const why = held.loss();
-    bool const stale = why == loss_reason::expired || why == loss_reason::unreachable;
-    if (stale && process_.free_since() + 1ms < all_.in.now() && !node_.closed()) {
-        violation(names + ": the lease that was delivered is over");
-    }
+    judge_fresh(held, names);
 }
 
 asio::awaitable<void> multi_user::hold(
@@ -213,34 +209,11 @@ asio::awaitable<void> multi_user::hold(
     for (auto& one : beliefs) {
         one.part();
     }
-    auto parting = release_all(names, held);
+    auto parting = part_with(held, names);
     co_await std::move(parting);
     if (watches) {
         auto end = done(watching);
         co_await std::move(end);
-    }
-}
-
-asio::awaitable<void> multi_user::release_all(std::string const& names, multi_lease& held) {
-    if (all_.in.dice().chance(25)) {
-        say("drops " + names);
-        held = multi_lease{};
-        co_return;
-    }
-    bool const valid = held.valid();
-    auto const asked = std::make_shared<call<>>(executor_);
-    asked->initiating = true;
-    held.release(asked->token());
-    asked->initiating = false;
-    if (held.valid() || held) {
-        violation(names + ": held after the release began");
-    }
-    auto wait = done(asked);
-    co_await std::move(wait);
-    auto const ec = asked->error;
-    say(fmt::format("released {}: {}", names, ec ? ec.message() : "done"));
-    if (!release_may_end_with(ec, false, valid)) {
-        violation(fmt::format("the release of {} ended with: {}", names, ec.message()));
     }
 }
 

@@ -58,7 +58,6 @@ private:
         nanos started,
         nanos work
     );
-    [[nodiscard]] asio::awaitable<void> release_all(std::string const& names, multi_lease& held);
 };
 
 }  // namespace holdfast::sim

@@ -19,10 +19,11 @@ oracle::oracle(world& in, server& of)
     : in_{in},
       server_{of},
       hand_overs_{in, of, [this](sometimes what) { reached(what); }},
-      fair_{in, of, [this](sometimes what) { reached(what); }},
-      permits_{in, of, [this](sometimes what) { reached(what); }},
+      queue_{in, [this](sometimes what) { reached(what); }},
+      fair_{of, queue_},
+      permits_{in, of, queue_},
       counting_{in, of, *this},
-      reading_{in, of, [this](sometimes what) { reached(what); }} {
+      reading_{in, of, queue_, [this](sometimes what) { reached(what); }} {
     server_.before_script = [this](std::string_view script, std::string_view lock) {
         if (is_read_write(lock)) {
             reading_.on_before(lock);

@@ -6,6 +6,7 @@
 #include "simulation/fair_judge.hpp"
 #include "simulation/hand_over_judge.hpp"
 #include "simulation/permit_judge.hpp"
+#include "simulation/queue_judge.hpp"
 #include "simulation/reading_judge.hpp"
 #include "simulation/server.hpp"
 #include "simulation/sometimes.hpp"
@@ -111,7 +112,7 @@ public:
     [[nodiscard]] nanos slowest_wake_up(std::string_view lock) const {
         // Where places are kept, those who are silent are waited for, too.
         bool const waits = is_fair(lock) || is_read_write(lock) || is_pool(lock);
-        return slowest_wake_up_ + (waits ? 2 * fair_.patience() : 0ns);
+        return slowest_wake_up_ + (waits ? 2 * queue_.patience() : 0ns);
     }
     void set_lease(nanos lease) noexcept { lease_ = lease; }
     /// Nothing fails.
@@ -123,15 +124,9 @@ public:
     void reached(sometimes what) noexcept { ++reached_[static_cast<std::size_t>(what)]; }
     [[nodiscard]] sometimes_counts const& reached() const noexcept { return reached_; }
     [[nodiscard]] hand_over_judge& hand_overs() noexcept { return hand_overs_; }
-    [[nodiscard]] fair_judge& fair() noexcept { return fair_; }
+    [[nodiscard]] queue_judge& queue() noexcept { return queue_; }
     [[nodiscard]] permit_judge& permits() noexcept { return permits_; }
     [[nodiscard]] counting_judge& counting() noexcept { return counting_; }
-    [[nodiscard]] reading_judge& reading() noexcept { return reading_; }
-    void set_patience(nanos patience) noexcept {
-        fair_.set_patience(patience);
-        permits_.set_patience(patience);
-        reading_.set_patience(patience);
-    }
 
     // What the users see.
     belief_ref on_delivered(
@@ -181,14 +176,10 @@ public:
     /// The server's clock was stepped.
     void on_clock_step() noexcept {
         last_step_ = in_.now();
-        fair_.on_clock_step();
-        permits_.on_clock_step();
-        reading_.on_clock_step();
+        queue_.on_clock_step();
     }
     /// The counter's order is not promised any more.
     void forget_tokens() { tokens_excused_ = true; }
-    /// Foreign values under locks' keys are not locks.
-    void set_foreign(bool foreign) { foreign_ = foreign; }
     /// No script of ours has changed what is free of it.
     void on_maybe_free(std::string const& lock);
     /// Somebody who is not of this library took the lock, or gave it back.
@@ -327,7 +318,7 @@ private:
     [[nodiscard]] bool keeps_on_server(std::string const& side, std::string const& holder);
     void check_truth(belief const& one);
     void on_pool_script(script_event const& what);
-    void check_sum(std::string const& pool, std::map<std::string_view, std::int64_t> const& taken);
+    void check_sum(std::string const& pool, std::int64_t taken);
     void check_later(std::string const& lock);
     /// A multi-lock that is not granted yet may have it.
     [[nodiscard]] bool takes_beside_others(process const& who, std::string_view lock) const;
@@ -336,7 +327,6 @@ private:
     [[nodiscard]] bool excused(belief const& one) const;
     /// It has a lease that a failover has taken, and has no way to know that.
     [[nodiscard]] bool believes_in_vain(process const& of, std::string_view lock) const;
-    [[nodiscard]] bool may_coexist(belief const& a, belief const& b) const;
     [[nodiscard]] std::string describe(belief const& one) const;
 
     void judge_order(waiter const& granted);
@@ -356,6 +346,7 @@ private:
     world& in_;
     server& server_;
     hand_over_judge hand_overs_;
+    queue_judge queue_;
     fair_judge fair_;
     permit_judge permits_;
     counting_judge counting_;
@@ -417,7 +408,6 @@ private:
     // When such a process was last denied something: maybe its release, as far as it knows.
     std::map<std::uint32_t, nanos> denied_at_;
     bool tokens_excused_ = false;
-    bool foreign_ = false;
 };
 
 }  // namespace holdfast::sim

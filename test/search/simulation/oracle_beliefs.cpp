@@ -1,12 +1,12 @@
 // What holders believe, against what is true.
 
 #include "simulation/oracle.hpp"
+#include "support/history/standing.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 namespace holdfast::sim {
 
@@ -95,28 +95,9 @@ void oracle::check_truth(belief const& one) {
     }
 }
 
-// Whether both may be valid at a time.
-bool oracle::may_coexist(belief const& a, belief const& b) const {
-    if (is_pool(a.lock)) {
-        return true;  // their sum is looked at
-    }
-    // An owner has several leases of one grant.
-    bool const same = a.token == b.token && a.holder == b.holder;
-    if (!is_read_write(a.lock)) {
-        return same;
-    }
-    if (a.lock == b.lock) {
-        return is_reader(a.lock) || same;
-    }
-    auto const& reader = is_reader(a.lock) ? a : b;
-    auto const& writer = is_reader(a.lock) ? b : a;
-    return reading_.reads_beside(lock_of(a.lock), reader.holder, writer.holder);
-}
-
 void oracle::check(std::string const& side) {
     auto const lock = lock_of(side);
-    std::vector<belief const*> valid;
-    std::map<std::string_view, std::int64_t> taken;
+    history::standing<belief const*> valid;
     bool const pool = is_pool(lock);
     for (auto& one : beliefs_) {
         if (lock_of(one.lock) != lock) {
@@ -142,47 +123,46 @@ void oracle::check(std::string const& side) {
         if (one.was_lost) {
             in_.violation("a lease is valid again after it was lost: " + describe(one));
         }
-        if (pool && !excused(one)) {
-            taken[one.holder] = one.permits;
-        }
-        for (auto const* const other : valid) {
-            if (may_coexist(*other, one)) {
-                continue;
+        bool const reads = is_reader(one.lock);
+        valid.add(
+            {.who = &one,
+             .how = pool    ? history::mode::permits
+                    : reads ? history::mode::reads
+                            : history::mode::alone,
+             .holder = one.holder,
+             .token = static_cast<std::int64_t>(one.token),
+             .writes_as = reads ? reading_.writer_of(lock, one.holder) : std::string_view{},
+             .permits = one.permits},
+            [&](belief const* other) {
+                if (excused(*other) || excused(one)) {
+                    reached(sometimes::overlap_explained);
+                    judge_overlap(*other, one);
+                } else {
+                    in_.violation(fmt::format(
+                        "{} has two valid leases: {} and {}",
+                        lock,
+                        describe(*other),
+                        describe(one)
+                    ));
+                }
             }
-            if (excused(*other) || excused(one)) {
-                reached(sometimes::overlap_explained);
-                judge_overlap(*other, one);
-            } else {
-                in_.violation(fmt::format(
-                    "{} has two valid leases: {} and {}",
-                    lock,
-                    describe(*other),
-                    describe(one)
-                ));
-            }
-        }
-        valid.push_back(&one);
+        );
         if (!excused(one)) {
             check_truth(one);
         }
     }
     if (pool) {
-        check_sum(lock, taken);
+        auto const all = valid.taken([this](belief const* one) { return !excused(*one); });
+        if (all.holders > 1) {
+            reached(sometimes::permits_beside);
+        }
+        check_sum(lock, all.permits);
     }
 }
 
 // Of all permits that somebody believes to have, there are no more than there may be.
-void oracle::check_sum(
-    std::string const& pool,
-    std::map<std::string_view, std::int64_t> const& taken
-) {
-    auto sum = permits_.taken_by_others(pool);
-    for (auto const& [holder, permits] : taken) {
-        sum += permits;
-    }
-    if (taken.size() > 1) {
-        reached(sometimes::permits_beside);
-    }
+void oracle::check_sum(std::string const& pool, std::int64_t taken) {
+    auto const sum = taken + permits_.taken_by_others(pool);
     if (sum > permits_.limit_of(pool)) {
         in_.violation(
             fmt::format("{} of the {} permits of {} are held", sum, permits_.limit_of(pool), pool)

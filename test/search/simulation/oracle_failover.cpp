@@ -81,9 +81,7 @@ void oracle::on_failover(std::function<void()> const& promote) {
         unseen_at_ = in_.now();
     }
     reached(sometimes::failed_over);
-    fair_.on_failover();
-    reading_.on_failover();
-    permits_.on_failover();
+    queue_.on_failover();
     for (auto const& one : beliefs_) {
         view_of const view{*one.of};
         if (replicated_ && one.held->valid() && !excused(one)) {

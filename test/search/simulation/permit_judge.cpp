@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <limits>
 #include <sstream>
-#include <utility>
 
 namespace holdfast::sim {
 
@@ -36,16 +35,7 @@ std::optional<detail::holder_id> id_of(std::string_view holder) {
     return detail::holder_id::of_number(holder.substr(0, colon), number);
 }
 
-std::string holder_in(std::string_view entry) {
-    return std::string{entry.substr(entry.find(' ') + 1)};
-}
-
 }  // namespace
-
-permit_judge::permit_judge(world& in, server& of, std::function<void(sometimes)> reached)
-    : in_{in},
-      server_{of},
-      reached_{std::move(reached)} {}
 
 void permit_judge::set_limit(std::string const& pool, std::int64_t limit) {
     pools_[pool].limit = limit;
@@ -113,7 +103,7 @@ bool permit_judge::take_for_other(std::string const& pool, std::chrono::millisec
     auto const till = std::to_string(now_ms() + lease.count());
     server_.as_operator(
         {"EVAL",
-         "if redis.call('ZREM', KEYS[2], ARGV[2]) == 0 then redis.call('DECRBY', KEYS[1], 1) end "
+         "if redis.call('ZREM', KEYS[2], ARGV[2]) == 0 then redis.call('INCRBY', KEYS[1], -1) end "
          "return redis.call('ZADD', KEYS[2], ARGV[1], ARGV[2])",
          "2",
          pool,
@@ -142,10 +132,12 @@ void permit_judge::give_back_from_other(std::string const& pool) {
 
 void permit_judge::on_before(std::string_view pool) {
     auto& known = pools_[std::string{pool}];
-    known.before.clear();
-    for (auto const& one : server_.as_operator({"ZRANGE", queue_of(pool), "0", "-1"}).elements) {
-        known.before.push_back(one.text);
+    // Before each holder stands what it wants.
+    auto queue = server_.as_operator({"ZRANGE", queue_of(pool), "0", "-1"});
+    for (auto& one : queue.elements) {
+        one.text = one.text.substr(one.text.find(' ') + 1);
     }
+    queue_.on_before(pool, queue);
     known.had.clear();
     for (auto const& holder : known.holders) {
         if (holds(pool, holder)) {
@@ -160,8 +152,7 @@ void permit_judge::on_script(script_event const& what) {
     if (what.reply->is_error()) {
         // A script that is refused its last command has given the permits before.
         if (what.does == "acquire" && holds(what.lock, what.holder)) {
-            judge_turn(known, what);
-            known.holders.emplace(what.holder);
+            on_granted(known, what);
         }
         return;
     }
@@ -169,11 +160,9 @@ void permit_judge::on_script(script_event const& what) {
     auto const outcome = said.integer(0, -1);
     if (what.does == "acquire") {
         if (outcome == 0 && said.integer(2) > 0) {
-            known.heard_at[std::string{what.holder}] = in_.now();
-            placed_late_ = placed_late_ || what.late;
+            queue_.on_placed(what, what.holder);
         } else if (outcome == 1) {
-            judge_turn(known, what);
-            known.holders.emplace(what.holder);
+            on_granted(known, what);
         }
     } else if (what.does == "release") {
         if (auto const at = known.holders.find(what.holder); at != known.holders.end()) {
@@ -215,31 +204,12 @@ std::int64_t permit_judge::missing_of(std::string_view pool, std::int64_t sum) {
     return words >> total >> longest >> without && sum == without ? total - without : 0;
 }
 
-void permit_judge::judge_turn(history const& known, script_event const& what) {
-    if (known.had.contains(what.holder)) {
-        return;  // an attempt that came again
-    }
-    for (auto const& one : known.before) {
-        auto const holder = holder_in(one);
-        if (holder == what.holder) {
-            break;
-        }
-        auto const heard = known.heard_at.find(holder);
-        // Clocks differ by less than that.
-        nanos const shortest = patience_ - patience_ / 50;
-        if (heard == known.heard_at.end() || in_.now() - heard->second >= shortest) {
-            reached_(sometimes::silent_passed_over);
-        } else if (last_step_ + 2 * patience_ < in_.now()) {
-            in_.violation(fmt::format(
-                "a permit of {} goes to {} before the turn of {}, who came first and was heard of",
-                what.lock,
-                what.holder,
-                one
-            ));
-        }
-    }
-    if (!known.before.empty()) {
-        reached_(sometimes::permits_in_turn);
+void permit_judge::on_granted(history& known, script_event const& what) {
+    known.holders.emplace(what.holder);
+    if (!known.had.contains(what.holder)) {  // or an attempt came again
+        queue_.on_granted(what, what.holder, sometimes::permits_in_turn, [](auto, auto) {
+            return false;
+        });
     }
 }
 

@@ -2,8 +2,8 @@
 #define HOLDFAST_TEST_SIMULATION_PERMIT_JUDGE_HPP
 
 #include "simulation/names.hpp"
+#include "simulation/queue_judge.hpp"
 #include "simulation/server.hpp"
-#include "simulation/sometimes.hpp"
 #include "simulation/world.hpp"
 
 #include <cstdint>
@@ -13,26 +13,14 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace holdfast::sim {
 
 /// Whether the permits of semaphores are kept together: none is lost, none is made, and they go to
-/// those who wait in the order in which they came. Whoever was heard of within the time that a
-/// waiter may be silent is not passed over.
+/// those who wait in the order in which they came.
 class permit_judge {
 public:
-    permit_judge(world& in, server& of, std::function<void(sometimes)> reached);
-
-    void set_patience(nanos patience) noexcept { patience_ = patience; }
-    /// Times on the server mean nothing for a while.
-    void on_clock_step() noexcept { last_step_ = in_.now(); }
-    /// The new primary may not know who was heard of lately.
-    void on_failover() {
-        for (auto& [name, known] : pools_) {
-            known.heard_at.clear();
-        }
-    }
+    permit_judge(world& in, server& of, queue_judge& queue) : in_{in}, server_{of}, queue_{queue} {}
 
     /// Says how many permits there are, as an operator does it; again after the data were lost.
     void set_limit(std::string const& pool, std::int64_t limit);
@@ -63,32 +51,25 @@ public:
     bool take_for_other(std::string const& pool, std::chrono::milliseconds lease);
     void give_back_from_other(std::string const& pool);
 
-    /// An attempt that ran late has a place that nobody gives up.
-    [[nodiscard]] bool placed_late() const noexcept { return placed_late_; }
     /// A key that stays when nobody uses the semaphore any more; what is in it is judged.
     [[nodiscard]] bool may_stay(std::string const& key);
 
 private:
     struct history {
         std::int64_t limit = 0;
-        // Who stood in the queue before the script that runs, and who had permits.
-        std::vector<std::string> before;
+        // Who had permits before the script that runs.
         std::set<std::string, std::less<>> had;
         std::set<std::string, std::less<>> holders;
-        std::map<std::string, nanos, std::less<>> heard_at;
     };
 
     void judge_sum(std::string_view pool, history const& known);
     [[nodiscard]] std::int64_t missing_of(std::string_view pool, std::int64_t sum);
-    void judge_turn(history const& known, script_event const& what);
+    void on_granted(history& known, script_event const& what);
     [[nodiscard]] std::int64_t now_ms() const { return server_.wall_clock() / 1'000; }
 
     world& in_;
     server& server_;
-    std::function<void(sometimes)> reached_;
-    nanos patience_{0};
-    nanos last_step_{-24h};
-    bool placed_late_ = false;
+    queue_judge& queue_;
     std::map<std::string, history, std::less<>> pools_;
 };
 

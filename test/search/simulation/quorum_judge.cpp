@@ -1,6 +1,7 @@
 #include "simulation/quorum_judge.hpp"
 
 #include "protocol/reply.hpp"
+#include "support/history/standing.hpp"
 
 #include <fmt/format.h>
 
@@ -133,15 +134,25 @@ quorum_judge::belief_ref quorum_judge::on_delivered(belief made) {
 void quorum_judge::judge_others(belief_ref made) {
     auto const& one = *made;
     bool joined = false;
-    for (auto at = beliefs_.begin(); at != made; ++at) {
-        if (at->lock != one.lock || !valid(*at)) {
+    history::standing<belief const*, std::pair<void const*, std::size_t>> holders;
+    for (auto at = beliefs_.begin(); at != beliefs_.end(); ++at) {
+        if (at->lock != one.lock || (at != made && !valid(*at))) {
             continue;
         }
-        if (one.owner != 0 && at->of == one.of && at->owner == one.owner) {
-            joined = true;
-            continue;
-        }
-        in_.violation(fmt::format("two holders: {}, and {}", describe(*at), describe(one)));
+        bool const owned = at->owner != 0;
+        joined = joined || (owned && at != made && at->of == one.of && at->owner == one.owner);
+        void const* const alone = &*at;
+        void const* const whose = at->of;
+        holders.add(
+            {.who = &*at, .holder = {owned ? whose : alone, at->owner}},
+            [&](belief const* other) {
+                if (at == made) {
+                    in_.violation(
+                        fmt::format("two holders: {}, and {}", describe(*other), describe(one))
+                    );
+                }
+            }
+        );
     }
     auto const token = one.held->token().value;
     auto& last = last_[one.lock];

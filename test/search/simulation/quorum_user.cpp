@@ -162,11 +162,7 @@ private:
         if (asked.cancelled) {
             all_.judge.reached(sometimes::cancelled_late);
         }
-        auto const why = held.loss();
-        bool const stale = why == loss_reason::expired || why == loss_reason::unreachable;
-        if (stale && process_.free_since() + 1ms < all_.in.now() && !node_.closed()) {
-            violation(what.lock + ": the lease that was delivered is over");
-        }
+        judge_fresh(held, what.lock);
         all_.judge.reached(
             held.nodes() == node_.clients().size() ? sometimes::all_granted : sometimes::few_granted
         );
@@ -224,37 +220,11 @@ private:
         // What follows may take long, and a release begins at once.
         all_.quorums.on_parted(believed);
         node_.on_held(-1);
-        auto parting = release(what.lock, held);
+        auto parting = part_with(held, what.lock);
         co_await std::move(parting);
         if (watches) {
             auto end = done(watching);
             co_await std::move(end);
-        }
-    }
-
-    asio::awaitable<void> release(std::string const& name, quorum_lease& held) {
-        if (dice().chance(25)) {
-            say("drops " + name);
-            held = quorum_lease{};
-            co_return;
-        }
-        bool const valid = held.valid();
-        auto const asked = std::make_shared<call<>>(executor_);
-        asked->initiating = true;
-        held.release(asked->token());
-        asked->initiating = false;
-        if (held.valid()) {
-            violation(name + ": valid after its release began");
-        }
-        auto wait = done(asked);
-        co_await std::move(wait);
-        auto const ec = asked->error;
-        say(fmt::format("released {}: {}", name, ec ? ec.message() : "done"));
-        if (ec == errc::release_unknown) {
-            all_.judge.reached(sometimes::release_unknown);
-        }
-        if (!release_may_end_with(ec, false, valid)) {
-            violation(fmt::format("the release of {} ended with: {}", name, ec.message()));
         }
     }
 

@@ -237,7 +237,7 @@ BOOST_AUTO_TEST_CASE(a_lease_that_was_shortened_keeps_nobody_from_a_free_lock) {
             if (deleted) {
                 on.as_operator({"DEL", "lock"});
             } else {
-                on.as_operator({"HINCRBY", "lock", "5f0c0000-0000-0000-0000-000000000000:7", "1"});
+                on.as_operator({"HSET", "lock", "5f0c0000-0000-0000-0000-000000000000:7", "2"});
                 on.as_operator({"PEXPIRE", "lock", "1000"});
             }
             all.run_for(1001ms);

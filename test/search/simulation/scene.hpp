@@ -31,8 +31,6 @@ public:
     virtual void end() {}
     /// Errors but `operation_aborted` that are right.
     [[nodiscard]] virtual bool may_fail_with(error_code) const { return false; }
-    /// It stops its client.
-    [[nodiscard]] virtual bool stops() const { return false; }
     /// What else has to be true when all is over.
     [[nodiscard]] virtual std::string wrong() const { return {}; }
 

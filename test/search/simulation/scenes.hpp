@@ -236,9 +236,6 @@ public:
             first_->run([&] { held() = multi_lease{}; });
         }
     }
-    [[nodiscard]] bool may_fail_with(error_code ec) const override {
-        return ec == asio::error::no_memory;
-    }
     [[nodiscard]] std::string wrong() const override {
         auto const& got = std::get<0>(*asked_->results);
         return asked_->error && got ? "an error, and a lease" : "";
@@ -321,7 +318,6 @@ class readiness final : public callback_scene<> {
 };
 
 class shutdown_with_a_lease final : public holder_scene<> {
-    [[nodiscard]] bool stops() const override { return true; }
     void begin() override {
         ask([&](auto token) { first_->client().shutdown(std::move(token)); });
     }

@@ -83,7 +83,7 @@ std::vector<deed> renewals_in(
 // The locks of a request for all or none, and the arguments before their holder ids.
 command_words locks_in(command_words const& command) {
     auto const keys = keys_in(command);
-    auto const count = command.size() - 3 - keys - 4;
+    auto const count = command.size() - 3 - keys - 3;
     command_words locks;
     for (std::size_t i = 0; i < count; ++i) {
         locks.push_back(command[3 + i * (keys / count)]);
@@ -93,7 +93,7 @@ command_words locks_in(command_words const& command) {
 
 // A refusal is about one of them, a grant and an error about all.
 std::vector<deed> attempts_in(command_words const& command, value const& answer) {
-    auto const first_holder = 3 + keys_in(command) + 3;
+    auto const first_holder = 3 + keys_in(command) + 2;
     detail::script_reply const said{answer.text};
     bool const all_are_meant = answer.is_error() || said.integer(0) == 1;
     auto const locks = locks_in(command);

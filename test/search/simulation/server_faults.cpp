@@ -49,7 +49,7 @@ value server::as_operator(std::initializer_list<std::string_view> command) {
         session = to.connect_there();
         to.obey(session);
         to.set_user("operator", {});
-        to.execute(session, {"AUTH", "operator", "any"});
+        to.execute(session, {"HELLO", "2", "AUTH", "operator", "any"});
         answer = to.execute(session, command);
     }
     to.set_refusal(refused);

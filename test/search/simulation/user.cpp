@@ -288,12 +288,7 @@ void user::judge_answer(request const& what, call<lease> const& asked, nanos sta
         all_.judge.reached(one_try ? sometimes::busy_try : sometimes::time_up);
         return;
     }
-    // It may have been lost on its way, if that took time.
-    auto const why = held.loss();
-    bool const stale = why == loss_reason::expired || why == loss_reason::unreachable;
-    if (stale && process_.free_since() + 1ms < all_.in.now() && !node_.closed()) {
-        violation(name + ": the lease that was delivered is over");
-    }
+    judge_fresh(held, name);
     if (asked.cancelled) {
         all_.judge.reached(sometimes::cancelled_late);
     }
@@ -301,33 +296,7 @@ void user::judge_answer(request const& what, call<lease> const& asked, nanos sta
 
 // Leases
 
-asio::awaitable<void> user::release(
-    lease& held,
-    std::string lock,
-    std::optional<cancellation> cancelled
-) {
-    bool const valid = held.valid();
-    auto const asked = std::make_shared<call<>>(executor_);
-    asked->initiating = true;
-    held.release(asked->token());
-    asked->initiating = false;
-    if (held.valid()) {
-        violation(lock + ": valid after its release began");
-    }
-    if (cancelled) {
-        asked->cancel_after(cancelled->after, cancelled->type);
-    }
-    auto wait = done(asked);
-    co_await std::move(wait);
-    judge_release(held, lock, *asked, valid);
-}
-
-void user::judge_release(
-    lease const& held,
-    std::string const& lock,
-    call<> const& asked,
-    bool valid
-) {
+void user::judge_release(std::string const& lock, call<> const& asked, bool valid) {
     auto const ec = asked.error;
     say(fmt::format("released {}: {}", lock, ec ? ec.message() : "done"));
     if (ec == errc::release_unknown) {
@@ -337,9 +306,6 @@ void user::judge_release(
     }
     if (!release_may_end_with(ec, asked.cancelled, valid)) {
         violation(fmt::format("the release of {} ended with: {}", lock, ec.message()));
-    }
-    if (held.valid() || held.state() == lease_state::held) {
-        violation(lock + ": valid after its release");
     }
 }
 

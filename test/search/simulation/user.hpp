@@ -182,11 +182,67 @@ protected:
     }
     /// An empty lease, if it was not granted.
     [[nodiscard]] asio::awaitable<lease> ask(request what);
+    /// Of several locks that are held as one, whether any of them is held.
+    template <class Lease>
+    [[nodiscard]] static bool has(Lease const& held) {
+        if constexpr (requires { held.size(); }) {
+            return static_cast<bool>(held);
+        } else {
+            return held.valid();
+        }
+    }
+    /// Gives back a lease of any kind, and judges the answer.
+    template <class Lease>
     [[nodiscard]] asio::awaitable<void> release(
-        lease& held,
+        Lease& held,
         std::string lock,
         std::optional<cancellation> cancelled = std::nullopt
-    );
+    ) {
+        bool const valid = held.valid();
+        auto const asked = std::make_shared<call<>>(executor_);
+        asked->initiating = true;
+        held.release(asked->token());
+        asked->initiating = false;
+        if (has(held)) {
+            violation(lock + ": held after its release began");
+        }
+        if (cancelled) {
+            asked->cancel_after(cancelled->after, cancelled->type);
+        }
+        auto wait = done(asked);
+        co_await std::move(wait);
+        if (held.valid() || held.state() == lease_state::held) {
+            violation(lock + ": valid after its release");
+        }
+        judge_release(lock, *asked, valid);
+    }
+    /// The same, or now and then drops it.
+    template <class Lease>
+    [[nodiscard]] asio::awaitable<void> part_with(
+        Lease& held,
+        std::string lock,
+        std::size_t cancelled_percent = 0
+    ) {
+        if (dice().chance(25)) {
+            say("drops " + lock);
+            held = Lease{};
+            co_return;
+        }
+        auto const cancelled =
+            cancelled_percent > 0 ? random_cancellation(cancelled_percent) : std::nullopt;
+        auto parting = release(held, lock, cancelled);
+        co_await std::move(parting);
+    }
+    /// A lease of any kind that was just delivered may have been lost on its way, if that took
+    /// time.
+    template <class Lease>
+    void judge_fresh(Lease const& held, std::string const& name) {
+        auto const why = held.loss();
+        bool const stale = why == loss_reason::expired || why == loss_reason::unreachable;
+        if (stale && process_.free_since() + 1ms < all_.in.now() && !node_.closed()) {
+            violation(name + ": the lease that was delivered is over");
+        }
+    }
     /// What the watcher of a lease has heard.
     void note_told(call<loss_reason> const& watching, oracle::belief& of);
     /// The answer to an operator's request.
@@ -214,7 +270,7 @@ private:
     );
     void start(request const& what, call<lease>& asked);
     void judge_answer(request const& what, call<lease> const& asked, nanos started);
-    void judge_release(lease const& held, std::string const& lock, call<> const& asked, bool valid);
+    void judge_release(std::string const& lock, call<> const& asked, bool valid);
 
     int number_;
     std::weak_ptr<call<lease>> asked_;

@@ -220,13 +220,8 @@ private:
             }
         }
         hold.part();
-        if (dice().chance(25)) {
-            say("drops " + name);
-            held = lease{};
-        } else {
-            auto parting = release(held, name, random_cancellation(20));
-            co_await std::move(parting);
-        }
+        auto parting = part_with(held, name, 20);
+        co_await std::move(parting);
         if (watches) {
             auto end = done(watching);
             co_await std::move(end);

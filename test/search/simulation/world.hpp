@@ -52,7 +52,6 @@ public:
 
     /// Takes the decisions from now on; null: the dice do.
     void set_choices(choices* chooser) noexcept { chooser_ = chooser; }
-    [[nodiscard]] bool systematic() const noexcept { return chooser_ != nullptr; }
     /// One of 0 … n - 1, of which the dice prefer none.
     [[nodiscard]] std::size_t choose(std::size_t n, choice what) {
         return n < 2 ? 0 : chooser_ ? chooser_->choose(n, what) : dice_.below(n);

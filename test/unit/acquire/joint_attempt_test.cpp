@@ -36,7 +36,7 @@ struct two_attempts : bare_world {
     }
     void add(holdfast::detail::target const& on) {
         joint->add(
-            {.on = on, .id = id, .lease = 30s, .counter_ttl = 0ms, .floor = {}, .timeout = 3s},
+            {.on = on, .id = id, .lease = 30s, .counter_ttl = 0ms, .timeout = 3s},
             withdrawn,
             [this](exec_result result) { answers.push_back(std::move(result)); }
         );

@@ -44,20 +44,12 @@ BOOST_AUTO_TEST_CASE(however_often_a_lock_was_handed_over_there_is_one_look_afte
     BOOST_TEST(all.sent() == "");
     BOOST_TEST(all.eventually([&] { return all.sent() == "release"; }));
     BOOST_TEST((lease_clock::now() >= began + 60ms));
-    BOOST_TEST(all.text().ends_with(":7"));
+    BOOST_TEST(all.text().ends_with(":7   2592000000 0 0 0"));
     all.answer(replied(0, 1));
     BOOST_TEST(all.count().claims_lost == 0U);
     // The next hand-over is looked after again.
     all.later(1ms);
     BOOST_TEST(all.eventually([&] { return all.sent() == "release"; }));
-}
-
-BOOST_AUTO_TEST_CASE(a_lock_that_nobody_claimed_was_lost_on_its_way) {
-    world all;
-    all.later(1ms);
-    BOOST_TEST(all.eventually([&] { return all.sent() == "release"; }));
-    all.answer(replied(0, 0, 0, 0, 0, "x:1", 3'000));
-    BOOST_TEST(all.count().claims_lost == 1U);
 }
 
 BOOST_AUTO_TEST_CASE(a_fair_lock_is_looked_after_until_its_first_waiter_listens) {
@@ -70,7 +62,7 @@ BOOST_AUTO_TEST_CASE(a_fair_lock_is_looked_after_until_its_first_waiter_listens)
     });
     auto const looks = [&] { return all.sent() == "fair_lock.release"; };
     BOOST_TEST_REQUIRE(all.eventually(looks));
-    BOOST_TEST(all.text().ends_with(":7 0 2000"));
+    BOOST_TEST(all.text().ends_with(":7 0 2000 0 0"));
     all.answer(replied(0, 0, 0, 0, 0, "-", 1));
     BOOST_TEST_REQUIRE(all.eventually(looks));
     all.answer(replied(0, 0));

@@ -4,6 +4,8 @@
 
 #include "unit/acquire/quorum_acquiring.hpp"
 
+#include <holdfast/owner.hpp>
+
 #include <boost/asio/error.hpp>
 #include <boost/test/unit_test.hpp>
 
@@ -222,6 +224,52 @@ BOOST_AUTO_TEST_CASE(those_of_one_client_stand_in_line) {
     BOOST_TEST((second.error == aborted));
     BOOST_TEST(nodes.sent(0) == attempt + " release");
     BOOST_TEST(nodes.lead().count().waiters_now == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(an_owner_enters_again_while_another_operation_waits) {
+    scripted_nodes nodes;
+    auto const me = holdfast::owner::make();
+    auto const terms = holdfast::test::long_terms();
+    quorum_acquiring const first{nodes, patience::unlimited, {}, terms, me};
+    for (std::size_t i = 0; i < 3; ++i) {
+        nodes.grant(i);
+    }
+    quorum_acquiring const other{nodes};
+    for (std::size_t i = 0; i < 2; ++i) {
+        nodes.refuse(i);
+    }
+    quorum_acquiring const again{nodes, patience::unlimited, {}, terms, me};
+    BOOST_TEST((again.error == error_code{}));
+    BOOST_TEST(again.got.valid());
+    BOOST_TEST(!other.done());
+    BOOST_TEST(nodes.lead().count().waiters_now == 1U);
+}
+
+// What it waits for may wait for it.
+BOOST_AUTO_TEST_CASE(an_owner_that_gets_the_lock_takes_along_what_waits_further_behind) {
+    scripted_nodes nodes;
+    auto const me = holdfast::owner::make();
+    auto const terms = holdfast::test::long_terms();
+    auto const refuse = [&] {
+        nodes.refuse(0);
+        nodes.refuse(1);
+    };
+    quorum_acquiring const first{nodes, patience::unlimited, {}, terms, me};
+    refuse();
+    quorum_acquiring const other{nodes};
+    quorum_acquiring const later{nodes, patience::unlimited, {}, terms, me};
+    // Once, for its owner may have had the lock.
+    BOOST_TEST(nodes.sent(0) == attempt);
+    refuse();
+    BOOST_TEST(nodes.lead().count().waiters_now == 3U);
+    BOOST_TEST(nodes.eventually([&] { return nodes.sent(0) == attempt; }));
+    nodes.grant(0);
+    nodes.grant(1);
+    BOOST_TEST(first.got.valid());
+    BOOST_TEST(nodes.eventually([&] { return later.done(); }));
+    BOOST_TEST(later.got.valid());
+    BOOST_TEST(!other.done());
+    BOOST_TEST(nodes.lead().count().waiters_now == 1U);
 }
 
 BOOST_AUTO_TEST_CASE(a_cancellation_withdraws_what_was_asked_or_waits_for_the_round) {

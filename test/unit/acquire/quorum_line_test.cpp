@@ -30,7 +30,7 @@ struct waiter final : quorum_waiter {
 
 struct line_of_three : scripted_nodes {
     line_of_three() {
-        lead().on_strand([&] { line = lines.of(nodes(long_terms()), false); });
+        lead().on_strand([&] { line = lines.of(nodes(long_terms())); });
     }
     quorum_line::place enter(std::shared_ptr<waiter> const& who) {
         quorum_line::place at;
@@ -113,18 +113,23 @@ BOOST_AUTO_TEST_CASE(what_the_first_one_finds_counts_for_those_that_came_before_
         line.on_round(now);
         BOOST_TEST(line.asked_since(now));
         BOOST_TEST(!line.busy_since(now));
-        line.on_round_over(true);
+        line.on_round_over(true, now);
         BOOST_TEST(line.busy_since(now));
         BOOST_TEST(!line.busy_since(now + 1ns));
-        line.on_round_over(true);  // whoever was told has gone, or says so again
+        line.on_round_over(true, now);  // whoever was told has gone, or says so again
         line.on_overdue(all.second);
         line.on_round(now + 1s);
-        line.on_round_over(false);  // it has decided nothing
+        line.on_round_over(false, now + 1s);  // it has decided nothing
         BOOST_TEST(line.busy_since(now));
         BOOST_TEST(!line.busy_since(now + 1s));
+        line.on_round(now + 3s);
+        // That of an owner, which began before and does not stand in line.
+        line.on_round_over(true, now + 2s);
+        BOOST_TEST(line.busy_since(now + 2s));
+        BOOST_TEST(!line.busy_since(now + 3s));
     });
     BOOST_TEST(all.first->heard == "brief newcomer ");
-    BOOST_TEST(all.second->heard == "busy ");
+    BOOST_TEST(all.second->heard == "busy busy ");
     all.leave(one);
     all.leave(two);
 }
@@ -140,17 +145,34 @@ BOOST_AUTO_TEST_CASE(channels_that_are_refused_end_it_when_too_few_are_left) {
     all.leave(one);
 }
 
-BOOST_AUTO_TEST_CASE(a_line_belongs_to_one_quorum_and_may_be_for_one) {
+BOOST_AUTO_TEST_CASE(a_line_belongs_to_one_quorum) {
     line_of_three all;
     all.lead().on_strand([&] {
         auto nodes = all.nodes(long_terms());
-        BOOST_TEST((all.lines.of(nodes, false) == all.line));
-        auto const alone = all.lines.of(nodes, true);
-        BOOST_TEST((alone != all.line));
-        BOOST_TEST((all.lines.of(nodes, true) != alone));
+        BOOST_TEST((all.lines.of(nodes) == all.line));
         nodes.pop_back();
-        BOOST_TEST((all.lines.of(nodes, false) != all.line));
+        BOOST_TEST((all.lines.of(nodes) != all.line));
     });
+}
+
+BOOST_AUTO_TEST_CASE(operations_of_an_owner_are_told_that_he_has_the_lock_wherever_they_stand) {
+    line_of_three all;
+    auto const me = holdfast::owner::make();
+    auto const another = holdfast::owner::make();
+    auto const one = all.enter(all.first);
+    all.lead().on_strand([&] {
+        auto const nodes = all.nodes(long_terms());
+        all.line->note_owner(another, all.first);
+        all.line->note_owner(me, all.second);
+        all.line->note_owner(me, std::make_shared<waiter>());  // it has gone
+        all.lines.on_grant_to(me, nodes);
+        auto others = nodes;
+        others.pop_back();
+        all.lines.on_grant_to(another, others);
+    });
+    BOOST_TEST(all.first->heard.empty());
+    BOOST_TEST(all.second->heard == "brief ");
+    all.leave(one);
 }
 
 BOOST_AUTO_TEST_CASE(lines_that_are_over_are_forgotten) {
@@ -158,10 +180,15 @@ BOOST_AUTO_TEST_CASE(lines_that_are_over_are_forgotten) {
     all.lead().on_strand([&] {
         auto const nodes = all.nodes(long_terms());
         for (int i = 0; i < 1'000; ++i) {
-            static_cast<void>(all.lines.of(nodes, true));
+            auto others = nodes;
+            auto const name = std::to_string(i);
+            others.front().on = std::make_shared<holdfast::detail::target const>(
+                holdfast::detail::make_quorum_lock_target("", name)
+            );
+            static_cast<void>(all.lines.of(others));
         }
         BOOST_TEST(all.lines.size() <= 64U);
-        BOOST_TEST((all.lines.of(nodes, false) == all.line));
+        BOOST_TEST((all.lines.of(nodes) == all.line));
     });
 }
 
@@ -170,9 +197,14 @@ BOOST_AUTO_TEST_CASE(all_are_ended_and_forgotten_with_the_client) {
     auto const one = all.enter(all.first);
     all.enter(all.second);
     all.listen();
-    all.lead().on_strand([&] { all.lines.end_all(errc::client_stopped); });
+    auto const outside = std::make_shared<waiter>();
+    all.lead().on_strand([&] {
+        all.line->note_owner(holdfast::owner::make(), outside);
+        all.lines.end_all(errc::client_stopped);
+    });
     BOOST_TEST((all.first->ended == errc::client_stopped));
     BOOST_TEST((all.second->ended == errc::client_stopped));
+    BOOST_TEST((outside->ended == errc::client_stopped));
     all.lead().on_strand([&] { all.lines.clear(); });
     all.run();
     BOOST_TEST(all.first.use_count() == 1);

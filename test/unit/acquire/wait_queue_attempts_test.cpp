@@ -32,12 +32,12 @@ BOOST_AUTO_TEST_SUITE(wait_queue_attempts_test)
 BOOST_AUTO_TEST_CASE(an_attempt_asks_for_as_many_tokens_as_there_are_waiters) {
     handing_client all;
     acquiring const first{all};
-    BOOST_TEST(!all.text().ends_with(" 1 1 0"));  // one is the usual number
+    BOOST_TEST(all.text().ends_with(" 1 1 0 1 0 0"));
     acquiring const second{all};
     acquiring const third{all};
     all.answer(busy());
     all.confirm_all();
-    BOOST_TEST(all.text().ends_with(" 3 3000 0"));
+    BOOST_TEST(all.text().ends_with(" 3 3000 0 1 0 0"));
 }
 
 namespace {
@@ -132,10 +132,10 @@ BOOST_AUTO_TEST_CASE(an_attempt_states_the_limit_of_the_first_waiter_that_has_on
         made.limit = limit;
         return acquiring_options{.on = std::make_shared<holdfast::detail::target const>(made)};
     };
-    // The ninth argument, behind the keys.
+    // The eighth argument, behind the keys.
     auto const stated = [&] {
         auto const& sent = all.server->requests.at(0).what;
-        return std::string{sent.word(sent.keys() + 8)};
+        return std::string{sent.word(sent.keys() + 7)};
     };
     acquiring const first{all, of(0)};
     BOOST_TEST(stated() == "0");

@@ -103,8 +103,8 @@ BOOST_AUTO_TEST_CASE(options_for_all_commands_may_stand_before_and_behind_them) 
 
 BOOST_AUTO_TEST_CASE(kinds_have_names) {
     BOOST_TEST((parsed{{"inspect", "x"}}.line.inspect.kind == lock_kind::automatic));
-    parsed const it{{"force-release", "x", "--kind", "read-write"}};
-    BOOST_TEST((it.line.force_release.kind == lock_kind::read_write));
+    parsed const it{{"force-release", "x", "--kind", "read_write_lock"}};
+    BOOST_TEST((it.line.force_release.kind == lock_kind::read_write_lock));
 }
 
 BOOST_AUTO_TEST_CASE(what_makes_no_sense_is_refused) {

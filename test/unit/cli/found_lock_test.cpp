@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(a_read_write_lock_is_found_and_freed_on_both_sides) {
         error_code ec;
         auto const found = co_await find_lock(by, "a", lock_kind::automatic, ec);
         BOOST_TEST(!ec, ec.message());
-        BOOST_TEST((found.kind == lock_kind::read_write));
+        BOOST_TEST((found.kind == lock_kind::read_write_lock));
         BOOST_REQUIRE(found.readers);
         BOOST_TEST(found.readers->readers == 1U);
         BOOST_TEST(found.holder() == found.readers->holder);
@@ -82,9 +82,10 @@ BOOST_AUTO_TEST_CASE(permits_and_numbers_are_told_apart) {
     });
 }
 
-BOOST_AUTO_TEST_CASE(kinds_have_the_names_of_the_command_line) {
-    BOOST_TEST(to_string(lock_kind::read_write) == "read-write");
-    BOOST_TEST(to_string(lock_kind::counting_semaphore) == "counting-semaphore");
+BOOST_AUTO_TEST_CASE(kinds_have_the_names_of_the_library) {
+    BOOST_TEST(to_string(lock_kind::fair_lock) == "fair_lock");
+    BOOST_TEST(to_string(lock_kind::read_write_lock) == "read_write_lock");
+    BOOST_TEST(to_string(lock_kind::counting_semaphore) == "counting_semaphore");
     BOOST_TEST(to_string(lock_kind::automatic) == "unknown");
 }
 

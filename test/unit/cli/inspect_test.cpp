@@ -35,7 +35,7 @@ BOOST_AUTO_TEST_CASE(a_held_lock_is_shown_with_its_holder) {
     BOOST_TEST(
         boost::json::serialize(json_of("a", found, from)) ==
         R"({"name":"a","kind":"lock","held":true,"waiting":2,"holder":"71b9:12",)"
-        R"("remaining_ms":27300,"never_expires":false,"last_token":41,)"
+        R"("hold_count":1,"remaining_ms":27300,"never_expires":false,"last_token":41,)"
         R"("client":{"name":"shop","address":"10.0.0.2:5000"}})"
     );
     BOOST_TEST(
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(other_kinds_show_what_they_have) {
     BOOST_TEST(text_of("p", pool, {}, {}).find("2 of 3 taken") != std::string::npos);
 
     auto both = held_lock();
-    both.kind = lock_kind::read_write;
+    both.kind = lock_kind::read_write_lock;
     both.lock->held = false;
     both.readers = held_lock().lock;
     both.readers->readers = 4;

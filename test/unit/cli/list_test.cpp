@@ -32,7 +32,7 @@ BOOST_AUTO_TEST_CASE(a_server_that_is_not_there_has_an_exit_code) {
         settings.unix_socket = "/nowhere/redis.sock";
         context const
             with{.config = settings, .json = false, .colours = {}, .out = out, .err = err};
-        auto running = list(with, {});
+        auto running = list(with, "*");
         auto const code = co_await std::move(running);
         BOOST_TEST(code == 69);
         BOOST_TEST(out.str().empty());

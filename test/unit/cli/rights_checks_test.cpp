@@ -62,13 +62,13 @@ BOOST_AUTO_TEST_CASE(kinds_of_locks_share_a_warning_and_no_right_is_named_twice)
 }
 
 BOOST_AUTO_TEST_CASE(a_server_that_refuses_writes_is_a_fault) {
-    BOOST_TEST((check_writes({nil(), refusal("WRONGTYPE x")})[0].what == severity::ok));
+    BOOST_TEST((check_writes({nil(), refusal("WRONGTYPE x")}).what == severity::ok));
     for (std::string const code :
          {"OOM", "READONLY", "MISCONF", "NOREPLICAS", "BUSY", "LOADING", "CLUSTERDOWN", "MASTERDOWN"
          }) {
         auto const found = check_writes({nil(), refusal(code + " and why")});
-        BOOST_REQUIRE(found.size() == 1U);
-        BOOST_TEST((found[0].what == severity::fault), code);
-        BOOST_TEST(!found[0].hint.empty(), code);
+        BOOST_TEST((found.what == severity::fault), code);
+        BOOST_TEST(found.text.ends_with(code + " and why"), found.text);
+        BOOST_TEST(!found.hint.empty(), code);
     }
 }

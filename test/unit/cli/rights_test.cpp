@@ -1,4 +1,4 @@
-// The rights are those that the scripts need, and refusals are told from other errors.
+// How permissions are tried, and that refusals are told from other errors.
 
 #include "cli/rights.hpp"
 
@@ -37,29 +37,6 @@ std::set<std::string> rules_of(
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_CASE(the_commands_are_those_of_the_scripts) {
-    auto const all = rights_for({}, some_name);
-    auto const locks = rules_of(all, {"locks"});
-    auto const hand_over = rules_of(all, {"hand-over"});
-    for (std::string const rule : {"+hset", "+pexpire", "+publish", "+incr", "+time", "+evalsha"}) {
-        BOOST_TEST(locks.contains(rule), rule);
-        BOOST_TEST(!hand_over.contains(rule), rule);
-    }
-    for (std::string const rule : {"+zadd", "+zcount", "+pexpireat", "+pubsub|numsub"}) {
-        BOOST_TEST(!locks.contains(rule), rule);
-        BOOST_TEST(hand_over.contains(rule), rule);
-    }
-    auto const has = [&](std::string const& purpose, std::string const& rule) {
-        return rules_of(all, {purpose}).contains(rule);
-    };
-    BOOST_TEST(has("fair locks", "+rpush"));
-    BOOST_TEST(has("fair locks", "+zadd"));
-    BOOST_TEST(!has("fair locks", "+hset"));
-    BOOST_TEST(has("read/write locks", "+zrangebyscore"));
-    BOOST_TEST(has("semaphores", "+zcard"));
-    BOOST_TEST(!has("latches", "+incrby"));
-}
 
 // A command with too few arguments is refused before the user's rights are looked at: then nothing
 // says whether the user has them.
@@ -120,19 +97,6 @@ BOOST_AUTO_TEST_CASE(a_name_with_a_tag_is_not_put_in_braces) {
     settings.key_prefix = "{app}";
     auto const rules = rules_of(rights_for(settings, "{app}x"), {"locks"});
     BOOST_TEST(rules.contains("~redisson_lock_token:{app}*"));
-}
-
-BOOST_AUTO_TEST_CASE(what_is_off_needs_no_right) {
-    auto const has = [](config const& settings, std::string const& purpose) {
-        return !rules_of(rights_for(settings, some_name), {purpose}).empty();
-    };
-    config settings;
-    BOOST_TEST(has(settings, "hand-over"));
-    BOOST_TEST(!has(settings, "config::replicas"));
-    settings.hand_over = false;
-    settings.replicas.count = 1;
-    BOOST_TEST(!has(settings, "hand-over"));
-    BOOST_TEST(has(settings, "config::replicas"));
 }
 
 BOOST_AUTO_TEST_CASE(on_a_cluster_channels_are_in_the_slot_of_their_lock) {

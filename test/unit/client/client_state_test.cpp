@@ -23,7 +23,6 @@ namespace asio = boost::asio;
 using holdfast::config;
 using holdfast::errc;
 using holdfast::error_code;
-using holdfast::lease_clock;
 using holdfast::lease_state;
 using holdfast::detail::client_state;
 using holdfast::test::acquiring;
@@ -349,32 +348,14 @@ BOOST_AUTO_TEST_CASE(what_the_former_server_grants_late_is_asked_for_where_anoth
     BOOST_TEST((late.got.loss() == holdfast::loss_reason::failed_over));
 }
 
-BOOST_AUTO_TEST_CASE(what_was_granted_on_a_replica_that_takes_over_tells_nothing_of_its_counters) {
+BOOST_AUTO_TEST_CASE(a_replica_that_takes_over_is_asked_for_the_users_rights_again) {
     scripted_client all{of_a_cluster()};
-    auto const on = [&](std::uint32_t number) -> holdfast::detail::token_clock& {
-        return all.state->server(number).tokens;
-    };
     for (std::uint32_t const number : {0U, 1U}) {
-        on(number).on_granted({1'000'000}, lease_clock::now(), lease_clock::now());
+        all.state->server(number).has_granted = true;
     }
     all.on_strand([&] { all.server->events->on_failed_over(1); });
-    BOOST_TEST(on(0).has_granted());
-    BOOST_TEST(!on(1).has_granted());
-}
-
-BOOST_AUTO_TEST_CASE(counters_in_slots_that_were_added_to_a_server_are_not_trusted) {
-    scripted_client all{of_a_cluster()};
-    auto const floor = [&](std::uint32_t number) {
-        return all.state->server(number).tokens.floor(lease_clock::now()).value;
-    };
-    auto const unknown = floor(0);
-    for (std::uint32_t const number : {0U, 1U}) {
-        auto const now = lease_clock::now();
-        all.state->server(number).tokens.on_granted({1'000'000}, now, now);
-    }
-    all.on_strand([&] { all.server->events->on_keys_added(1); });
-    BOOST_TEST(floor(0) < unknown);
-    BOOST_TEST(floor(1) == unknown);
+    BOOST_TEST(all.state->server(0).has_granted);
+    BOOST_TEST(!all.state->server(1).has_granted);
 }
 
 BOOST_AUTO_TEST_CASE(on_a_cluster_a_lock_that_is_gone_from_a_slot_that_moved_was_deleted) {

@@ -7,7 +7,6 @@
 #include <boost/test/unit_test.hpp>
 
 #include <chrono>
-#include <stdexcept>
 #include <string>
 
 using namespace std::chrono_literals;
@@ -118,14 +117,6 @@ BOOST_AUTO_TEST_CASE(beyond_the_bound_they_are_refused) {
     BOOST_TEST(all.waiters.reserve() == nullptr);
     place.reset();
     BOOST_TEST(all.waiters.reserve() != nullptr);
-}
-
-BOOST_AUTO_TEST_CASE(one_that_throws_does_not_keep_the_others_waiting) {
-    world all;
-    all.waiters.add([](error_code) { throw std::runtime_error{"out of memory"}; });
-    all.waiters.add(all.note("b"));
-    BOOST_CHECK_THROW(all.waiters.tell({}), std::runtime_error);
-    BOOST_TEST(all.heard == "b(up) ");
 }
 
 BOOST_AUTO_TEST_CASE(at_the_end_of_the_context_they_are_dropped) {

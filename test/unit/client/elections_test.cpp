@@ -74,10 +74,10 @@ BOOST_AUTO_TEST_CASE(only_those_are_told_that_are_concerned) {
     all.observes->next([&](error_code ec, leader_info const&) { other_error = ec; });
     all.run();
     auto const nobody = [](target const&) { return false; };
-    all.on_strand([&] { all.state->electing().end_all(errc::auth_failed, nobody); });
+    all.on_strand([&] { all.state->electing().observers().end_all(errc::auth_failed, nobody); });
     BOOST_TEST(!other_error);
     auto const this_one = [](target const& one) { return one.lock == "a"; };
-    all.on_strand([&] { all.state->electing().end_all(errc::auth_failed, this_one); });
+    all.on_strand([&] { all.state->electing().observers().end_all(errc::auth_failed, this_one); });
     BOOST_TEST((other_error == errc::auth_failed));
 }
 

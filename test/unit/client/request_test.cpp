@@ -3,10 +3,11 @@
 
 #include "client/request.hpp"
 
-#include "client/counting.hpp"
-#include "protocol/latch.hpp"
+#include "protocol/counted.hpp"
 #include "unit/printers.hpp"
 #include "unit/scripted_client.hpp"
+
+#include <holdfast/detail/counted_handle.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -47,8 +48,7 @@ struct world : scripted_client {
 
     void count_down() {
         holdfast::detail::start_count_down(
-            state,
-            latch,
+            {state, latch},
             2,
             asio::bind_cancellation_slot(signal.slot(), [this](error_code ec) { error = ec; })
         );
@@ -230,7 +230,7 @@ BOOST_AUTO_TEST_CASE(the_server_is_told_of_those_that_were_sent_once) {
     all.count_down();
     auto const once = all.mark();
     all.answer(counted());
-    all.on_strand([&] { all.state->acquires().answered().tell(); });
+    all.on_strand([&] { all.state->numbers().forget_now(); });
     BOOST_REQUIRE(all.server->requests.size() == 1U);
     auto const& sent = all.server->requests.at(0).what;
     BOOST_TEST(sent.what().name == "counted.forget");

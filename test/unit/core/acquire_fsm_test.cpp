@@ -354,18 +354,6 @@ BOOST_AUTO_TEST_CASE(the_end_of_the_client_ends_it_with_the_cause) {
     BOOST_TEST(trying.on_ended(errc::no_permission) == finish(errc::no_permission, true));
 }
 
-BOOST_AUTO_TEST_CASE(a_grant_that_there_is_no_memory_for_is_withdrawn) {
-    error_code const no_memory = make_error_code(boost::system::errc::not_enough_memory);
-    acquire_fsm fsm{patience::unlimited};
-    fsm.on_attempt_sent(usable_until);
-    BOOST_TEST(fsm.on_ended(no_memory, true) == finish(no_memory, true));
-    // Also when it fails after the machine has decided to deliver.
-    acquire_fsm decided{patience::unlimited};
-    decided.on_attempt_sent(usable_until);
-    BOOST_TEST(decided.on_answer(attempt_answer::granted, {}) == deliver);
-    BOOST_TEST(decided.on_ended(no_memory, true) == finish(no_memory, true));
-}
-
 BOOST_AUTO_TEST_CASE(a_grant_that_replicas_do_not_have_is_taken_back_and_tried_again) {
     for (auto const how_long : {patience::unlimited, patience::limited}) {
         acquire_fsm fsm{how_long};

@@ -312,7 +312,7 @@ BOOST_AUTO_TEST_CASE(a_limit_that_passes_in_silence_ends_as_busy_if_one_was) {
     BOOST_TEST(silent.on_refused(errc::unreachable) == finish(errc::unreachable));
 }
 
-BOOST_AUTO_TEST_CASE(without_memory_it_ends) {
+BOOST_AUTO_TEST_CASE(what_cannot_go_on_ends) {
     multi_acquire_fsm fsm{2, patience::unlimited};
     static_cast<void>(fsm.start(false));
     BOOST_TEST(fsm.on_ended(errc::unreachable) == finish(errc::unreachable));

@@ -193,21 +193,6 @@ BOOST_AUTO_TEST_CASE(the_end_of_the_client_leaves_the_lock_behind) {
     BOOST_TEST(sent(terms(true)).on_stopped() == told(errc::lease_lost, true));
 }
 
-BOOST_AUTO_TEST_CASE(what_has_no_end_is_given_back_although_the_server_refuses_it) {
-    auto of = terms(false, true);
-    of.endless = true;
-    auto fsm = sent(of);
-    BOOST_TEST(fsm.on_answer(answer::failed, errc::no_permission, {}, pause_time, t0) == go_on);
-    BOOST_TEST(!fsm.due(t0 + 4s));
-    BOOST_TEST(fsm.due(t0 + 6s));
-    fsm.on_connected(0ns, t0 + 1s);
-    BOOST_TEST(fsm.due(t0 + 1s));
-    fsm.on_sent();
-    BOOST_TEST(
-        fsm.on_answer(answer::freed, {}, loss_reason::none, pause_time, t0 + 2s) == told({})
-    );
-}
-
 BOOST_AUTO_TEST_CASE(the_delay_of_a_new_connection_takes_half_of_the_time_that_is_left_at_most) {
     auto fsm = sent();
     fsm.on_disconnected();

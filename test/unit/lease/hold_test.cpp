@@ -80,23 +80,6 @@ BOOST_AUTO_TEST_CASE(a_renewal_that_was_not_confirmed_is_doubt) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(the_tokens_that_it_takes_tell_of_the_servers_clock) {
-    world all;
-    auto const floor = [&] { return all.state->server().tokens.floor(lease_clock::now()).value; };
-    auto const refill = [&](std::uint64_t token) {
-        all.on_strand([&] {
-            all.held_one.refill({}, false, {.count = 1, .queued = false}, [](error_code) {});
-        });
-        all.answer(replied(1, token, 0, 0));
-    };
-    auto const unknown = floor();
-    // The server could not take any.
-    refill(0);
-    BOOST_TEST(floor() == unknown);
-    refill(1'790'000'000'000'000);
-    BOOST_TEST(floor() < unknown);
-}
-
 BOOST_AUTO_TEST_CASE(a_lock_that_is_gone_on_another_server_has_failed_over) {
     world all;
     all.reconnect_to("a");

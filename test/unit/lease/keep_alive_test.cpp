@@ -197,15 +197,18 @@ BOOST_AUTO_TEST_CASE(one_that_is_removed_while_it_is_called_is_not_called_again)
     BOOST_TEST(on.ends->number == 1);
 }
 
-BOOST_AUTO_TEST_CASE(one_whose_call_failed_is_tried_again) {
+BOOST_AUTO_TEST_CASE(an_exception_of_a_call_leaves_what_runs_the_executor) {
     world on;
     auto const one = on.add(at_once);
-    one->then = [] { throw std::runtime_error{"out of memory"}; };
-    on.start();
+    auto const other = on.add(far());
+    one->then = [] { throw std::runtime_error{"not done"}; };
+    BOOST_CHECK_THROW(on.start(), std::runtime_error);
     BOOST_TEST(one->calls == 1);
-    BOOST_TEST(on.busy());
+    // It has ended, and has let go of all that it looked after.
+    BOOST_TEST(other->gone == 1);
+    BOOST_TEST(on.ends->number == 1);
+    BOOST_TEST(!on.keeper->add(*one, at_once));
     on.keeper->remove(*one);
-    on.run();
 }
 
 BOOST_AUTO_TEST_CASE(a_context_that_is_destroyed_tells_those_in_it) {

@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_started_in_a_context_that_is_going) {
     on.context.reset();
     BOOST_TEST(!made);
     BOOST_TEST(one->calls == 0);
-    BOOST_TEST(one->gone == 0);
+    BOOST_TEST(one->gone == 1);
 }
 
 BOOST_AUTO_TEST_CASE(a_coroutine_may_outlive_the_client_that_started_it) {

@@ -105,7 +105,9 @@ struct three_of_five : scripted_client {
 };
 
 struct counting_keeper final : holdfast::detail::group_keeper {
+    void ask_for_missing(holdfast::lease_clock::time_point) override { ++asked; }
     void on_group_over() noexcept override { ++over; }
+    int asked = 0;
     int over = 0;
 };
 
@@ -331,6 +333,35 @@ BOOST_AUTO_TEST_CASE(a_majority_that_answers_is_enough) {
     BOOST_TEST((released.error == error_code{}));
     BOOST_TEST(!all.held);
     BOOST_TEST(!all.group->join(4, all.make()));
+}
+
+BOOST_AUTO_TEST_CASE(its_keeper_asks_for_what_is_missing_with_each_renewal_while_enough_are_left) {
+    three_of_five all;
+    auto const keeper = std::make_shared<counting_keeper>();
+    all.group->set_keeper(keeper);
+    BOOST_TEST(all.group->join(1, all.make()));
+    all.lose_first(1);
+    BOOST_TEST(keeper->asked == 1);
+    outcome confirmed;
+    all.group->confirm(confirmed.plain());
+    all.run();
+    BOOST_TEST(keeper->asked == 1);
+    BOOST_TEST(all.sent() == "renew renew renew");
+    for (int i = 0; i < 3; ++i) {
+        all.answer(freed());
+    }
+    BOOST_TEST((confirmed.error == error_code{}));
+    all.lose_first(1);
+    BOOST_TEST(all.held.state() == lease_state::lost);
+    BOOST_TEST(keeper->asked == 2);
+    // Two are left, and nobody else can have a majority.
+    BOOST_TEST(keeper->over == 0);
+    all.held.renew([](error_code) {});
+    all.run();
+    BOOST_TEST(keeper->asked == 2);
+    BOOST_TEST(keeper->over == 1);
+    BOOST_TEST(all.sent() == "release release");
+    BOOST_TEST(all.held.state() == lease_state::lost);
 }
 
 BOOST_AUTO_TEST_CASE(its_keeper_is_told_of_the_end_once) {

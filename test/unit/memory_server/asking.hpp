@@ -39,7 +39,6 @@ struct asking {
     value ask(std::initializer_list<std::string_view> command) {
         return server.execute(session, command).value();
     }
-    value eval(std::string_view script) { return ask({"EVAL", script, "0"}); }
 };
 
 inline value number(std::int64_t of) {
@@ -47,17 +46,6 @@ inline value number(std::int64_t of) {
 }
 inline value text(std::string_view of) {
     return value::bulk(of);
-}
-inline value const ok = value::status("OK");
-inline value const none = value::nil();
-
-/// An array of bulk strings.
-inline value texts(std::initializer_list<std::string_view> all) {
-    auto made = value::array();
-    for (auto const one : all) {
-        made.elements.push_back(value::bulk(one));
-    }
-    return made;
 }
 
 }  // namespace holdfast::memory

@@ -34,6 +34,12 @@ BOOST_AUTO_TEST_CASE(models_live_in_several_threads_and_move_between_them) {
                  "a",
                  "channel",
                  "x:1",
+                 "",
+                 "",
+                 "0",
+                 "0",
+                 "0",
+                 "0",
                  std::to_string(n)}
             );
             auto const wanted = value::bulk(std::to_string(n) + " 0 0");

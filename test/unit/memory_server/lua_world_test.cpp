@@ -6,15 +6,12 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include <vector>
-
 using namespace holdfast::memory;
 
 BOOST_AUTO_TEST_SUITE(memory_lua_world_test)
 
 // All models of a thread share an interpreter.
 BOOST_AUTO_TEST_CASE(a_script_leaves_nothing_for_the_next_world) {
-    std::vector<value> drawn;
     for (int i = 0; i < 2; ++i) {
         asking it;
         for (auto const* const attempt :
@@ -32,14 +29,12 @@ BOOST_AUTO_TEST_CASE(a_script_leaves_nothing_for_the_next_world) {
         }
         BOOST_TEST(it.ask({"EVAL", "return x", "0"}).is_error());
         BOOST_TEST((it.ask({"EVAL", "return string.x", "0"}) == value::nil()));
-        drawn.push_back(it.ask({"EVAL", "return math.random(1000000)", "0"}));
-        it.ask({"EVAL", "math.randomseed(7)", "1", "a key", "an argument"});
+        it.ask({"EVAL", "return 1", "1", "a key", "an argument"});
         BOOST_TEST(
             (it.ask({"EVAL", "return {#KEYS, #ARGV}", "0"}) ==
              value::array({value::integer(0), value::integer(0)}))
         );
     }
-    BOOST_TEST((drawn[0] == drawn[1]));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,10 +1,9 @@
 #ifndef HOLDFAST_TEST_UNIT_PROTOCOL_ALL_CALLS_HPP
 #define HOLDFAST_TEST_UNIT_PROTOCOL_ALL_CALLS_HPP
 
-#include "protocol/counting_semaphore.hpp"
+#include "protocol/counted.hpp"
 #include "protocol/election.hpp"
 #include "protocol/fair_lock.hpp"
-#include "protocol/latch.hpp"
 #include "protocol/lock.hpp"
 #include "protocol/multi_lock.hpp"
 #include "protocol/quorum_lock.hpp"
@@ -12,6 +11,7 @@
 #include "protocol/semaphore.hpp"
 
 #include <chrono>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -46,7 +46,6 @@ inline std::vector<detail::call> calls_about_leases(
         .lease = 30s,
         .counter_ttl = 1h,
         .preflight = true,
-        .floor = {},
         .timeout = 3s,
         .tokens = 2,
         .hand_over = true,
@@ -95,16 +94,19 @@ inline std::vector<detail::call> calls_about(
     detail::holder_id const& id
 ) {
     using namespace std::chrono_literals;
-    if (!on.speaks->leases()) {
-        detail::counted::request const request{on, id, 1, 1h, 3s};
-        detail::counted::answered const answered{&on, id};
+    if (!on.speaks) {
+        namespace counted = detail::counted;
+        counted::request const request{on, id, 1, 1h, 3s};
+        counted::answered const answered{std::make_shared<detail::target const>(on), id};
         return {
-            detail::latch_protocol().try_set(request),
-            detail::counted::read(on, 3s),
-            detail::latch_protocol_type::count_down(request),
-            detail::counting_semaphore_protocol_type::add(request),
-            detail::counting_semaphore_protocol_type::drain(request),
-            detail::counted::forget({&answered, 1}, 3s),
+            counted::try_set(request),
+            counted::read(on, 3s),
+            counted::count_down(request),
+            counted::add(request),
+            counted::drain(request),
+            counted::attempt(on, id, 3s),
+            counted::withdraw(on, id, 3s),
+            counted::forget({&answered, 1}, 3s),
         };
     }
     auto all = calls_about_leases(on, id);

@@ -26,6 +26,7 @@ BOOST_AUTO_TEST_CASE(each_word_is_a_bulk_string) {
     BOOST_TEST(words.bulk_string(1) == "$0\r\n\r\n");
     BOOST_TEST(words.word(2) == "\r\n\0"sv);
     BOOST_TEST(words.bulk_string(2) == "$3\r\n\r\n\0\r\n"sv);
+    BOOST_TEST(words.bytes() == "$2\r\nab\r\n$0\r\n\r\n$3\r\n\r\n\0\r\n"sv);
 }
 
 BOOST_AUTO_TEST_CASE(words_may_be_long_and_many) {

@@ -74,21 +74,6 @@ BOOST_AUTO_TEST_CASE(numbers_of_any_size_fit) {
     BOOST_TEST(typed(sent) == "example 0 -9223372036854775808 9223372036854775807");
 }
 
-BOOST_AUTO_TEST_CASE(what_is_known_of_one_server_is_not_said_to_another) {
-    for (auto const floor : {std::uint64_t{0}, std::uint64_t{1'795'582'345'697'302}}) {
-        call sent{example, 1s};
-        sent.key("a").arg("b").token_floor({floor}).arg("c").arg(std::int64_t{7});
-        BOOST_TEST(typed(sent) == "example 1 a b " + std::to_string(floor) + " c 7");
-        sent.for_another_server();
-        sent.for_another_server();
-        BOOST_TEST(typed(sent) == "example 1 a b 9007199254740991 c 7");
-    }
-    call without{example, 1s};
-    without.key("a").arg("0");
-    without.for_another_server();
-    BOOST_TEST(typed(without) == "example 1 a 0");
-}
-
 BOOST_AUTO_TEST_CASE(a_copy_has_words_of_its_own) {
     call first{example, 1s};
     for (std::size_t i = 0; i < 20; ++i) {

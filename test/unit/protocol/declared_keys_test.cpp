@@ -31,7 +31,7 @@ local redis = (function(real)
         local all = { ... }
         for i = 1, no_keys[command] and 0 or many[command] and #all or 1 do
             if not declared[all[i]] then
-                real.call('SADD', 'undeclared', command .. ' ' .. all[i])
+                real.call('HSET', 'undeclared', command .. ' ' .. all[i], '')
             end
         end
     end
@@ -57,7 +57,7 @@ struct world : on_model {
     }
     std::vector<std::string> undeclared() {
         std::vector<std::string> all;
-        for (auto const& one : ask({"SMEMBERS", "undeclared"}).elements) {
+        for (auto const& one : ask({"HKEYS", "undeclared"}).elements) {
             all.push_back(one.text);
         }
         return all;

@@ -40,7 +40,6 @@ primitive::attempt attempt(std::chrono::milliseconds window) {
         .id = id,
         .lease = 30s,
         .counter_ttl = 1h,
-        .floor = {7},
         .timeout = 3s,
         .window = window,
         .patience = 2s,
@@ -72,7 +71,7 @@ BOOST_AUTO_TEST_CASE(the_calls_name_what_they_touch) {
     auto const& speaks = fair_lock_protocol();
     BOOST_TEST(
         typed(speaks.acquire(attempt(0ms))) ==
-        "fair_lock.acquire 6 " + attempt_keys + " 30000 " + holder + " 3600000 7 0 2000 0"
+        "fair_lock.acquire 6 " + attempt_keys + " 30000 " + holder + " 3600000 0 2000 0 0 0"
     );
     auto waits = attempt(2s);
     waits.preflight = true;
@@ -80,7 +79,7 @@ BOOST_AUTO_TEST_CASE(the_calls_name_what_they_touch) {
     BOOST_TEST(
         typed(speaks.acquire(waits)) == "fair_lock.acquire 7 " + attempt_keys +
                                             " holdfast_hold:{foo} 30000 " + holder +
-                                            " 3600000 7 1 2000 1 1000 20"
+                                            " 3600000 1 2000 1 1000 20"
     );
     // It is not taken over.
     BOOST_TEST(
@@ -89,7 +88,7 @@ BOOST_AUTO_TEST_CASE(the_calls_name_what_they_touch) {
     );
     BOOST_TEST(
         typed(speaks.release({.on = on, .id = id, .timeout = 3s, .patience = 2s})) ==
-        "fair_lock.release 5 " + release_keys + " " + holder + " 0 2000"
+        "fair_lock.release 5 " + release_keys + " " + holder + " 0 2000 0 0"
     );
     BOOST_TEST(
         typed(speaks.release(

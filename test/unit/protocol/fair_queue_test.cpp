@@ -37,7 +37,6 @@ struct fair_world : on_model {
             .id = id(who),
             .lease = 30s,
             .counter_ttl = 1h,
-            .floor = {},
             .timeout = 3s,
             .window = waits ? patience : 0ms,
             .had = had,

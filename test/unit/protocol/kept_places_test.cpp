@@ -39,7 +39,6 @@ struct waiters : on_model {
             .id = id(who),
             .lease = lease,
             .counter_ttl = 48h,
-            .floor = {},
             .timeout = 3s,
             .window = waits ? patience : 0ms,
             .had = had,

@@ -1,8 +1,7 @@
 // How the library speaks of a latch: the names of Redisson, which script gets which keys and
 // arguments, and what the scripts do.
 
-#include "protocol/latch.hpp"
-
+#include "protocol/counted.hpp"
 #include "unit/calls.hpp"
 #include "unit/protocol/on_model.hpp"
 
@@ -11,17 +10,14 @@
 #include <string>
 
 using namespace std::chrono_literals;
-using holdfast::detail::attempt_reply;
-using holdfast::detail::counted;
 using holdfast::detail::holder_id;
-using holdfast::detail::latch_protocol;
-using holdfast::detail::latch_protocol_type;
 using holdfast::detail::make_latch_target;
-using holdfast::detail::primitive;
 using holdfast::detail::target_kind;
 using holdfast::test::on_model;
 using holdfast::test::reply_of;
 using holdfast::test::typed;
+
+namespace counted = holdfast::detail::counted;
 
 namespace {
 
@@ -36,26 +32,12 @@ struct world : on_model {
     world() : on_model{channel} {}
 
     counted::request_reply try_set(std::int64_t count, std::uint64_t number) {
-        return counted::read_request(run(latch_protocol().try_set({on, id(number), count, 1min, 3s})
-        ));
+        return counted::read_request(run(counted::try_set({on, id(number), count, 1min, 3s})));
     }
     counted::request_reply count_down(std::uint64_t number, std::int64_t times = 1) {
-        return counted::read_request(
-            run(latch_protocol_type::count_down({on, id(number), times, 1min, 3s}))
-        );
+        return counted::read_request(run(counted::count_down({on, id(number), times, 1min, 3s})));
     }
-    attempt_reply::kind look() {
-        auto const asked = id(99);
-        primitive::attempt const what{
-            .on = on,
-            .id = asked,
-            .lease = 30s,
-            .counter_ttl = 1h,
-            .floor = {},
-            .timeout = 3s,
-        };
-        return latch_protocol().read_acquire(run(latch_protocol().acquire(what))).what;
-    }
+    bool open() { return *counted::read_attempt(on, run(counted::attempt(on, id(99), 3s))); }
 };
 
 }  // namespace
@@ -74,39 +56,29 @@ BOOST_AUTO_TEST_CASE(names_are_those_of_redisson_and_the_channel_always_has_brac
     BOOST_TEST(!make_latch_target("", "").valid());
 }
 
-BOOST_AUTO_TEST_CASE(all_who_wait_pass_at_once_and_have_nothing) {
-    BOOST_TEST((latch_protocol().gives() == primitive::grants::passes_of_all));
-    BOOST_TEST(!latch_protocol().leases());
-    BOOST_TEST(!latch_protocol().takes());
-    BOOST_TEST(!latch_protocol().hands_over());
-    BOOST_TEST(!latch_protocol().keeps_places());
+BOOST_AUTO_TEST_CASE(who_passes_takes_nothing) {
+    BOOST_TEST(!counted::takes(on));
 }
 
 BOOST_AUTO_TEST_CASE(the_calls_name_what_they_touch) {
     auto const mark = "holdfast_done:{L}:" + std::string{id(5).view()};
     BOOST_TEST(
-        typed(latch_protocol_type::count_down({on, id(5), 2, 1min, 3s})) ==
+        typed(counted::count_down({on, id(5), 2, 1min, 3s})) ==
         "latch.count_down 3 L " + channel + " " + mark + " 2 60000"
     );
     BOOST_TEST(
-        typed(latch_protocol().try_set({on, id(5), 7, 1min, 3s})) ==
+        typed(counted::try_set({on, id(5), 7, 1min, 3s})) ==
         "counted.try_set 3 L " + channel + " " + mark + " 7 1 60000"
     );
 }
 
 BOOST_AUTO_TEST_CASE(a_look_says_whether_it_is_open) {
-    auto const& speaks = latch_protocol();
-    using kind = attempt_reply::kind;
-    BOOST_TEST((speaks.read_acquire(reply_of(1, 0)).what == kind::granted));
-    auto const busy = speaks.read_acquire(reply_of(1, 3));
-    BOOST_TEST((busy.what == kind::busy));
-    // It is looked at now and then.
-    BOOST_TEST(!busy.remaining.has_value());
-    BOOST_TEST(!busy.endless);
-    BOOST_TEST((speaks.read_acquire(reply_of(1, -1)).what == kind::corrupt));
-    BOOST_TEST((speaks.read_acquire(reply_of(2)).what == kind::corrupt));
-    BOOST_TEST(!speaks.read_number(reply_of(1, -1)).has_value());
-    BOOST_TEST((speaks.read_number(reply_of(1, 3)) == 3));
+    BOOST_TEST((counted::read_attempt(on, reply_of(1, 0)) == true));
+    BOOST_TEST((counted::read_attempt(on, reply_of(1, 3)) == false));
+    BOOST_TEST(!counted::read_attempt(on, reply_of(1, -1)).has_value());
+    BOOST_TEST(!counted::read_attempt(on, reply_of(2)).has_value());
+    BOOST_TEST(!counted::read_number(on, reply_of(1, -1)).has_value());
+    BOOST_TEST((counted::read_number(on, reply_of(1, 3)) == 3));
 }
 
 // Recorded from Redisson.
@@ -118,11 +90,11 @@ BOOST_AUTO_TEST_CASE(set_and_counted_down_it_says_what_redisson_says) {
     BOOST_TEST(!all.count_down(3).done);
     BOOST_TEST(all.value_of("L") == "1");
     BOOST_TEST(all.heard() == "");
-    BOOST_TEST((all.look() == attempt_reply::kind::busy));
+    BOOST_TEST(!all.open());
     BOOST_TEST(all.count_down(4).done);
     BOOST_TEST(all.value_of("L") == "-");
     BOOST_TEST(all.heard() == "0");
-    BOOST_TEST((all.look() == attempt_reply::kind::granted));
+    BOOST_TEST(all.open());
     auto const open = all.count_down(5);
     BOOST_TEST(open.valid);
     BOOST_TEST(!open.done);
@@ -135,7 +107,7 @@ BOOST_AUTO_TEST_CASE(set_to_zero_it_is_open_until_it_is_counted_down) {
     BOOST_TEST(all.try_set(0, 1).done);
     BOOST_TEST(all.heard() == "1");
     BOOST_TEST(all.value_of("L") == "0");
-    BOOST_TEST((all.look() == attempt_reply::kind::granted));
+    BOOST_TEST(all.open());
     BOOST_TEST(!all.try_set(5, 2).done);
     all.count_down(3);
     BOOST_TEST(all.value_of("L") == "-");

@@ -1,5 +1,5 @@
-// How the library speaks of a lock where less or more is said than in the usual case: learned
-// leases, words that are left out, locks that have no end.
+// How the library speaks of a lock where more is said than in the usual case: learned leases,
+// places in the queue, locks that have no end.
 
 #include "protocol/lock.hpp"
 #include "unit/calls.hpp"
@@ -32,7 +32,6 @@ primitive::attempt plain_attempt() {
         .id = id,
         .lease = 30s,
         .counter_ttl = 24h,
-        .floor = {77},
         .timeout = 3s,
     };
 }
@@ -41,14 +40,14 @@ primitive::attempt plain_attempt() {
 
 BOOST_AUTO_TEST_SUITE(lock_options_test)
 
-BOOST_AUTO_TEST_CASE(a_learned_lease_has_a_key_of_its_own_and_two_more_arguments) {
+BOOST_AUTO_TEST_CASE(a_learned_lease_has_a_key_of_its_own) {
     auto const& speaks = lock_protocol();
     auto asked = plain_attempt();
     asked.learned = primitive::learning{5s, 6};
     BOOST_TEST(
         typed(speaks.acquire(asked)) ==
         "lock.acquire 3 foo redisson_lock_token:{foo} holdfast_hold:{foo} 30000 " + holder +
-            " 77 86400000 1 0 0 5000 6"
+            " 86400000 1 0 0 0 5000 6"
     );
     asked.preflight = true;
     asked.hand_over = true;
@@ -56,7 +55,7 @@ BOOST_AUTO_TEST_CASE(a_learned_lease_has_a_key_of_its_own_and_two_more_arguments
         typed(speaks.acquire(asked)) ==
         "lock.acquire 5 foo redisson_lock_token:{foo} holdfast_queue:{foo} "
         "redisson_lock__channel:{foo} holdfast_hold:{foo} 30000 " +
-            holder + " 77 86400000 1 1 0 5000 6"
+            holder + " 86400000 1 1 0 1 5000 6"
     );
     BOOST_TEST(
         typed(speaks.renew(
@@ -65,19 +64,18 @@ BOOST_AUTO_TEST_CASE(a_learned_lease_has_a_key_of_its_own_and_two_more_arguments
              .lease = 30s,
              .timeout = 3s,
              .tokens = 2,
-             .floor = {77},
              .counter_ttl = 24h,
              .learned = primitive::learning{5s, 6},
              .held = {3, 50ms}}
         )) ==
         "lock.renew 4 foo redisson_lock_token:{foo} holdfast_queue:{foo} holdfast_hold:{foo} "
         "30000 " +
-            holder + " 2 77 86400000 3 50000 5000 6"
+            holder + " 2 86400000 3 50000 5000 6"
     );
     BOOST_TEST(
         typed(speaks.release({.on = on, .id = id, .timeout = 3s, .held = {1, 1'500us}})) ==
         "lock.release 3 foo redisson_lock__channel:{foo} holdfast_hold:{foo} " + holder +
-            "   0 0 0 1 1500"
+            "   0 0 1 1500"
     );
     BOOST_TEST(
         typed(speaks.release(
@@ -90,7 +88,7 @@ BOOST_AUTO_TEST_CASE(a_learned_lease_has_a_key_of_its_own_and_two_more_arguments
         )) ==
         "lock.release 5 foo redisson_lock__channel:{foo} holdfast_queue:{foo} "
         "redisson_lock_token:{foo} holdfast_hold:{foo} " +
-            holder + "   86400000 0 0 1 1500"
+            holder + "   86400000 0 1 1500"
     );
     auto const tagged = make_lock_target("", "a{b}");
     primitive::parting const released{
@@ -102,39 +100,32 @@ BOOST_AUTO_TEST_CASE(a_learned_lease_has_a_key_of_its_own_and_two_more_arguments
     BOOST_TEST(typed(speaks.release(released)).find(" holdfast_hold:a{b} ") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_usual_is_left_out) {
+BOOST_AUTO_TEST_CASE(each_argument_has_its_place) {
     auto const& speaks = lock_protocol();
     auto asked = plain_attempt();
     asked.hand_over = true;
-    asked.counter_ttl = 24h * 30;
-    BOOST_TEST(typed(speaks.acquire(asked)).ends_with(holder + " 77"));
-    asked.counter_ttl = 24h;
-    BOOST_TEST(typed(speaks.acquire(asked)).ends_with(holder + " 77 86400000 1 1 0"));
+    BOOST_TEST(typed(speaks.acquire(asked)).ends_with(holder + " 86400000 1 1 0 0 0 0"));
     asked.tokens = 2;
-    BOOST_TEST(typed(speaks.acquire(asked)).ends_with(" 77 86400000 2 1 0"));
+    BOOST_TEST(typed(speaks.acquire(asked)).ends_with(" 86400000 2 1 0 0 0 0"));
     asked.tokens = 1;
     asked.window = 3s;
-    BOOST_TEST(typed(speaks.acquire(asked)).ends_with(" 77 86400000 1 3000 0"));
+    BOOST_TEST(typed(speaks.acquire(asked)).ends_with(" 86400000 1 3000 0 0 0 0"));
     primitive::parting released{
         .on = on,
         .id = id,
         .timeout = 3s,
         .hand_over = true,
-        .counter_ttl = 24h * 30,
-        .floor = {77},
+        .counter_ttl = 24h,
     };
-    BOOST_TEST(typed(speaks.release(released)).ends_with(" " + holder));
-    released.counter_ttl = 24h;
-    BOOST_TEST(typed(speaks.release(released)).ends_with(holder + "   86400000 77 0"));
-    released.counter_ttl = 24h * 30;
+    BOOST_TEST(typed(speaks.release(released)).ends_with(holder + "   86400000 0 0 0"));
     released.next = primitive::queue_entry{
         holder_id::of_number("0f4b1c5e-7a3d-4e8b-9c21-d5a6f7e80123", 43),
         2s
     };
-    BOOST_TEST(typed(speaks.release(released)).ends_with(":43 2000 2592000000 77 0"));
+    BOOST_TEST(typed(speaks.release(released)).ends_with(":43 2000 86400000 0 0 0"));
     released.next.reset();
     released.window = 1s;
-    BOOST_TEST(typed(speaks.release(released)).ends_with(holder + " 1000  2592000000 77 0"));
+    BOOST_TEST(typed(speaks.release(released)).ends_with(holder + " 1000  86400000 0 0 0"));
 }
 
 BOOST_AUTO_TEST_CASE(while_grants_are_held_back_only_an_entry_is_a_reason_to_look_at_the_queue) {
@@ -145,19 +136,18 @@ BOOST_AUTO_TEST_CASE(while_grants_are_held_back_only_an_entry_is_a_reason_to_loo
         .timeout = 3s,
         .hand_over = true,
         .held_back = true,
-        .counter_ttl = 24h * 30,
-        .floor = {77},
+        .counter_ttl = 24h,
     };
     BOOST_TEST(
         typed(speaks.release(released)) ==
-        "lock.release 2 foo redisson_lock__channel:{foo} " + holder
+        "lock.release 2 foo redisson_lock__channel:{foo} " + holder + "   86400000 1 0 0"
     );
     released.window = 1s;
     BOOST_TEST(
         typed(speaks.release(released)) ==
         "lock.release 4 foo redisson_lock__channel:{foo} holdfast_queue:{foo} "
         "redisson_lock_token:{foo} " +
-            holder + " " + holder + " 1000  2592000000 77 1"
+            holder + " " + holder + " 1000  86400000 1 0 0"
     );
     released.hand_over = false;
     BOOST_TEST(typed(speaks.release(released)).find("queue") == std::string::npos);
@@ -200,15 +190,14 @@ BOOST_AUTO_TEST_CASE(a_lock_is_taken_over_as_it_was_seen) {
     auto asked = plain_attempt();
     BOOST_TEST(
         typed(speaks.take_over(asked, {"tool:1", "2"})) ==
-        "lock.take_over 2 foo redisson_lock_token:{foo} 30000 " + holder +
-            " 86400000 77 1  tool:1 2"
+        "lock.take_over 2 foo redisson_lock_token:{foo} 30000 " + holder + " 86400000 1  tool:1 2"
     );
     asked.hand_over = true;
     asked.window = 3s;
     BOOST_TEST(
         typed(speaks.take_over(asked, {"tool:1", "2"})) ==
         "lock.take_over 3 foo redisson_lock_token:{foo} holdfast_queue:{foo} 30000 " + holder +
-            " 86400000 77 1 " + holder + " 3000 tool:1 2"
+            " 86400000 1 " + holder + " 3000 tool:1 2"
     );
 }
 BOOST_AUTO_TEST_SUITE_END()

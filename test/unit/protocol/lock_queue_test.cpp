@@ -39,7 +39,6 @@ struct lock_world : on_model {
             .id = id(who),
             .lease = 30s,
             .counter_ttl = 1h,
-            .floor = {},
             .timeout = 3s,
             .hand_over = true,
             .window = waits ? window : 0ms,
@@ -80,7 +79,7 @@ struct lock_world : on_model {
         auto const holder = id(who);
         auto const client = holder.view();
         std::string const own{client.substr(0, client.rfind(':'))};
-        listen({std::string{on.channel()}, std::string{on.waiters()}, "holdfast_client:" + own});
+        listen({on.channel(), on.waiters(), "holdfast_client:" + own});
     }
     /// The holder, as the client of a number; 0: it is free.
     std::uint64_t holder() {
@@ -200,7 +199,7 @@ BOOST_AUTO_TEST_SUITE(lock_queue_test)
 
 BOOST_FIXTURE_TEST_CASE(idle_listeners_cost_less_than_a_twentieth, contest) {
     for (int i = 0; i < 50; ++i) {
-        listen({std::string{on.channel()}});
+        listen({on.channel()});
     }
     BOOST_TEST(run_for(5s, false) > 4'750);
     BOOST_TEST(turns > 4);
@@ -211,7 +210,7 @@ BOOST_FIXTURE_TEST_CASE(idle_listeners_cost_less_than_a_twentieth, contest) {
 
 BOOST_FIXTURE_TEST_CASE(idle_listeners_cost_less_than_a_twentieth_where_queues_empty, contest) {
     for (int i = 0; i < 5; ++i) {
-        listen({std::string{on.channel()}});
+        listen({on.channel()});
     }
     // Two pauses are long enough for a turn, and one is not.
     for (auto const life : {90ms, 110ms, 150ms, 420ms, 900ms}) {
@@ -229,7 +228,7 @@ BOOST_FIXTURE_TEST_CASE(idle_listeners_cost_less_than_a_twentieth_where_queues_e
 
 // Each time it has the lock for less than the turn that it has. Those that queue hear of its end.
 BOOST_FIXTURE_TEST_CASE(who_holds_for_less_than_a_turn_has_used_it, contest) {
-    listen({std::string{on.channel()}});
+    listen({on.channel()});
     brief = 1ms;
     auto const ours = run_for(5s, true);
     BOOST_TEST(theirs > 1'000);
@@ -239,7 +238,7 @@ BOOST_FIXTURE_TEST_CASE(who_holds_for_less_than_a_turn_has_used_it, contest) {
 }
 
 BOOST_FIXTURE_TEST_CASE(a_turn_is_not_ended_by_a_client_that_comes_new, contest) {
-    listen({std::string{on.channel()}});
+    listen({on.channel()});
     while (release(holding, holding).handed_over) {
         holding = 3 - holding;
         later(1ms);
@@ -255,14 +254,14 @@ BOOST_FIXTURE_TEST_CASE(a_turn_is_not_ended_by_a_client_that_comes_new, contest)
 }
 
 BOOST_FIXTURE_TEST_CASE(who_does_not_queue_has_its_share_of_turns, contest) {
-    listen({std::string{on.channel()}});
+    listen({on.channel()});
     auto const ours = run_for(5s, true);
     BOOST_TEST(ours < 4'000);
     BOOST_TEST(theirs > 1'000);
 }
 
 BOOST_FIXTURE_TEST_CASE(one_that_waited_in_vain_for_long_has_its_share_soon, contest) {
-    listen({std::string{on.channel()}});
+    listen({on.channel()});
     run_for(20s, false);
     auto const ours = run_for(5s, true);
     BOOST_TEST(ours < 4'000);
@@ -271,8 +270,8 @@ BOOST_FIXTURE_TEST_CASE(one_that_waited_in_vain_for_long_has_its_share_soon, con
 
 // It listens to the channel of those that queue, and nowhere else.
 BOOST_FIXTURE_TEST_CASE(a_listener_takes_nobodys_turns_away, contest) {
-    listen({std::string{on.channel()}});
-    listen({std::string{on.waiters()}});
+    listen({on.channel()});
+    listen({on.waiters()});
     run_for(9'990ms, false);
     auto const ours = run_for(5s, true);
     BOOST_TEST(ours < 4'000);
@@ -285,7 +284,7 @@ BOOST_FIXTURE_TEST_CASE(clients_that_queue_give_no_turns_among_themselves, conte
 }
 
 BOOST_FIXTURE_TEST_CASE(a_turn_ends_although_the_clock_steps_back, contest) {
-    listen({std::string{on.channel()}});
+    listen({on.channel()});
     while (release(holding, holding).handed_over) {
         holding = 3 - holding;
         later(1ms);
@@ -295,7 +294,7 @@ BOOST_FIXTURE_TEST_CASE(a_turn_ends_although_the_clock_steps_back, contest) {
 }
 
 BOOST_FIXTURE_TEST_CASE(the_next_turn_comes_although_the_clock_steps_back, contest) {
-    listen({std::string{on.channel()}});
+    listen({on.channel()});
     run_for(3s, true);
     later(-1h);
     theirs = 0;
@@ -393,7 +392,6 @@ BOOST_AUTO_TEST_CASE(a_turn_that_stays_behind_keeps_nobody_from_several_locks) {
                 .id = who,
                 .lease = 30s,
                 .counter_ttl = 1h,
-                .floor = {},
                 .timeout = 3s,
                 .hand_over = true,
             });
@@ -425,7 +423,6 @@ BOOST_AUTO_TEST_CASE(on_a_cluster_each_of_several_locks_is_refused_for_those_who
             .id = who,
             .lease = 30s,
             .counter_ttl = 1h,
-            .floor = {},
             .timeout = 3s,
             .hand_over = true,
         });

@@ -91,35 +91,23 @@ BOOST_AUTO_TEST_CASE(a_prefix_is_part_of_the_name) {
 
 BOOST_AUTO_TEST_CASE(an_attempt_names_lock_and_counter_and_what_it_asks_for) {
     auto const sent = lock_protocol().acquire(
-        {.on = on,
-         .id = id,
-         .lease = 30s,
-         .counter_ttl = 24h,
-         .preflight = false,
-         .floor = {77},
-         .timeout = 3s}
+        {.on = on, .id = id, .lease = 30s, .counter_ttl = 24h, .preflight = false, .timeout = 3s}
     );
     BOOST_TEST(
         typed(sent) ==
-        "lock.acquire 2 foo redisson_lock_token:{foo} 30000 " + holder + " 77 86400000 1 0 0"
+        "lock.acquire 2 foo redisson_lock_token:{foo} 30000 " + holder + " 86400000 1 0 0 0 0 0"
     );
     BOOST_TEST((sent.timeout() == 3s));
 }
 
 BOOST_AUTO_TEST_CASE(a_preflight_names_the_channel_as_well) {
     auto const sent = lock_protocol().acquire(
-        {.on = on,
-         .id = id,
-         .lease = 1s,
-         .counter_ttl = 0ms,
-         .preflight = true,
-         .floor = {},
-         .timeout = 1s}
+        {.on = on, .id = id, .lease = 1s, .counter_ttl = 0ms, .preflight = true, .timeout = 1s}
     );
     BOOST_TEST(
         typed(sent) ==
         "lock.acquire 3 foo redisson_lock_token:{foo} redisson_lock__channel:{foo} 1000 " + holder +
-            " 0 0 1 0 0"
+            " 0 1 0 0 1 0 0"
     );
 }
 
@@ -127,11 +115,11 @@ BOOST_AUTO_TEST_CASE(the_other_calls_name_what_they_touch) {
     auto const& speaks = lock_protocol();
     BOOST_TEST(
         typed(speaks.renew({.on = on, .id = id, .lease = 30s, .timeout = 3s})) ==
-        "lock.renew 1 foo 30000 " + holder
+        "lock.renew 1 foo 30000 " + holder + " 0 0 0 0 0 0"
     );
     BOOST_TEST(
         typed(speaks.release({.on = on, .id = id, .timeout = 3s})) ==
-        "lock.release 2 foo redisson_lock__channel:{foo} " + holder
+        "lock.release 2 foo redisson_lock__channel:{foo} " + holder + "   0 0 0 0"
     );
     BOOST_TEST(
         typed(speaks.inspect(on, 3s, false)) == "lock.inspect 2 foo redisson_lock_token:{foo}"

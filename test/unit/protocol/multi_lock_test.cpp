@@ -42,7 +42,6 @@ std::vector<primitive::attempt> attempts(bool hand_over) {
             .id = id,
             .lease = 30s,
             .counter_ttl = 1h,
-            .floor = {7},
             .timeout = 3s,
             .hand_over = hand_over,
         };
@@ -67,7 +66,7 @@ BOOST_AUTO_TEST_CASE(plain_locks_are_taken_together_and_nothing_else) {
 }
 
 BOOST_AUTO_TEST_CASE(the_call_has_the_keys_of_each_lock_and_its_holder_id) {
-    auto const rest = fmt::format(" 30000 3600000 7 {} {}", first.view(), second.view());
+    auto const rest = fmt::format(" 30000 3600000 {} {}", first.view(), second.view());
     BOOST_TEST(
         typed(acquire_together(attempts(true))) ==
         "multi_lock.acquire 6 a redisson_lock_token:{a} holdfast_queue:{a} b "

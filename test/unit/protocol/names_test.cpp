@@ -3,9 +3,9 @@
 
 #include "protocol/names.hpp"
 
+#include "protocol/counted.hpp"
 #include "protocol/election.hpp"
 #include "protocol/hand_over_message.hpp"
-#include "protocol/latch.hpp"
 #include "protocol/lock.hpp"
 #include "protocol/semaphore.hpp"
 #include "protocol/server.hpp"
@@ -59,8 +59,8 @@ words derived_of(target const& on) {
         all.emplace_back(on.waiters());
     }
     all.emplace_back(on.channel());
-    if (auto channel = on.speaks->channel_of_waiter(on, id); !channel.empty()) {
-        all.push_back(std::move(channel));
+    if (on.speaks && on.speaks->queues_each()) {
+        all.push_back(on.speaks->channel_of_waiter(on, id));
     }
     std::erase(all, on.lock);
     return all;

@@ -50,7 +50,6 @@ primitive::attempt attempt(target const& on, std::chrono::milliseconds window) {
         .id = id,
         .lease = 30s,
         .counter_ttl = 1h,
-        .floor = {7},
         .timeout = 3s,
         .window = window,
         .patience = 2s,
@@ -86,8 +85,8 @@ BOOST_AUTO_TEST_CASE(many_may_read_and_one_may_write) {
         BOOST_TEST(!each->queues_each());
         BOOST_TEST(!each->hands_over());
     }
-    BOOST_TEST((read.gives() == primitive::grants::shared));
-    BOOST_TEST((write.gives() == primitive::grants::exclusive));
+    BOOST_TEST(read.is_shared());
+    BOOST_TEST(!write.is_shared());
     BOOST_TEST(read.shares_holds());
     BOOST_TEST(!write.shares_holds());
     BOOST_TEST((read.other_side() == target_kind::write_lock));
@@ -103,7 +102,7 @@ BOOST_AUTO_TEST_CASE(the_calls_of_a_reader_name_what_they_touch) {
     BOOST_TEST(
         typed(speaks.acquire(attempt(reading, 0ms))) == "read_lock.acquire 6 " + attempt_keys +
                                                             " " + hold_key + " 30000 " + holder +
-                                                            " 3600000 7 0 2000 0 "
+                                                            " 3600000 0 2000 0  0 0"
     );
     auto waits = attempt(reading, 2s);
     waits.preflight = true;
@@ -113,7 +112,7 @@ BOOST_AUTO_TEST_CASE(the_calls_of_a_reader_name_what_they_touch) {
     BOOST_TEST(
         typed(speaks.acquire(waits)) == "read_lock.acquire 7 " + attempt_keys + " " + hold_key +
                                             " holdfast_read_hold:{foo} 30000 " + holder +
-                                            " 3600000 7 1 2000 1 " + std::string{writer.view()} +
+                                            " 3600000 1 2000 1 " + std::string{writer.view()} +
                                             " 1000 20"
     );
     // It is not taken over.
@@ -123,7 +122,7 @@ BOOST_AUTO_TEST_CASE(the_calls_of_a_reader_name_what_they_touch) {
     );
     BOOST_TEST(
         typed(speaks.release({.on = reading, .id = id, .timeout = 3s})) ==
-        "read_lock.release 5 " + release_keys + " " + hold_key + " " + holder + " 0"
+        "read_lock.release 5 " + release_keys + " " + hold_key + " " + holder + " 0 0 0"
     );
     BOOST_TEST(
         typed(speaks.release(
@@ -152,19 +151,19 @@ BOOST_AUTO_TEST_CASE(the_calls_of_a_writer_name_what_they_touch) {
     auto const& speaks = write_lock_protocol();
     BOOST_TEST(
         typed(speaks.acquire(attempt(writing, 0ms))) ==
-        "write_lock.acquire 5 " + attempt_keys + " 30000 " + holder + " 3600000 7 0 2000 0"
+        "write_lock.acquire 5 " + attempt_keys + " 30000 " + holder + " 3600000 0 2000 0 0 0"
     );
     auto learned = attempt(writing, 2s);
     learned.learned = primitive::learning{1s, 20};
     BOOST_TEST(
         typed(speaks.acquire(learned)) == "write_lock.acquire 6 " + attempt_keys +
                                               " holdfast_write_hold:{foo} 30000 " + holder +
-                                              " 3600000 7 1 2000 0 1000 20"
+                                              " 3600000 1 2000 0 1000 20"
     );
     // The script asks for the field of a holder, whatever it is called.
     BOOST_TEST(
         typed(speaks.renew({.on = writing, .id = id, .lease = 30s, .timeout = 3s})) ==
-        "lock.renew 1 foo 30000 " + holder + ":write"
+        "lock.renew 1 foo 30000 " + holder + ":write 0 0 0 0 0 0"
     );
     std::vector<primitive::member> const members{{&writing, id, 30s}};
     BOOST_TEST(
@@ -172,7 +171,7 @@ BOOST_AUTO_TEST_CASE(the_calls_of_a_writer_name_what_they_touch) {
     );
     BOOST_TEST(
         typed(speaks.release({.on = writing, .id = id, .timeout = 3s, .window = 2s})) ==
-        "write_lock.release 4 " + release_keys + " " + holder + " 1"
+        "write_lock.release 4 " + release_keys + " " + holder + " 1 0 0"
     );
     BOOST_TEST(
         typed(speaks.release({.on = writing, .id = id, .timeout = 3s, .held = {3, 50us}})) ==

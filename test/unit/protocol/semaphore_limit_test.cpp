@@ -42,7 +42,7 @@ struct limited_world : semaphore_world {
     void java_sets_total(std::int64_t count) { java_adds(count - std::stoll(free()) - taken()); }
     void java_tries_to_set(std::int64_t count) { ask({"SET", "L", std::to_string(count), "NX"}); }
     void java_takes(std::string const& permit, milliseconds lease) {
-        ask({"DECRBY", "L", "1"});
+        ask({"INCRBY", "L", "-1"});
         ask({"ZADD", deadlines, now(lease), permit});
     }
 };

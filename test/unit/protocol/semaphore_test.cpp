@@ -47,7 +47,6 @@ primitive::attempt attempt(target const& which, std::chrono::milliseconds window
         .id = id,
         .lease = 30s,
         .counter_ttl = 1h,
-        .floor = {7},
         .timeout = 3s,
         .window = window,
         .patience = 2s,
@@ -83,7 +82,7 @@ BOOST_AUTO_TEST_CASE(those_who_want_different_numbers_wait_apart) {
     }
     BOOST_TEST((target_key{on} == target_key{with_limit(on, 5)}));
     BOOST_TEST((semaphore_protocol().queues() == primitive::places::kept));
-    BOOST_TEST((semaphore_protocol().gives() == primitive::grants::shared));
+    BOOST_TEST(semaphore_protocol().is_shared());
     BOOST_TEST(semaphore_protocol().names_turns());
 }
 
@@ -112,7 +111,7 @@ BOOST_AUTO_TEST_CASE(the_calls_name_what_they_touch) {
     auto const& speaks = semaphore_protocol();
     BOOST_TEST(
         typed(speaks.acquire(attempt(on, 0ms))) == "semaphore.acquire 8 " + acquire_keys + " 1 " +
-                                                       holder + " 30000 3600000 7 0 2000 0 0 " +
+                                                       holder + " 30000 3600000 0 2000 0 0 0 0 " +
                                                        permit(0)
     );
     auto waits = attempt(two, 2s);
@@ -121,7 +120,7 @@ BOOST_AUTO_TEST_CASE(the_calls_name_what_they_touch) {
     waits.learned = primitive::learning{1s, 20};
     auto const learned = "semaphore.acquire 9 " + acquire_keys +
                          " holdfast_semaphore_hold:{foo} 2 " + holder +
-                         " 30000 3600000 7 1 2000 1 5 1000 20 " + permit(0) + " " + permit(1);
+                         " 30000 3600000 1 2000 1 5 1000 20 " + permit(0) + " " + permit(1);
     BOOST_TEST(typed(speaks.acquire(waits)) == learned);
     BOOST_TEST(
         typed(speaks.renew({.on = two, .id = id, .lease = 30s, .timeout = 3s})) ==
@@ -129,7 +128,7 @@ BOOST_AUTO_TEST_CASE(the_calls_name_what_they_touch) {
     );
     BOOST_TEST(
         typed(speaks.release({.on = on, .id = id, .timeout = 3s})) ==
-        "semaphore.release 7 " + other_keys + " 1 " + holder + " 0 " + permit(0)
+        "semaphore.release 7 " + other_keys + " 1 " + holder + " 0 0 0 " + permit(0)
     );
     BOOST_TEST(
         typed(speaks.release(

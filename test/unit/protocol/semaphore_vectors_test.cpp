@@ -20,7 +20,7 @@ BOOST_AUTO_TEST_CASE(permits_are_taken_and_reclaimed_as_redisson_does) {
     BOOST_TEST(all.free() == "2");
     BOOST_TEST(all.granted(1));
     BOOST_TEST(all.till(1) == all.now(30s));
-    all.ask({"DECRBY", "L", "1"});
+    all.ask({"INCRBY", "L", "-1"});
     all.ask({"ZADD", deadlines, "922337203685477", "0123456789abcdef"});
     BOOST_TEST(all.free() == "0");
 
@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(the_limit_is_what_is_free_and_what_is_taken) {
     BOOST_TEST((all.acquire(2, 6).what == attempt_reply::kind::too_much));
     BOOST_TEST((all.acquire(2, 5).what == attempt_reply::kind::busy));
     // As setPermits(1) of Redisson.
-    all.ask({"DECRBY", "L", "4"});
+    all.ask({"INCRBY", "L", "-4"});
     BOOST_TEST((all.acquire(2, 2).what == attempt_reply::kind::too_much));
     BOOST_TEST((all.acquire(2, 1).what == attempt_reply::kind::busy));
     BOOST_TEST(all.release(1, 2));

@@ -67,7 +67,6 @@ struct semaphore_world : asking {
             .lease = lease,
             .counter_ttl = 24h,
             .preflight = preflight,
-            .floor = {},
             .timeout = 3s,
             .window = waits ? waiter_patience : 0ms,
             .patience = waiter_patience,

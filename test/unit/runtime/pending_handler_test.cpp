@@ -11,15 +11,11 @@
 #include <boost/asio/post.hpp>
 #include <boost/test/unit_test.hpp>
 
-#include <array>
 #include <cstddef>
 #include <memory>
-#include <stdexcept>
-#include <string>
 #include <utility>
 
 namespace asio = boost::asio;
-using holdfast::detail::for_each_in_spite_of_exceptions;
 using holdfast::detail::pending_handler;
 
 namespace {
@@ -224,25 +220,6 @@ BOOST_AUTO_TEST_CASE(it_can_be_cancelled_until_it_is_called) {
     BOOST_TEST(cancelled == 2);
     relay.poll();
     BOOST_TEST(cancelled == 2);
-}
-
-BOOST_AUTO_TEST_CASE(one_that_throws_does_not_keep_the_others_from_being_called) {
-    std::array const all{1, 2, 3, 4};
-    int sum = 0;
-    auto const visit = [&](int one) {
-        sum += one;
-        if (one % 2 == 0) {
-            throw std::runtime_error{std::to_string(one)};
-        }
-    };
-    BOOST_CHECK_EXCEPTION(
-        for_each_in_spite_of_exceptions(all, visit),
-        std::runtime_error,
-        [](auto const& e) { return e.what() == std::string{"2"}; }
-    );
-    BOOST_TEST(sum == 10);
-    for_each_in_spite_of_exceptions(all, [&](int one) { sum -= one; });
-    BOOST_TEST(sum == 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -8,6 +8,7 @@ local taken, kept, nonce = unpack(ARGV)
 local done = call('GET', mark)
 -- First, because a server without memory refuses scripts that begin with a write that grows.
 call('PEXPIRE', mark, kept)
+-- mutant: withdrawal-leaves-no-mark
 call('SET', mark, '0', 'PX', kept)
 if done ~= '1' or call('EXISTS', permits) == 0 then
     return nonce .. ' 0 0'

@@ -17,6 +17,7 @@ if text and not term then
     return nonce .. ' 2'
 end
 local stored_term, stored_change = tonumber(term or 0), tonumber(change or 0)
+-- mutant: an-older-term-proclaims-after-a-later-one
 if stored_term > tonumber(new_term) then
     return nonce .. ' 0 1'
 end

@@ -1,16 +1,23 @@
 -- Grants the lock if it is free and nobody came before, or if it is ours already: an attempt may be repeated, its holder id is never
 -- used for another. One that is refused and waits keeps its place in the queue, or takes one.
 -- KEYS: lock, token counter, queue, deadlines, trust, beginning of the waiters' channels, for a learned lease the usual hold
--- ARGV: lease in ms, holder id, lifetime of the token counter in ms (0: for ever), floor, 0: does not wait, 1: waits, or the place that it had, ms that a silent
---   waiter is waited for, 1: preflight, for a learned lease the shortest one in ms, and how many usual holds it covers; nonce
+-- ARGV, each in its place:
+--   1 lease in ms
+--   2 holder id
+--   3 lifetime of the token counter in ms (0: for ever)
+--   4 0: does not wait, 1: waits, or the place that it had
+--   5 ms that a silent waiter is waited for
+--   6 1: preflight
+--   7 for a learned lease the shortest one in ms (else 0)
+--   8 how many usual holds it covers
+--   9 nonce
 -- Returns the words: nonce, 1, token, for a learned lease 1, the lease in ms and the usual hold in µs (0: not known, -1: not allowed to know)
 --   | nonce, 0, ms after which to ask again, 1 if the lock has no end, with a place in the queue when it came and the server's time, in µs, and 0
 --   (else three zeros)
 --   | nonce, 2: not a lock, or not its counter
 
 local call, lock, counter, queue, deadlines, trust, channel = redis.call, unpack(KEYS)
-local lease, holder, counter_ttl, floor, waits, patience, preflight, shortest, times = unpack(ARGV)
-local nonce = ARGV[#ARGV]
+local lease, holder, counter_ttl, waits, patience, preflight, shortest, times, nonce = unpack(ARGV)
 local usual_key = KEYS[7]
 patience = tonumber(patience)
 --#include is_holder.lua
@@ -40,6 +47,7 @@ end
 local silent = string.match(waits, ' (%d+)$')
 local comes_back = silent and silent / 1000 < patience and not call('ZSCORE', trust, holder) and head ~= holder
 
+-- mutant: fair-lock-for-whoever-asks
 if not ours and (not free or head and head ~= holder or comes_back) then
     if free and head and not comes_back then
         redis.pcall('PUBLISH', channel .. ':' .. head, '0')

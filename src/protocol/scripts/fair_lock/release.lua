@@ -1,13 +1,12 @@
 -- Removes our field and nothing else; a lock of somebody else's is left alone. The first one in the queue is told that the lock is free.
 -- KEYS: lock, beginning of the waiters' channels, queue, deadlines, trust, after learned leases the usual hold
--- ARGV: holder id, 1: it may be in the queue, and leaves it, ms that a silent waiter is waited for, after learned leases how many holds have
---   ended, their mean in µs; nonce
+-- ARGV: holder id, 1: it may be in the queue, and leaves it, ms that a silent waiter is waited for, how many holds with learned leases have
+--   ended, their mean in µs, nonce
 -- Returns the words: nonce, 1, 1 if the next one could be told | nonce, 0, 1 if another holder has it, 0 if the key is gone; if the lock is
 --   free and the first one does not listen, three zeros, a minus sign, and ms after which it is not waited for any more
 
 local call, lock, channel, queue, deadlines, trust = redis.call, unpack(KEYS)
-local holder, leaves, patience, holds, mean = unpack(ARGV)
-local nonce = ARGV[#ARGV]
+local holder, leaves, patience, holds, mean, nonce = unpack(ARGV)
 patience = tonumber(patience)
 
 local ms

@@ -12,6 +12,7 @@ local function enqueue(entry, stated, ms)
         return nil
     end
     -- Servers differ in how they write great numbers.
+    -- mutant: expiry-of-a-queue-is-lowered
     if left < life and redis.pcall('PEXPIRE', queue, string.format('%.0f', life)) ~= 1 then
         call('ZREM', queue, entry)
         return nil

@@ -7,6 +7,7 @@
 local given, after, more, refused
 for passed = 1, 64 do
     local entry, second = unpack(heads or call('ZRANGE', queue, '0', '1'))
+    -- mutant: second-client-first
     heads = nil
     if not entry then
         break
@@ -28,15 +29,18 @@ for passed = 1, 64 do
         given = entry
         break
     -- Before anything is published: what is published on one node of a cluster is heard on all, and only those on this one are counted.
+    -- mutant: dead-clients-get-the-lock
     elseif id and call('PUBSUB', 'NUMSUB', 'holdfast_client:' .. client)[2] > 0 then
         local count = '1'
 --#include take_tokens.lua
+        -- mutant: handed-over-token-of-a-stale-counter
         if not token then
             break
         end
         call('HSET', lock, id, '1')
 --#include digits.lua
         local kept = redis.pcall('PEXPIREAT', lock, digits(time / 1000 + window + 1, 13))
+        -- mutant: next-client-is-not-told
         if second and second ~= next_entry then
             local next_id, next_client = string.match(second, '^((.+):%d+) %d+$')
             if next_id then

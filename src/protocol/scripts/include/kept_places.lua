@@ -14,6 +14,7 @@ end
 local function corrected(till)
     local patience = till % 1 * 61440
     local latest = ms + till % 1 + (patience == 0 and 60000 or patience)
+    -- mutant: kept-place-through-a-step-back
     return till > latest + 1 and latest
 end
 

@@ -37,6 +37,7 @@ end
 local endless_hold = 1000000000000
 local function left_of(reader)
     local longest = 0
+    -- mutant: writer-beside-readers
     for i = 1, math.min(tonumber(holds_of[reader]) or 1, 1000) do
         local left = call('PTTL', tag .. ':' .. reader .. ':rwlock_timeout:' .. i)
         longest = math.max(longest, left == -1 and endless_hold or left)

@@ -8,6 +8,7 @@ local times, kept, nonce = unpack(ARGV)
 --#include count.lua
 
 -- First, because a server without memory refuses scripts that begin with a write that grows.
+-- mutant: count-down-repeated-counts-again
 if call('PEXPIRE', mark, kept) == 1 then
     return nonce .. ' 1 0 1'
 end

@@ -1,9 +1,18 @@
 -- Grants the lock if it is free, or is ours already: an attempt may be repeated, its holder id is never used for another. A lock that
 -- is free while clients wait goes to the first of them.
--- KEYS: lock, token counter, with hand-over the queue, for a preflight the channel, for a learned lease the usual hold
--- ARGV: lease in ms, holder id, floor; left out if they are 30 days, 1, 1, 0 and the lease is not learned: lifetime of the token counter in
---   ms (0: for ever), number of tokens, 0: no hand-over, 1: hand-over, more: take a place in the queue if refused, with so many ms to claim the lock;
---   the place that it had (0: none); for a learned lease the shortest one in ms, and how many usual holds it covers; nonce
+-- KEYS: lock, token counter, with hand-over the queue, for a preflight the channel, for a learned lease the usual hold as the last one. A key
+--   that is not needed is left out: the server checks that the user may use it.
+-- ARGV, each in its place:
+--   1 lease in ms
+--   2 holder id
+--   3 lifetime of the token counter in ms (0: for ever)
+--   4 number of tokens
+--   5 0: no hand-over, 1: hand-over, more: takes a place in the queue if refused, with so many ms to claim the lock
+--   6 the place that it had (0: none)
+--   7 1: preflight
+--   8 for a learned lease the shortest one in ms (else 0)
+--   9 how many usual holds it covers (0: the lease is not learned)
+--   10 nonce
 -- Returns the words: nonce, 1, token, 0 if the preflight found that hand-over is not allowed, for a learned lease the lease in ms, and the
 --   usual hold in µs (0: not known, -1: not allowed to know)
 --   | nonce, 0, ms to the end of the holder's lease (-1: no end), with a place in the queue its score, the server's time in µs, and how many are
@@ -11,20 +20,9 @@
 --   | nonce, 2: not a lock, or not its counter
 
 local call, lock, counter = redis.call, KEYS[1], KEYS[2]
-local lease, holder, floor, counter_ttl, count, window, score, shortest, times = unpack(ARGV)
-local nonce = ARGV[#ARGV]
-local queue, preflight, usual_key = KEYS[3], KEYS[4], nil
-if not window then
-    counter_ttl, count, window = '2592000000', '1', '1'
-else
-    usual_key = times and KEYS[#KEYS]
-    if window == '0' then
-        queue, preflight = nil, KEYS[3]
-    end
-    if preflight == usual_key then
-        preflight = nil
-    end
-end
+local lease, holder, counter_ttl, count, window, score, preflight, shortest, times, nonce = unpack(ARGV)
+local queue = window ~= '0' and KEYS[3]
+local usual_key = times ~= '0' and KEYS[#KEYS]
 
 local time
 local free = queue and call('EXISTS', lock, queue) == 0
@@ -70,6 +68,7 @@ if not free then
     else
         busy = true
         for _, field in ipairs(call('HKEYS', lock)) do
+            -- mutant: acquire-is-not-idempotent
             if field == holder then
                 busy = false
             elseif not is_holder(field) then
@@ -95,6 +94,7 @@ if not free then
                 call('ZADD', queue, 'XX', used_turn(turn[2]), 'turn')
             end
             local added
+            -- mutant: place-by-the-clock-alone
             place, added = enqueue(entry, score, math.max(remaining, 0))
             local ahead = place and call('ZRANK', queue, entry)
             place = place and place .. ahead
@@ -114,10 +114,11 @@ if not free then
     end
 end
 local further = ''
-if remaining == -2 and preflight then
+if remaining == -2 and preflight == '1' then
     -- A user without a right fails here, before the first write. None of these does anything to a key that is not there, but to
     -- the counter, which is about to be raised. SET goes first: a server without memory refuses it.
     call('SET', lock, '', 'XX')
+    call('TIME')
     call('PTTL', lock)
     call('PEXPIRE', lock, lease)
     call('HDEL', lock, holder)
@@ -125,7 +126,7 @@ if remaining == -2 and preflight then
         for _, tried in ipairs({
             redis.pcall('ZADD', queue, 'XX', 0, holder), redis.pcall('ZREM', queue, holder), redis.pcall('ZCOUNT', queue, 0, 0),
             redis.pcall('ZSCORE', queue, holder) or 0, redis.pcall('ZRANGE', queue, '0', '0'), redis.pcall('PEXPIREAT', lock, 1),
-            redis.pcall('PUBSUB', 'NUMSUB', preflight), redis.pcall('PUBLISH', 'holdfast_client:' .. holder, ''),
+            redis.pcall('PUBSUB', 'NUMSUB', KEYS[4]), redis.pcall('PUBLISH', 'holdfast_client:' .. holder, ''),
             redis.pcall('INCRBY', counter, 0)
         }) do
             if type(tried) == 'table' and tried.err then
@@ -137,6 +138,7 @@ end
 
 if usual_key then
 --#include learned_lease.lua
+    -- mutant: learned-lease-told-longer-than-it-is
     further = (further ~= '' and further or ' 1') .. ' ' .. told
 end
 
@@ -147,6 +149,7 @@ if not token then
 end
 call('HSET', lock, holder, '1')
 if remaining == -2 or remaining < tonumber(lease) then
+    -- mutant: lock-without-an-end
     local kept = redis.pcall('PEXPIRE', lock, lease)
     if kept ~= 1 then
         -- One that was ours before keeps its end.

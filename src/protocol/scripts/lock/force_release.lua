@@ -8,6 +8,7 @@ if #fields == 0 then
     return ARGV[1] .. ' 0'
 end
 for _, field in ipairs(fields) do
+    -- mutant: forced-release-of-a-foreign-value
     if not is_holder(field) then
         return ARGV[1] .. ' 2'
     end

@@ -1,21 +1,25 @@
 -- Removes our field and nothing else; a lock of somebody else's is left alone. The key goes with its last field. A lock that is free
 -- goes to the first client that waits for it.
--- KEYS: lock, channel, with hand-over the queue, the token counter, after learned leases the usual hold
--- ARGV: holder id, our entry in the queue, to be removed, our next entry, lifetime of the token counter in ms (0: for ever), floor,
---   1: the lock may be given to nobody, after learned leases how many holds have ended, their mean in µs; nonce
---   All but the holder id are left out if there are no entries, the lifetime is 30 days, and no learned leases have ended.
+-- KEYS: lock, channel, with hand-over the queue and the token counter, after learned leases the usual hold as the last one. A key that is
+--   not needed is left out: the server checks that the user may use it.
+-- ARGV, each in its place:
+--   1 holder id
+--   2 our entry in the queue, to be removed (or nothing)
+--   3 our next entry (or nothing)
+--   4 lifetime of the token counter in ms (0: for ever)
+--   5 1: the lock may be given to nobody
+--   6 how many holds with learned leases have ended
+--   7 their mean in µs
+--   8 nonce
 -- Returns the words: nonce, 1, 1 if the waiters could be told, with a next entry its score, the server's time in µs, and 0 if it
 --   is known to be the first one (without one three zeros), and if the lock went to another client: its entry
 --   | nonce, 0, 1 if another holder has it, 0 if the key is gone, with the same further words if it was free and has been given away
 
 local call, lock, channel, queue, counter = redis.call, KEYS[1], KEYS[2], KEYS[4] and KEYS[3], KEYS[4]
-local holder, old_entry, next_entry, counter_ttl, floor, held_back, holds, mean = unpack(ARGV)
-local nonce = ARGV[#ARGV]
-if not floor then
-    old_entry, next_entry, counter_ttl, floor = '', '', '2592000000', '9007199254740991'
-end
+local holder, old_entry, next_entry, counter_ttl, held_back, holds, mean, nonce = unpack(ARGV)
 
 if queue and old_entry ~= '' then
+    -- mutant: place-is-not-given-up
     call('ZREM', queue, old_entry)
     local heads = call('ZRANGE', queue, '0', '1')
     if heads[1] == 'turn' and not heads[2] then
@@ -26,6 +30,7 @@ if held_back == '1' then
     -- The rest of the script gives the lock to nobody, as if there were no queue.
     queue = nil
 end
+-- mutant: release-without-an-owner-check
 local ours = call('HDEL', lock, holder) == 1
 -- If one of them is there, the queue tells which.
 local there = queue and call('EXISTS', lock, queue)
@@ -34,7 +39,7 @@ local place, entry, refused
 if there == 0 and next_entry ~= '' or heads and heads[1] then
     -- The lock is free by now. A user who lacks a right for the rest must not be told otherwise. The function is handed what it uses:
     -- Lua makes an object of each variable that a function shares with the one around it.
-    local function go_on(call, lock, channel, queue, counter, next_entry, counter_ttl, floor, ours, heads)
+    local function go_on(call, lock, channel, queue, counter, next_entry, counter_ttl, ours, heads)
         local now = call('TIME')
         local time = now[1] * 1000000 + now[2]
         local place, ahead = '', ''
@@ -53,6 +58,7 @@ if there == 0 and next_entry ~= '' or heads and heads[1] then
             if waiting > 0 then
                 beside, doubt = count_others(place == '' and waiting + 1 or waiting)
             end
+            -- mutant: others-get-no-turn
             if beside > 0 or doubt then
                 local turn = call('ZSCORE', queue, 'turn')
                 -- One that is farther ahead than it can be was written before the server's clock stepped back.
@@ -78,12 +84,12 @@ if there == 0 and next_entry ~= '' or heads and heads[1] then
         return place .. ahead, given, refused
     end
     local done, its_place, given, not_told =
-        pcall(go_on, call, lock, channel, queue, counter, next_entry, counter_ttl, floor, ours, heads)
+        pcall(go_on, call, lock, channel, queue, counter, next_entry, counter_ttl, ours, heads)
     if done then
         place, entry, refused = its_place ~= '' and its_place, given, not_told
     end
 end
-if mean and ours then
+if holds ~= '0' and ours then
 --#include usual_hold.lua
     local key = KEYS[#KEYS]
     local usual, why = usual_hold(key)
@@ -94,9 +100,11 @@ end
 if entry then
     return nonce .. (ours and ' 1 1' or ' 0 0') .. (place or ' 0 0 0') .. ' ' .. entry
 end
+-- mutant: release-frees-the-successor
 if not ours then
     return nonce .. ' 0 ' .. call('EXISTS', lock)
 end
+-- mutant: release-without-a-notification
 local told = redis.pcall('PUBLISH', channel, '0')
 -- PUBLISH returns the number of listeners, or an error. Most locks have no listener, and `type` is not called for them.
 local answer = nonce .. (not refused and (told == 0 or type(told) == 'number') and ' 1 1' or ' 1 0')

@@ -1,24 +1,31 @@
 -- Extends a lock that is ours; never makes one, and never makes its life shorter unless that has no end. Takes tokens for the next holders of
 -- its client.
--- KEYS: lock, for tokens the token counter, the queue, with them for a learned lease the usual hold
--- ARGV: lease in ms (0: it keeps its end), holder id, for tokens: their number, floor, lifetime of the token counter in ms (0: for ever), for a
---   learned lease: how many holds have ended, their mean in µs, the shortest lease in ms, how many usual holds it covers; nonce
+-- KEYS: lock, for tokens the token counter and the queue, with them for a learned lease the usual hold
+-- ARGV, each in its place:
+--   1 lease in ms (0: it keeps its end)
+--   2 holder id
+--   3 number of tokens (0: none)
+--   4 lifetime of the token counter in ms (0: for ever)
+--   5 how many holds with learned leases have ended
+--   6 their mean in µs
+--   7 for a learned lease the shortest one in ms (else 0)
+--   8 how many usual holds it covers
+--   9 nonce
 -- Returns the words: nonce, 1, for tokens the first one (0: none), the number of clients in the queue, and of those that do not queue (0 while
 --   they use none of their turns), for a learned lease the lease in ms and the usual hold in µs (0: not known)
 --   No token: the key is not a counter. If the user may not use it or the queue, or the queue is something else, all three are 0.
 --   | nonce, 0, 1 if another holder has it, 0 if the key is gone
 
 local call, lock, counter, queue = redis.call, KEYS[1], KEYS[2], KEYS[3]
-local lease, holder, count, floor, counter_ttl = unpack(ARGV)
-local nonce = ARGV[#ARGV]
+local lease, holder, count, counter_ttl, holds, mean, shortest, times, nonce = unpack(ARGV)
 
+-- mutant: renewal-makes-the-key
 if call('HEXISTS', lock, holder) == 0 then
     return nonce .. ' 0 ' .. call('EXISTS', lock)
 end
 local learned = ''
 if KEYS[4] then
 --#include usual_hold.lua
-    local holds, mean, shortest, times = unpack(ARGV, 6)
     local usual, why = usual_hold(KEYS[4])
     usual = and_then(usual, holds, mean)
     if usual and lease ~= '0' then
@@ -29,6 +36,7 @@ if KEYS[4] then
     end
     learned = ' ' .. lease .. string.format(' %.0f', usual or 0)
 end
+-- mutant: renewal-shortens
 if lease ~= '0' and call('PTTL', lock) < tonumber(lease) then
     call('PEXPIRE', lock, lease)
 end
@@ -36,6 +44,7 @@ if not counter then
     return nonce .. ' 1'
 end
 -- The lock is ours. Something else under the keys of the counter and the queue, or a right that the user lacks, must not say otherwise.
+-- mutant: foreign-counter-ends-a-lease
 local said, tokens = pcall(function()
     local time
 --#include queue.lua

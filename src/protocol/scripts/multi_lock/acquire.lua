@@ -1,13 +1,13 @@
 -- Grants several locks if all of them can be had at once, else none. What is ours already counts as free: an attempt may be
 -- repeated, its holder ids are never used for others. Nobody is passed over: a lock that others wait for in its queue is refused.
 -- KEYS: for each lock the lock, its token counter, with hand-over its queue
--- ARGV: lease in ms, lifetime of the token counters in ms (0: for ever), floor; for each lock the holder id; nonce
+-- ARGV: lease in ms, lifetime of the token counters in ms (0: for ever); for each lock the holder id; nonce
 -- Returns the words: nonce, 1, for each lock its token
 --   | nonce, 0, number (from 0) of the first lock that is refused | nonce, 2, number of one that is not a lock, or not its counter
 
 local call = redis.call
-local lease, counter_ttl, floor = unpack(ARGV)
-local nonce, locks = ARGV[#ARGV], #ARGV - 4
+local lease, counter_ttl = unpack(ARGV)
+local nonce, locks = ARGV[#ARGV], #ARGV - 3
 local each = #KEYS / locks
 local ours = {}
 
@@ -25,8 +25,9 @@ for i = 1, locks do
             if not is_holder(field) then
                 return about(i, ' 2 ')
             end
-            ours[i] = ours[i] or field == ARGV[i + 3]
+            ours[i] = ours[i] or field == ARGV[i + 2]
         end
+        -- mutant: multi-takes-what-others-hold
         if #fields > 0 and not ours[i] then
             return about(i, ' 0 ')
         end
@@ -55,7 +56,7 @@ end
 
 for i = 1, locks do
     local lock = KEYS[(i - 1) * each + 1]
-    local kept = redis.pcall('HSET', lock, ARGV[i + 3], '1')
+    local kept = redis.pcall('HSET', lock, ARGV[i + 2], '1')
     if type(kept) == 'number' then
         local longer = ours[i] and call('PTTL', lock) >= tonumber(lease)
         kept = longer and 1 or redis.pcall('PEXPIRE', lock, lease)
@@ -63,7 +64,7 @@ for i = 1, locks do
     if kept ~= 1 then
         for j = 1, i do
             if not ours[j] then
-                redis.pcall('HDEL', KEYS[(j - 1) * each + 1], ARGV[j + 3])
+                redis.pcall('HDEL', KEYS[(j - 1) * each + 1], ARGV[j + 2])
             end
         end
         return kept

@@ -1,8 +1,17 @@
 -- Grants a hold to a reader if no writer has the lock, and no writer waits that came before; or to an owner that has the lock as a writer. An attempt may be
 -- repeated, its holder id is never used for another. One that is refused and waits keeps its place among those that wait, or takes one.
 -- KEYS: lock, token counter, queue, times until which those in it are waited for, channel, the key of our hold, for a learned lease the usual hold
--- ARGV: lease in ms, holder id, lifetime of the token counter in ms (0: for ever), floor, 0: does not wait, 1: waits, or the place that it had, ms that a silent waiter is waited for, 1: preflight, the
---   holder id of the owner as a writer (or nothing), for a learned lease the shortest one in ms, and how many usual holds it covers; nonce
+-- ARGV, each in its place:
+--   1 lease in ms
+--   2 holder id
+--   3 lifetime of the token counter in ms (0: for ever)
+--   4 0: does not wait, 1: waits, or the place that it had
+--   5 ms that a silent waiter is waited for
+--   6 1: preflight
+--   7 the holder id of the owner as a writer (or nothing)
+--   8 for a learned lease the shortest one in ms (else 0)
+--   9 how many usual holds it covers
+--   10 nonce
 -- Returns the words: nonce, 1, token, 1, for a learned lease the lease in ms and the usual hold in µs (0: not known, -1: not allowed to know), else two zeros,
 --   1 if somebody waits
 --   | nonce, 0, ms after which to ask again, 1 if the lock has no end, with a place in the queue its number, the server's time in µs, and 0 (else three
@@ -10,8 +19,7 @@
 --   | nonce, 2: not a read/write lock, or not its counter
 
 local call, lock, counter, queue, heard, channel, hold = redis.call, unpack(KEYS)
-local lease, holder, counter_ttl, floor, waits, patience, preflight, beside, shortest, times = unpack(ARGV)
-local nonce = ARGV[#ARGV]
+local lease, holder, counter_ttl, waits, patience, preflight, beside, shortest, times, nonce = unpack(ARGV)
 local usual_key = KEYS[7]
 local tag, entry = string.sub(channel, 17), 'r ' .. holder
 patience = tonumber(patience)
@@ -36,6 +44,7 @@ local again = holds_of[holder] and call('PTTL', hold) ~= -2
 if not again then
     if writer and writer ~= ours then
         return refuse(remaining)
+    -- mutant: reader-passes-a-waiting-writer
     elseif not writer and (queued and first_before(entry, '^w') or comes_back(entry)) then
         return refuse()
     end

@@ -1,11 +1,11 @@
 -- Ends our hold and nothing else. The lock goes with its last hold, and those that wait are told; readers that have gone do not count.
 -- KEYS: lock, channel, queue, times until which those in it are waited for, the key of our hold, after learned leases the usual hold
--- ARGV: holder id, 1: it may be in the queue, and leaves it, after learned leases how many holds have ended, their mean in µs; nonce
+-- ARGV: holder id, 1: it may be in the queue, and leaves it, how many holds with learned leases have ended, their mean in µs, nonce
 -- Returns the words: nonce, 1, 1 if those that wait could be told, or need not be | nonce, 0, 1 if others have the lock, 0 if the key is gone
 
 local call, lock, channel, queue, heard, hold = redis.call, unpack(KEYS)
-local holder, leaves, holds, mean = unpack(ARGV)
-local nonce, tag = ARGV[#ARGV], string.sub(channel, 17)
+local holder, leaves, holds, mean, nonce = unpack(ARGV)
+local tag = string.sub(channel, 17)
 local time, ms, patience
 --#include rw_state.lua
 --#include kept_places.lua

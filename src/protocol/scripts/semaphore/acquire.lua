@@ -2,9 +2,18 @@
 -- ids of their own. One that is refused and waits keeps its place in the queue, or takes one.
 -- KEYS: permits, deadlines, channel, token counter, queue, heard, channel of the turns, record of the limit, for a learned lease the usual
 --   hold
--- ARGV: how many, holder id, lease in ms, lifetime of the token counter in ms (0: for ever), floor, 0: does not wait, 1: waits, or the
---   place that it had, ms that a silent waiter is waited for, 1: preflight, how many permits the waiters say there are (0: they do not say), for a learned lease the shortest one in ms,
---   and how many usual holds it covers; the ids; nonce
+-- ARGV, each in its place:
+--   1 how many
+--   2 holder id
+--   3 lease in ms
+--   4 lifetime of the token counter in ms (0: for ever)
+--   5 0: does not wait, 1: waits, or the place that it had
+--   6 ms that a silent waiter is waited for
+--   7 1: preflight
+--   8 how many permits the waiters say there are (0: they do not say)
+--   9 for a learned lease the shortest one in ms (else 0)
+--   10 how many usual holds it covers
+--   then the ids; nonce
 -- Returns the words: nonce, 1, token, for a learned lease 1, the lease in ms and the usual hold in µs (0: not known, -1: not allowed to know),
 --   else 1, 0 and 0, LIMIT | nonce, 0, ms after which to ask again, its place in the queue (when it came and the server's time, in µs, and
 --   0; three zeros without one), LIMIT | nonce, 2: not a semaphore, or not its counter or record | nonce, 3, 0, 0, 0, 0, LIMIT: there are not
@@ -12,7 +21,7 @@
 -- LIMIT: how many there are (-: nobody has said it), how many were missing and are free again, 1 if those who wait could be told of free ones
 
 local call, permits, deadlines, channel, counter, queue, heard, turns, record = redis.call, unpack(KEYS)
-local wanted, holder, lease, counter_ttl, floor, waits, patience, preflight, limit, shortest, times = unpack(ARGV)
+local wanted, holder, lease, counter_ttl, waits, patience, preflight, limit, shortest, times = unpack(ARGV)
 local nonce, usual_key = ARGV[#ARGV], KEYS[9]
 local first_id, last_id = math.max(#ARGV - wanted, 1), #ARGV - 1
 local entry = wanted .. ' ' .. holder
@@ -61,6 +70,7 @@ if not ours then
         free = give_back(ended)
     end
 end
+-- mutant: one-permit-more-than-there-are
 local enough = free and free >= wanted
 local head = not ours and first_place()
 

@@ -1,7 +1,7 @@
 -- Gives our permits back, and no others. Those who wait are told.
 -- KEYS: permits, deadlines, channel, queue, heard, channel of the turns, record of the limit, after learned leases the usual hold
--- ARGV: how many, holder id, 1: it may be in the queue, and leaves it, after learned leases how many holds have ended, their mean in µs;
---   the ids; nonce
+-- ARGV: how many, holder id, 1: it may be in the queue, and leaves it, how many holds with learned leases have ended, their mean in µs,
+--   the ids, nonce
 -- Returns the words: nonce, 1, 1 if those who wait could be told | nonce, 0, 0, the same: they were not all there
 
 local call, permits, deadlines, channel, queue, heard, turns, record = redis.call, unpack(KEYS)

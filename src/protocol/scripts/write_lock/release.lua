@@ -1,11 +1,11 @@
 -- Ends our hold and nothing else. Holds that its owner has as a reader stay, and others may read from now on. Those that wait are told.
 -- KEYS: lock, channel, queue, times until which those in it are waited for, after learned leases the usual hold
--- ARGV: holder id, 1: it may be in the queue, and leaves it, after learned leases how many holds have ended, their mean in µs; nonce
+-- ARGV: holder id, 1: it may be in the queue, and leaves it, how many holds with learned leases have ended, their mean in µs, nonce
 -- Returns the words: nonce, 1, 1 if those that wait could be told | nonce, 0, 1 if others have the lock, 0 if the key is gone
 
 local call, lock, channel, queue, heard = redis.call, unpack(KEYS)
-local holder, leaves, holds, mean = unpack(ARGV)
-local nonce, tag = ARGV[#ARGV], string.sub(channel, 17)
+local holder, leaves, holds, mean, nonce = unpack(ARGV)
+local tag = string.sub(channel, 17)
 local time, ms, patience
 --#include rw_state.lua
 --#include kept_places.lua

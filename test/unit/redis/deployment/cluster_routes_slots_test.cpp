@@ -45,22 +45,6 @@ private:
 
 BOOST_FIXTURE_TEST_SUITE(cluster_routes_slots_test, routes_to_nowhere)
 
-// The next request may go there, before anything else is done about it.
-BOOST_AUTO_TEST_CASE(who_has_got_slots_is_told_at_once) {
-    learn(two_halves);
-    auto const bar = to->server_of(slot_of("bar")).value();
-    auto const foo = to->server_of(slot_of("foo")).value();
-    BOOST_TEST(std::exchange(receivers, {}).size() == 2U);
-    learn(two_halves);
-    BOOST_TEST(receivers.empty());
-    std::optional<exec_result> got;
-    to->on_redirected(bar, {false, slot_of("bar"), "127.0.0.1", 12}, about("bar", 50ms, got));
-    BOOST_TEST((receivers == std::vector{foo}));
-    do_what_is_ready();
-    BOOST_TEST(receivers.size() == 1U);
-    BOOST_TEST(eventually([&] { return got.has_value(); }));
-}
-
 BOOST_AUTO_TEST_CASE(what_is_learnt_is_told_and_logged_once) {
     BOOST_TEST(changes == 0);
     learn(" 0 100 127.0.0.1 11");

@@ -60,7 +60,6 @@ struct routes_to_nowhere : nowhere {
     void on_moved(std::function<bool(std::string_view key)> const& these) override {
         moved = these;
     }
-    void on_keys_added(std::uint32_t server) override { receivers.push_back(server); }
     void on_changed() override { ++changes; }
     void on_failed_over(std::uint32_t server) override { successors.push_back(server); }
 
@@ -69,7 +68,6 @@ struct routes_to_nowhere : nowhere {
     std::function<bool(std::string_view key)> moved;
     int changes = 0;
     std::vector<std::uint32_t> successors;
-    std::vector<std::uint32_t> receivers;
     std::vector<std::uint32_t> forgotten;
     std::shared_ptr<detail::cluster_routes> to;
 };
