@@ -50,11 +50,13 @@ void quorum_acquire::start() {
     }
     line_ = leading().lines().of(what_.nodes);
     if (what_.who) {
-        // If the owner has the lock, the attempt joins the lease. In the line it would stand
-        // behind operations that wait for that lease to end.
         line_->note_owner(*what_.who, weak_from_this());
-        begin_round();
-        return;
+        if (line_->has_lock(*what_.who)) {
+            // The attempt joins that lease. In the line it would stand behind operations that wait
+            // for the lease to end.
+            begin_round();
+            return;
+        }
     }
     enter_line();
     if (fsm_.done()) {
@@ -239,7 +241,7 @@ void quorum_acquire::give_back() {
     }
 }
 
-quorum_lease quorum_acquire::make_lease() {
+quorum_lease quorum_acquire::make_lease(std::shared_ptr<quorum_line> line) {
     std::vector<lease> held(parts_.size());
     std::vector<std::weak_ptr<acquire_op>> asked(parts_.size());
     // Another lease of the same owner may have been given out since it joined the nodes' leases.
@@ -257,20 +259,20 @@ quorum_lease quorum_acquire::make_lease() {
     auto const group = std::make_shared<lease_group>(lead_, std::move(held), tally_.needed());
     keeper_ = std::make_shared<quorum_keeper>(
         lead_,
-        quorum_keeper::quorum{what_.nodes, what_.who, token, lease_clock::now()},
+        quorum_keeper::quorum{what_.nodes, what_.who, token, lease_clock::now(), line},
         group,
         std::move(asked)
     );
     group->set_keeper(keeper_);
+    if (line) {
+        line->on_grant_to(*what_.who, group);
+    }
     return lease_group::make_lease(group, token);
 }
 
 void quorum_acquire::deliver() {
-    auto granted = make_lease();
+    auto granted = make_lease(what_.who ? leading().lines().of(what_.nodes) : nullptr);
     end();
-    if (what_.who) {
-        leading().lines().on_grant_to(*what_.who, what_.nodes);
-    }
     end_acquire(handler_, what_.how_long, {}, std::move(granted));
 }
 

@@ -87,7 +87,7 @@ private:
     void cancel_what_is_asked(asio::cancellation_type type);
     void give_back();
     void deliver();
-    [[nodiscard]] quorum_lease make_lease();
+    [[nodiscard]] quorum_lease make_lease(std::shared_ptr<quorum_line> line);
     void finish(error_code ec);
     void end();
     [[nodiscard]] acquisitions& leading() const noexcept { return *what_.nodes.front().all; }

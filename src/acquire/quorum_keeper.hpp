@@ -15,6 +15,8 @@
 
 namespace holdfast::detail {
 
+class quorum_line;
+
 /// Brings further nodes to a quorum's lease: those that answer late, and those that have lost it or
 /// could not be asked. Used on the strand of the client that leads.
 ///
@@ -29,6 +31,8 @@ public:
         std::optional<owner> who;
         fencing_token token;
         time_point granted_at;
+        // That of an owner's lease, which is found there.
+        std::shared_ptr<quorum_line> line;
     };
 
     /// `asked`: what is still to be answered, for each node.

@@ -1,6 +1,7 @@
 #include "acquire/quorum_line.hpp"
 
 #include "core/quorum_tally.hpp"
+#include "lease/lease_group.hpp"
 #include "protocol/subscription.hpp"
 
 #include <algorithm>
@@ -137,13 +138,22 @@ void quorum_line::note_owner(owner const& who, std::weak_ptr<quorum_waiter> whic
     owned_.emplace_back(who, std::move(which));
 }
 
-void quorum_line::on_grant_to(owner const& who) {
+void quorum_line::on_grant_to(owner const& who, std::weak_ptr<lease_group const> lease) {
+    std::erase_if(leases_, [](auto const& each) { return each.second.expired(); });
+    leases_.emplace_back(who, std::move(lease));
     auto const all = owned_;
     for (auto const& each : all) {
         if (auto const one = each.first == who ? each.second.lock() : nullptr) {
             one->on_newcomer(true);
         }
     }
+}
+
+bool quorum_line::has_lock(owner const& who) const {
+    return std::ranges::any_of(leases_, [&](auto const& each) {
+        auto const lease = each.first == who ? each.second.lock() : nullptr;
+        return lease && is_alive(lease->state());
+    });
 }
 
 void quorum_line::ask_again(bool brief) const {
@@ -196,13 +206,6 @@ quorum_lines::key quorum_lines::key_of(std::vector<quorum_node> const& nodes) {
         made.second.push_back(each.client.get());
     }
     return made;
-}
-
-void quorum_lines::on_grant_to(owner const& who, std::vector<quorum_node> const& nodes) const {
-    auto const found = all_.find(key_of(nodes));
-    if (auto const line = found == all_.end() ? nullptr : found->second.lock()) {
-        line->on_grant_to(who);
-    }
 }
 
 void quorum_lines::end_all(error_code cause) {

@@ -16,6 +16,8 @@
 
 namespace holdfast::detail {
 
+class lease_group;
+
 /// One who stands in line for a quorum.
 class quorum_waiter {
 public:
@@ -62,7 +64,9 @@ public:
     /// Notes an operation of this owner, whether it stands in line or not.
     void note_owner(owner const& who, std::weak_ptr<quorum_waiter> which);
     /// An operation of this owner has got the lock.
-    void on_grant_to(owner const& who);
+    void on_grant_to(owner const& who, std::weak_ptr<lease_group const> lease);
+    /// An attempt of this owner joins a lease that it has.
+    [[nodiscard]] bool has_lock(owner const& who) const;
     /// Whether a round began after `start`; and found the lock busy.
     [[nodiscard]] bool asked_since(time_point start) const noexcept { return asked_at_ >= start; }
     [[nodiscard]] bool busy_since(time_point start) const noexcept { return busy_at_ >= start; }
@@ -91,6 +95,8 @@ private:
     std::vector<std::weak_ptr<quorum_waiter>> overdue_;
     // Operations that have an owner, in line or not, and some that have gone since.
     std::vector<std::pair<owner, std::weak_ptr<quorum_waiter>>> owned_;
+    // Leases that have an owner, and some that are over. They keep the line alive.
+    std::vector<std::pair<owner, std::weak_ptr<lease_group const>>> leases_;
     time_point asked_at_ = time_point::min();
     // When the newest round began that found the lock busy. A later one that decides nothing takes
     // nothing back.
@@ -102,8 +108,6 @@ private:
 class quorum_lines {
 public:
     [[nodiscard]] std::shared_ptr<quorum_line> of(std::vector<quorum_node> const& nodes);
-    /// An operation of this owner has got the lock of these nodes.
-    void on_grant_to(owner const& who, std::vector<quorum_node> const& nodes) const;
     void end_all(error_code cause);
     void clear() noexcept;
     [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }

@@ -10,6 +10,8 @@
 #include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/error.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
@@ -111,7 +113,6 @@ public:
     void end_all(error_code cause) override;
     void clear() noexcept override;
 
-    using look_loop::confirmed;
     using look_loop::update;
     [[nodiscard]] auto const& waiting() const { return waiting_; }
     [[nodiscard]] bool busy_since(time_point start) const { return fsm_.busy_since(start); }
@@ -479,17 +480,33 @@ void counting::close(number_queue& queue) {
 }
 
 void counting::on_freed(target const& on, bool notified) {
-    if (!notified) {
-        client_.on_not_notified(on);
+    if (notified) {
+        // Whoever does not hear it yet looks when its subscription is confirmed.
+        return;
     }
-    auto const at = queues_.find(target_key{on});
-    if (at != queues_.end() && (!notified || !at->second->confirmed())) {
-        at->second->on_news();
-    }
+    client_.on_not_notified(on);
+    // A number of permits has a queue of its own.
+    auto const same = [&](target const& of) { return of.kind == on.kind && of.lock == on.lock; };
+    loops_.for_each(same, [](look_loop& one) { one.on_news(); });
 }
 
 void counting::withdraw(std::shared_ptr<target const> on, holder_id const& id) {
-    if (!counted::takes(*on) || withdrawals_ == most_withdrawals) {
+    if (!counted::takes(*on)) {
+        return;
+    }
+    if (withdrawals_ == most_withdrawals) {
+        client_.log(
+            log_level::error,
+            {"permits left behind", on->lock},
+            fmt::format(
+                "semaphore \"{}\": an attempt that was given up may have taken {} permits, and is "
+                "not withdrawn, because {} others are being withdrawn already: once the server "
+                "answers, compare the free permits with what is in use, and add what is missing",
+                escaped(on->lock),
+                on->permits,
+                most_withdrawals
+            )
+        );
         return;
     }
     client_.count().withdrawals.add();
@@ -645,7 +662,7 @@ error_code read_value(
 }
 
 template <class... Results>
-void wait_for(
+void start_waiting(
     counted_number of,
     std::int64_t permits,
     patience how_long,
@@ -716,7 +733,7 @@ void start_release_permits(counted_number of, std::int64_t permits, change_handl
 }
 
 void start_wait_for_number(counted_number of, std::int64_t permits, change_handler handler) {
-    wait_for(std::move(of), permits, patience::unlimited, {}, std::move(handler));
+    start_waiting(std::move(of), permits, patience::unlimited, {}, std::move(handler));
 }
 
 void start_try_number(
@@ -726,7 +743,7 @@ void start_try_number(
     std::chrono::nanoseconds limit,
     success_handler handler
 ) {
-    wait_for(std::move(of), permits, how_long, limit, std::move(handler));
+    start_waiting(std::move(of), permits, how_long, limit, std::move(handler));
 }
 
 }  // namespace holdfast::detail

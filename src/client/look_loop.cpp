@@ -111,6 +111,9 @@ void look_loop::channel::on_notification(std::string_view) {
 
 void look_loops::add(std::shared_ptr<look_loop> one) {
     auto& listed = *one;
+    if (listed.listed_) {
+        return;
+    }
     listed.listed_ = all_.insert(all_.end(), std::move(one));
 }
 

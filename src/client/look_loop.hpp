@@ -47,8 +47,6 @@ protected:
     /// Looks again when this channel is confirmed, and at each message there.
     void listen(std::string_view name);
     [[nodiscard]] bool listens() const noexcept;
-    /// What is published now will arrive.
-    [[nodiscard]] bool confirmed() const noexcept;
     void arm(time_point at);
 
     std::shared_ptr<client_state> client_;
@@ -77,6 +75,9 @@ private:
     /// Sends the request. Its answer is told to `fsm_`, and `update` called.
     virtual void look(time_point now) = 0;
 
+    /// What is published now will arrive.
+    [[nodiscard]] bool confirmed() const noexcept;
+
     friend class look_loops;
 
     std::list<channel> channels_;
@@ -87,6 +88,7 @@ private:
 /// Loops of a client, which are told what happens to its connections.
 class look_loops {
 public:
+    /// Nothing happens if it is there.
     void add(std::shared_ptr<look_loop> one);
     /// False if it was not there.
     bool remove(look_loop& one);

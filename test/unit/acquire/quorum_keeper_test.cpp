@@ -116,6 +116,9 @@ BOOST_AUTO_TEST_CASE(a_node_that_has_lost_it_does_not_make_up_for_another_whose_
     };
     BOOST_TEST(nodes.eventually([&] {
         confirm_at_third();
+        if (nodes.sent(0).starts_with("release")) {
+            nodes.answer(0, freed());
+        }
         return nodes.sent(0) == attempt;
     }));
     nodes.grant(0, 80);
@@ -204,7 +207,8 @@ BOOST_AUTO_TEST_CASE(a_lost_lease_gives_back_the_nodes_that_it_has_left) {
     BOOST_TEST((all.one->got.state() == lease_state::lost));
     all.answer(1, replied(1));
     BOOST_TEST(all.eventually([&] { return all.sent(1).ends_with("release"); }));
-    BOOST_TEST(all.sent(0).empty());
+    // Its client gives back what may be left there, as that of any lock that is lost.
+    BOOST_TEST(all.sent(0) == "release");
     BOOST_TEST((all.one->got.state() == lease_state::lost));
     std::optional<error_code> said;
     all.one->got.release([&](error_code ec) { said = ec; });

@@ -84,6 +84,7 @@ BOOST_AUTO_TEST_CASE(only_those_are_told_that_are_concerned) {
 BOOST_AUTO_TEST_CASE(those_that_are_gone_are_forgotten) {
     world all;
     std::weak_ptr<observation> const watched = all.observes;
+    all.observes->abandon();
     all.observes.reset();
     all.run();
     BOOST_TEST(watched.expired());

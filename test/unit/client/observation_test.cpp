@@ -313,7 +313,7 @@ BOOST_AUTO_TEST_CASE(it_ends_with_its_handle_and_its_channels_with_it) {
     all.observes->abandon();
     all.run();
     BOOST_TEST((all.last_error == asio::error::operation_aborted));
-    BOOST_TEST(all.server->subscribed == "-holdfast_leader:{a}-redisson_lock__channel:{a}");
+    BOOST_TEST(all.server->subscribed == "-redisson_lock__channel:{a}-holdfast_leader:{a}");
 }
 
 BOOST_AUTO_TEST_CASE(it_ends_with_the_client) {

@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_SUITE(hash_lock_test)
 
 BOOST_AUTO_TEST_CASE(a_renewal_is_the_same_for_each_kind) {
     auto const fair = make_fair_lock_target("", "foo");
-    auto const expected = "lock.renew 1 foo 30000 " + holder;
+    auto const expected = "lock.renew 1 foo 30000 " + holder + " 0 0 0 0 0 0";
     primitive::renewal const plain{.on = on, .id = id, .lease = 30s, .timeout = 3s};
     primitive::renewal const in_turn{.on = fair, .id = id, .lease = 30s, .timeout = 3s};
     BOOST_TEST(typed(lock_protocol().renew(plain)) == expected);
