@@ -111,6 +111,7 @@ private:
     void renew_readers(detail::script const& which);
     void inspect_side(detail::script const& which);
     void force_release_side(detail::script const& which);
+    void fair(detail::script const& which);
     void unknown_script(detail::script const& which);
     void script_cache();
     void scene();

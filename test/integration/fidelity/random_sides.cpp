@@ -1,4 +1,4 @@
-// The calls of the scripts of a read/write lock.
+// The calls of the scripts of a read/write lock and of a fair lock.
 
 #include "fidelity/random_calls.hpp"
 
@@ -119,6 +119,59 @@ void call_maker::force_release_side(detail::script const& which) {
     use(lock(of));
     start_script(which, {lock(of), of_both_sides("redisson_rwlock", of)});
     add(chance(50) ? "r" : "w");
+    add(nonce());
+}
+
+// Nobody waits, as above.
+void call_maker::fair(detail::script const& which) {
+    auto const of = family();
+    auto const does = which.name.substr(which.name.find('.') + 1);
+    auto const queue = of_both_sides("redisson_lock_queue", of);
+    std::vector<std::string> others{
+        queue,
+        of_both_sides("redisson_lock_timeout", of),
+        of_both_sides("holdfast_fair", of),
+    };
+    bool const takes = does == "acquire";
+    bool const learns = (takes || does == "release") && chance(20);
+    std::vector<std::string> keys{lock(of)};
+    if (does == "inspect") {
+        keys = {lock(of), counter(of), queue};
+    } else if (takes) {
+        keys.push_back(counter(of));
+        keys.insert(keys.end(), others.begin(), others.end());
+        keys.push_back(of_both_sides("redisson_lock__channel", of));
+    } else {
+        keys.push_back(of_both_sides("redisson_lock__channel", of));
+        keys.insert(keys.end(), others.begin(), others.end());
+    }
+    if (learns) {
+        keys.push_back(usual_hold(of));
+    }
+    for (auto const& one : keys) {
+        use(one);
+    }
+    call_.counters = {counter(of)};
+    start_script(which, keys);
+    if (takes) {
+        last_holder_[of] = holder_of(of);
+        add(chance(85) ? "3600000" : milliseconds());
+        add(last_holder_[of]);
+        add("2592000000");
+        add("0");
+        add("2000");
+        add(chance(20) ? "1" : "0");
+        add_learned_terms(learns);
+    } else if (does == "release") {
+        add(holder_of(of));
+        add(chance(30) ? "1" : "0");
+        add("2000");
+        add_ended_holds(learns);
+    } else if (does == "force_release") {
+        add("2000");
+    } else {
+        call_.unordered = true;
+    }
     add(nonce());
 }
 
