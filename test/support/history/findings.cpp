@@ -9,15 +9,15 @@ namespace holdfast::history {
 
 std::string_view name_of(rule broken) {
     // In their order.
-    constexpr std::string_view names[] = {
+    constexpr std::string_view rule_names[] = {
         "malformed history", "clean start", "exclusion",    "deadline",    "data loss",
         "dead on arrival",   "validity",    "permits",      "majority",    "observation",
         "token order",       "token reuse", "stale access", "lost update", "told in time",
         "renewal",           "progress",    "hand-over",    "promptness",  "redirection",
         "nothing left",      "survival"
     };
-    static_assert(std::size(names) == static_cast<std::size_t>(rule::survival) + 1);
-    return names[static_cast<std::size_t>(broken)];
+    static_assert(std::size(rule_names) == static_cast<std::size_t>(rule::survival) + 1);
+    return rule_names[static_cast<std::size_t>(broken)];
 }
 
 tally& tally::operator+=(tally const& other) {
