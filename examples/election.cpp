@@ -1,6 +1,6 @@
 // One scheduler among five processes, killed in turn. Each process wants to lead; whoever does runs
 // the jobs, and shows its term to what it writes to. When a leader is killed, another one leads as
-// soon as its lease has ended. An observer sees each.
+// soon as its lease has ended. An observer reports who leads.
 #include "main.hpp"
 
 #include <boost/asio/steady_timer.hpp>

@@ -25,7 +25,7 @@
 
 namespace holdfast {
 
-/// Candidates, of which one leads at a time, and observers, who are told of each leader.
+/// Candidates, of which one leads at a time, and observers, which report the newest leader.
 ///
 ///     auto scheduler = client.election("scheduler");
 ///     auto leads = co_await scheduler.campaign("10.0.0.7:9000");
