@@ -19,10 +19,6 @@ bool has(std::string_view text, std::string_view part) {
     return text.find(part) != std::string_view::npos;
 }
 
-double millis_of(std::chrono::nanoseconds time) {
-    return std::chrono::duration<double, std::milli>{time}.count();
-}
-
 }  // namespace
 
 finding check_connection(error_code cause, std::string_view why) {
@@ -105,8 +101,7 @@ finding check_connection(error_code cause, std::string_view why) {
         "connection",
         said("the server does not answer"),
         "check that it runs, that it is not stopped or busy, and that the address, the port and "
-        "the "
-        "firewall let this machine reach it"
+        "the firewall let this machine reach it"
     );
 }
 
@@ -171,7 +166,7 @@ std::vector<finding> check_connections(server_facts const& of, config const& set
                 "the server closes connections that are idle for {} s; holdfast says something "
                 "every {:.1f} s",
                 idle.count(),
-                millis_of(checked) / 1e3
+                std::chrono::duration<double>{checked}.count()
             ),
             "set timeout 0, or at least a minute"
         ));

@@ -124,8 +124,7 @@ std::vector<finding> check_persistence(server_facts const& of) {
             check,
             of.settings.empty()
                 ? "appendonly is off: a restart forgets the locks since the last snapshot, if "
-                  "there "
-                  "is one"
+                  "there is one"
                 : "there are snapshots only: a restart forgets the locks since the last one",
             "set appendonly yes; or have config::lock_delay wait for the leases to end"
         ));

@@ -149,12 +149,11 @@ void hide_password(char* argument) noexcept {
     if (at != authority.npos && colon < at) {
         std::fill(begin + colon + 1, begin + at, '*');
     }
-    for (std::string_view const secret : {"password="}) {
-        for (auto* from = std::strstr(begin, secret.data()); from != nullptr;
-             from = std::strstr(from, secret.data())) {
-            from += secret.size();
-            std::fill(from, from + std::strcspn(from, "&#"), '*');
-        }
+    constexpr std::string_view secret = "password=";
+    for (auto* from = std::strstr(begin, secret.data()); from != nullptr;
+         from = std::strstr(from, secret.data())) {
+        from += secret.size();
+        std::fill(from, from + std::strcspn(from, "&#"), '*');
     }
 }
 

@@ -14,7 +14,6 @@ public:
     /// Those of this program, before it changed anything.
     inherited_signals();
 
-    [[nodiscard]] sigset_t const& mask() const noexcept { return mask_; }
     /// What is passed on to the command: the signals that ask for something, if they were not
     /// ignored.
     [[nodiscard]] std::vector<int> const& passed_on() const noexcept { return passed_on_; }
