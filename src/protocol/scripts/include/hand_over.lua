@@ -33,7 +33,6 @@ for passed = 1, 64 do
     elseif id and call('PUBSUB', 'NUMSUB', 'holdfast_client:' .. client)[2] > 0 then
         local count = '1'
 --#include take_tokens.lua
-        -- mutant: handed-over-token-of-a-stale-counter
         if not token then
             break
         end
