@@ -36,6 +36,13 @@ nanos attempt_timeout(config const& settings) {
     return request_timeout_for(settings, max_lease);
 }
 
+// What takes permits is asked for again where replicas are waited for.
+nanos longest_try(client_context const& client, target const& on) {
+    auto const timeout = attempt_timeout(client.settings());
+    bool const confirms = client.confirms() && counted::takes(on);
+    return confirms ? timeout + replication_timeout_for(client.settings(), timeout) : timeout;
+}
+
 attempt_answer answer_to(target const& on, exec_result const& result) {
     switch (result.status) {
         case exec_status::replied: break;
@@ -346,7 +353,7 @@ number_wait::number_wait(
       on{std::move(what)},
       fsm{effective_patience(how_long, limit)},
       how_long_{effective_patience(how_long, limit)},
-      limit_{how_long_ == patience::one_attempt ? attempt_timeout(client->settings()) : limit},
+      limit_{how_long_ == patience::one_attempt ? longest_try(*client, *on) : limit},
       then_{std::move(then)},
       number_{client->next_acquisition()} {
     client->tell_observer([this](observer& told) { told.on_acquire(observed()); });

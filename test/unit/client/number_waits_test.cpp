@@ -12,6 +12,7 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <utility>
 
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
@@ -31,7 +32,9 @@ namespace {
 using patience = holdfast::detail::patience;
 
 struct world : scripted_client {
-    explicit world(target made) : what{std::make_shared<target const>(std::move(made))} {}
+    explicit world(target made, holdfast::config settings = {})
+        : scripted_client{std::move(settings)},
+          what{std::make_shared<target const>(std::move(made))} {}
 
     waiting_options wait() const { return {.on = what}; }
     waiting_options try_once() const { return {.on = what, .how_long = patience::one_attempt}; }
@@ -296,6 +299,23 @@ BOOST_AUTO_TEST_CASE(without_a_connection_a_try_says_that_it_could_not_ask) {
     BOOST_TEST(!trying.done());
     all.pass(4s);
     BOOST_TEST((trying.error == errc::unreachable));
+}
+
+BOOST_AUTO_TEST_CASE(a_try_waits_for_its_replicas) {
+    holdfast::config settings;
+    settings.request_timeout = 500ms;
+    settings.replicas.count = 1;
+    settings.replicas.timeout = 2s;
+    world all{make_counting_semaphore_target("", "a"), settings};
+    all.server->replicas = 1;
+    waiting const trying{all, all.try_once()};
+    all.answer(taken());
+    BOOST_TEST(all.asked() == "counting_semaphore.acquire");
+    all.pass(1500ms);
+    BOOST_TEST(!trying.done());
+    all.answer(taken());
+    BOOST_TEST((trying.error == error_code{}));
+    BOOST_TEST(trying.success);
 }
 
 BOOST_AUTO_TEST_CASE(after_a_reconnection_they_look_again) {
