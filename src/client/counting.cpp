@@ -557,6 +557,8 @@ void counting::forget(std::shared_ptr<target const> on, holder_id const& id) {
         forget_timer_->async_wait([this, client = client_.self()](error_code ec) {
             if (!ec) {
                 forget_now();
+                // Without a connection nothing was sent.
+                tell_idle();
             }
         });
     }

@@ -73,6 +73,18 @@ BOOST_AUTO_TEST_CASE(it_is_idle_when_all_is_told_and_answered) {
     BOOST_TEST(idle == 1);
 }
 
+BOOST_AUTO_TEST_CASE(it_is_idle_also_if_nobody_can_be_told) {
+    world all;
+    int idle = 0;
+    auto& numbers = all.state->numbers();
+    numbers.set_on_idle([&] { ++idle; });
+    all.add(1);
+    all.set_commands_up(false);
+    BOOST_TEST(idle == 0);
+    BOOST_TEST(all.eventually([&] { return idle == 1; }));
+    BOOST_TEST(numbers.idle());
+}
+
 BOOST_AUTO_TEST_CASE(without_a_connection_the_server_forgets_by_itself) {
     world all;
     all.set_commands_up(false);
