@@ -86,8 +86,9 @@ BOOST_AUTO_TEST_CASE(no_more_are_taken_than_there_are) {
             asio::co_spawn(executor, use(semaphore, count, 10, all), asio::detached);
         }
         BOOST_TEST(co_await co_eventually(20s, [&] { return all.served == 240; }));
-        for (auto const& broken :
-             holdfast::history::broken_by(all.had, {.permits = 4, .lease = 30s})) {
+        // There are no tokens.
+        holdfast::history::rules const by{.permits = 4, .tokens = false, .lease = 30s};
+        for (auto const& broken : holdfast::history::broken_by(all.had, by)) {
             BOOST_ERROR(broken);
         }
         BOOST_TEST(permits(probe) == "4");

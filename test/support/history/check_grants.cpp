@@ -77,6 +77,15 @@ private:
             }
             auto const lock = o.granted->lock;
             auto const token = o.granted->token;
+            if (token == 0 && rules_.tokens) {
+                found_.blame(
+                    rule::token_order,
+                    *o.granted,
+                    "op {} of worker {} was granted the lock without a token",
+                    o.granted->op,
+                    o.granted->process
+                );
+            }
             auto const [same, is_first] = first.try_emplace({lock, token}, &o);
             if (token != 0 && !is_first && holder_of(*same->second) != holder_of(o)) {
                 found_.blame(

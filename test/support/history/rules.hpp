@@ -44,6 +44,8 @@ struct rules {
     /// Leases stand on others, those of a quorum's nodes or of several locks: when one of these is
     /// lost, the deadline may move back, and each has a loss margin of its own.
     bool quorum = false;
+    /// Each holder knows the token of its grant. Redisson's fair lock has none.
+    bool tokens = true;
     nanos lease = std::chrono::seconds{1};
     nanos loss_margin = lease / 3;                         // from the loss to the deadline
     nanos grant_within = lease + std::chrono::seconds{5};  // after the fault, or the request

@@ -39,6 +39,9 @@ void write_down(std::vector<event>& to, turn const& of, std::int64_t op, nanos l
 }  // namespace
 
 std::vector<std::string> broken_by(std::vector<turn> turns, rules const& by) {
+    if (turns.empty()) {
+        return {fmt::format("{}: nobody had a turn", name_of(rule::malformed))};
+    }
     std::sort(turns.begin(), turns.end(), [](turn const& a, turn const& b) {
         return a.granted < b.granted;
     });

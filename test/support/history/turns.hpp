@@ -51,7 +51,8 @@ private:
     turn one_;
 };
 
-/// For tests in which nothing goes wrong: a sentence for each rule that these turns break.
+/// For tests in which nothing goes wrong: a sentence for each rule that these turns break. No turns
+/// at all break one, too.
 std::vector<std::string> broken_by(std::vector<turn> turns, rules const& by = {});
 
 }  // namespace holdfast::history
