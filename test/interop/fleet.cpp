@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <sstream>
+#include <stdexcept>
 #include <utility>
 
 namespace holdfast::test {
@@ -52,6 +53,11 @@ void fleet_record::take(std::size_t process, std::string_view line) {
         grant one{.process = static_cast<std::int64_t>(process)};
         in >> thread >> one.asked >> one.granted >> one.released >> one.token >> one.number;
         grants_.push_back(one);
+    } else {
+        return;
+    }
+    if (!in) {
+        throw std::runtime_error{fmt::format("not a record: \"{}\"", line)};
     }
 }
 

@@ -200,6 +200,9 @@ cell::outcome cell::run(
     };
     if (failure_.empty()) {
         result.found = checker_.check(result.history);
+        if (!broken_) {
+            look_for_silence(result);
+        }
     }
     return result;
 }
@@ -219,6 +222,8 @@ void cell::send_to_work() {
 void cell::suffer(std::function<void()> const& strike) {
     try {
         strike();
+    } catch (unreadable const&) {
+        throw;
     } catch (std::exception const& e) {
         broken_ = true;
         bool dead = false;
@@ -353,6 +358,20 @@ bool cell::look_for_what_is_left() {
         note({.what = happening::left_behind, .word = to_word(what)});
     }
     return left.empty();
+}
+
+// Each worker is granted something before it comes to an end. Nothing is checked of one whose
+// history is empty.
+void cell::look_for_silence(outcome& of) const {
+    for (auto const& w : workers_) {
+        bool const spoke = std::any_of(of.history.begin(), of.history.end(), [&](event const& e) {
+            return e.what == happening::granted && e.process == w.number();
+        });
+        if (!spoke) {
+            event const where{.at = now(), .process = w.number()};
+            of.found.blame(rule::malformed, where, "worker {} was granted nothing", w.number());
+        }
+    }
 }
 
 std::int64_t cell::measure_growth() {

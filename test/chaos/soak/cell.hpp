@@ -93,6 +93,7 @@ private:
     [[nodiscard]] nanos time_it_had(std::optional<std::int64_t> process, instant since) const;
     /// False if there was something.
     bool look_for_what_is_left();
+    void look_for_silence(outcome& of) const;
     std::int64_t measure_growth();
     void collect();
 

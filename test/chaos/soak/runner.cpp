@@ -125,6 +125,8 @@ private:
     bool carry_out_or_void(std::int64_t turn) {
         try {
             return carry_out(turn);
+        } catch (unreadable const&) {
+            throw;
         } catch (std::exception const& e) {
             cell_.reset();
             board_.add_void(describe(turn), e.what());

@@ -11,7 +11,6 @@
 #include <fstream>
 #include <iterator>
 #include <sstream>
-#include <stdexcept>
 #include <system_error>
 #include <utility>
 
@@ -44,7 +43,7 @@ constexpr std::array members{
 };
 
 [[noreturn]] void refuse(std::string_view line) {
-    throw std::runtime_error{fmt::format("not an event: \"{}\"", line)};
+    throw unreadable{fmt::format("not an event: \"{}\"", line)};
 }
 
 std::int64_t to_number(std::string_view text, std::string_view line) {
@@ -160,8 +159,11 @@ void forget_beginning(std::filesystem::path const& path, std::uintmax_t size) {
 
 std::vector<event> history_reader::read() {
     std::ifstream in{path_, std::ios::binary};
-    if (!in || !in.seekg(static_cast<std::streamoff>(read_))) {
+    if (!in && !std::filesystem::exists(path_)) {
         return {};
+    }
+    if (!in || !in.seekg(static_cast<std::streamoff>(read_))) {
+        throw unreadable{"cannot read " + path_.string()};
     }
     std::ostringstream text;
     text << in.rdbuf();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <mutex>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -98,7 +99,12 @@ std::string_view name_of(happening what);
 /// out.
 std::string to_line(event const& e);
 
-/// Throws `std::runtime_error`, with the line in it, when it is not one.
+/// A history that cannot be read proves nothing.
+struct unreadable : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// Throws `unreadable`, with the line in it, when it is not one.
 event parse_line(std::string_view line);
 
 /// Appends events to a file, each in one write, so that nothing is lost with the process.
@@ -123,7 +129,8 @@ class history_reader {
 public:
     explicit history_reader(std::filesystem::path path) : path_{std::move(path)} {}
 
-    /// The events since the last call. A line without an end stays for the next one.
+    /// The events since the last call. A line without an end stays for the next one. Throws
+    /// `unreadable`.
     std::vector<event> read();
 
 private:

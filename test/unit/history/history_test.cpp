@@ -7,7 +7,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -74,7 +73,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_an_event_is_refused) {
           "1 granted op=1x",
           "1 granted  op=1"}) {
         BOOST_TEST_CONTEXT(line) {
-            BOOST_CHECK_THROW(parse_line(line), std::runtime_error);
+            BOOST_CHECK_THROW(parse_line(line), unreadable);
         }
     }
 }
@@ -99,6 +98,9 @@ BOOST_AUTO_TEST_CASE(a_reader_gets_what_was_added_and_leaves_half_a_line) {
     auto const second = reader.read();
     BOOST_REQUIRE(second.size() == 1U);
     BOOST_TEST((second[0] == event{.at = 14, .what = happening::healed}));
+
+    std::ofstream{scratch.path(), std::ios::app} << "15 heal\n";
+    BOOST_CHECK_THROW(reader.read(), unreadable);
 }
 
 BOOST_AUTO_TEST_CASE(outages_that_overlap_count_once) {
