@@ -99,9 +99,13 @@ void fill_memory(cell& where, std::mt19937_64& random) {
 
 void kill_clients(cell& where, std::mt19937_64& random, std::string const& type) {
     auto probe = where.server().probe();
+    std::int64_t killed = 0;
     for (int i = draw(random, 1, 4); i > 0; --i) {
-        probe.client_kill_type(type);
+        killed += probe.client_kill_type(type);
         sleep_ms(draw(random, 0, 200));
+    }
+    if (killed == 0) {
+        throw std::runtime_error{"there is no connection of type " + type};
     }
 }
 
@@ -254,13 +258,18 @@ void kill_leaders(cell& where, std::mt19937_64& random) {
     where.note({.what = happening::calm});
     auto probe = where.server().probe();
     std::string leader;
+    bool any = false;
     for (int i = draw(random, 2, 4); i > 0; --i) {
         leader = await_leader(probe, leader);
         sleep_ms(draw(random, 0, 150));
         if (auto* const victim = where.worker_of(client_of(leader))) {
             kill(where, *victim);
             where.replace(*victim);
+            any = true;
         }
+    }
+    if (!any) {
+        throw std::runtime_error{"no worker leads"};
     }
     await_leader(probe, leader);
     // Long enough for observers to see who leads.
