@@ -209,6 +209,8 @@ def main():
     mutants, wrong = read_mutants()
     if wrong:
         sys.exit("\n".join(wrong))
+    if not mutants:
+        sys.exit("no mutants")
     if unknown := set(chosen.names) - {one.name for one in mutants}:
         sys.exit("no mutant: " + " ".join(sorted(unknown)))
     mutants = [one for one in mutants if not chosen.names or one.name in chosen.names]
